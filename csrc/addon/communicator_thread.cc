@@ -49,10 +49,21 @@ Napi::Promise CommunicatorThread::connect(Napi::Env env, std::vector<std::string
   return run_as_promise(env, *worker_, "communicator: closed.", job);
 }
 
-std::shared_ptr<dist::HostCommunicator> CommunicatorThread::communicator() const {
+/// What closes and aborts all there is; null until it is connected. Trusts that mutex_ is held.
+std::shared_ptr<dist::Communicator> CommunicatorThread::whole() const {
+  if (gpus_) return gpus_;
+  return communicator_;
+}
+
+std::shared_ptr<dist::Communicator> CommunicatorThread::communicator(Stream::Backend of) {
   const std::lock_guard lock(mutex_);
   if (!communicator_) fail(Code::kState, "communicator: not connected.");
-  return communicator_;
+  if (of == Stream::Backend::kCpu) return communicator_;
+  if (!gpus_) {
+    gpus_ = std::make_shared<dist::GpuCommunicator>(communicator_, dist::NcclLibrary::open(), dist::CommunicatorOptions{.timeout = settings_.timeout});
+    if (aborted_) gpus_->abort(why_);
+  }
+  return gpus_;
 }
 
 void CommunicatorThread::use(const std::function<void(dist::Communicator&)>& f) {
@@ -72,10 +83,10 @@ Napi::Promise CommunicatorThread::run(Napi::Env env, Job job) {
 
 Napi::Promise CommunicatorThread::close(Napi::Env env) {
   const auto job = [self = shared_from_this()]() -> JobResult {
-    std::shared_ptr<dist::HostCommunicator> communicator;
+    std::shared_ptr<dist::Communicator> communicator;
     {
       const std::lock_guard lock(self->mutex_);
-      communicator = self->communicator_;
+      communicator = self->whole();
     }
     const std::lock_guard lock(self->use_);
     self->worker_->abandon();  // nothing runs after this
@@ -90,7 +101,7 @@ void CommunicatorThread::abort(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   aborted_ = true;
   why_ = reason;
-  if (communicator_) communicator_->abort(reason);
+  if (const auto communicator = whole()) communicator->abort(reason);
   else if (transport_) transport_->interrupt();
 }
 

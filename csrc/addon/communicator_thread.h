@@ -1,4 +1,4 @@
-// A communicator over Gloo and the thread on which JavaScript's calls wait for it.
+// A communicator over Gloo, with NCCL beside it where GPUs take part, and the thread on which JavaScript's calls wait for it.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include "addon/promise_job.h"
 #include "addon/worker.h"
 #include "dist/gloo_transport.h"
+#include "dist/gpu_communicator.h"
 #include "dist/host_communicator.h"
 
 namespace hone::addon {
@@ -47,17 +48,20 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
   /// it is connected.
   void use(const std::function<void(dist::Communicator&)>& f);
-  /// For whoever needs it longer than a job. Throws kState unless it is connected.
-  std::shared_ptr<dist::HostCommunicator> communicator() const;
+  /// For whoever needs it longer than a job: for a GPU one that takes its memory too. Throws kState unless it is connected,
+  /// kUnsupported without NCCL.
+  std::shared_ptr<dist::Communicator> communicator(Stream::Backend of = Stream::Backend::kCpu);
   Worker& worker() { return *worker_; }
 
  private:
+  std::shared_ptr<dist::Communicator> whole() const;
   static void at_teardown(void* context);
 
   CommunicatorSettings settings_;
   mutable std::mutex mutex_;  // of what follows
   std::unique_ptr<dist::GlooTransport> transport_;  // until it is connected
   std::shared_ptr<dist::HostCommunicator> communicator_;
+  std::shared_ptr<dist::GpuCommunicator> gpus_;  // around the other one, once somebody asked for it
   bool called_ = false, aborted_ = false;  // connect was; abort was
   std::string why_;
   std::mutex use_;

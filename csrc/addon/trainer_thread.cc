@@ -13,7 +13,7 @@ TrainerThread::TrainerThread(const model::ModelConfig& model, const trainer::Tra
     : model_(model),
       pool_(shared_thread_pool()),
       group_(std::move(group)),
-      ranks_(group_ ? group_->communicator() : nullptr),
+      ranks_(group_ ? group_->communicator(config.device) : nullptr),
       trainer_(std::make_unique<trainer::Trainer>(model, config, pool_.get(), ranks_.get())),
       writers_(std::move(writers)) {}
 

@@ -51,8 +51,10 @@ CheckpointState read_sharded_checkpoint(const std::string& directory, model::Ten
     reader.fill(trained);
     for (const auto& [prefix, moment] : {std::pair{"m.", optimizer.m()}, {"v.", optimizer.v()}}) {
       for (const ShardPiece& piece : shard_pieces(trained.specs(), step.layout(), step.ranks().rank())) {
-        reader.tensors().read(prefix + trained.specs()[piece.tensor].name, piece.first, piece.count,
-                              moment.as<std::byte>() + piece.local * dtype_bytes(moment.dtype));
+        const TensorView view{moment.as<std::byte>() + piece.local * dtype_bytes(moment.dtype), moment.dtype, {piece.count}};
+        trained.write(view, [&, name = prefix + trained.specs()[piece.tensor].name](const TensorView& host) {
+          reader.tensors().read(name, piece.first, piece.count, host.data);
+        });
       }
     }
     optimizer.steps = reader.state().optimizer_steps;

@@ -1,5 +1,6 @@
 #include "trainer/gradient_rounds.h"
 
+#include "core/device.h"
 #include "kernels/optimizer.h"
 
 namespace hone::trainer {
@@ -13,7 +14,7 @@ GradientRounds::GradientRounds(const Where& where, const Trained& trained, const
   const int blocks = blocks_alone(sharding, ranks);
   const bool windows = sharding.stage >= Sharding::Stage::kGradients;
   const model::ModelConfig& config = trained.block.config();
-  for (int b = 0; windows && b < blocks; ++b) windows_.push_back(std::make_unique<GradientWindow>(*trained.parameters, where.layout));
+  for (int b = 0; windows && b < blocks; ++b) windows_.push_back(std::make_unique<GradientWindow>(where.stream, *trained.parameters, where.layout));
   for (int b = 1; !windows && b < blocks; ++b) others_.push_back(std::make_unique<TrainedGradients>(where.stream, config, trained.adapters));
 }
 
@@ -48,15 +49,21 @@ void GradientRounds::end() {
 }
 
 double GradientRounds::squares(const std::function<void()>& train) {
-  double total = 0.0;
+  const Stream& stream = where_.stream;
+  Arena scratch(kernels::sum_of_squares_scratch_bytes(stream, kShardBucket), "gradient norms", tensor_memory(stream));
+  SharedArrays sums(stream, 64, "gradient norms");
+  const auto total = sums.take<double>(1);
+  zero(stream, total.device, int64_t(sizeof(double)));
   for (const auto& window : windows_) {
     window->begin([&](size_t bucket, const float* gradients) {
-      total += kernels::sum_of_squares(where_.stream, f32(gradients, {where_.layout.buckets()[bucket].count}));
+      const TensorView x = f32(gradients, {where_.layout.buckets()[bucket].count});
+      kernels::sum_of_squares(stream, {.x = x, .total = total.view(), .scratch = &scratch, .accumulate = true});
     });
   }
   train();
   for (const auto& window : windows_) window->end();
-  return total;
+  sums.download(stream, 0, sums.used());
+  return *total.host;
 }
 
 }  // namespace hone::trainer

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/device.h"
+
 namespace hone::trainer {
 namespace {
 
@@ -27,10 +29,11 @@ int64_t gradient_window_bytes(const ShardLayout& layout, int64_t layers) {
   return Arena::view_bytes(DType::kF32, extent.widest) + Arena::view_bytes(DType::kF32, extent.outside);
 }
 
-GradientWindow::GradientWindow(const model::Parameters& parameters, const ShardLayout& layout)
-    : parameters_(parameters),
+GradientWindow::GradientWindow(const Stream& stream, const model::Parameters& parameters, const ShardLayout& layout)
+    : stream_(stream),
+      parameters_(parameters),
       layout_(layout),
-      memory_(gradient_window_bytes(layout, parameters.config().layers), "gradients of a layer") {
+      memory_(gradient_window_bytes(layout, parameters.config().layers), "gradients of a layer", tensor_memory(stream)) {
   const Extent extent = extent_of(layout, parameters.config().layers);
   widest_ = extent.widest, outside_count_ = extent.outside;
   layer_ = memory_.take_array<float>(widest_);
@@ -46,8 +49,8 @@ GradientWindow::GradientWindow(const model::Parameters& parameters, const ShardL
 
 void GradientWindow::begin(Take take) {
   take_ = std::move(take);
-  std::fill_n(layer_, widest_, 0.0f);
-  std::fill_n(outside_, outside_count_, 0.0f);
+  clear_layer();
+  zero(stream_, outside_, outside_count_ * int64_t(sizeof(float)));
   next_ = parameters_.config().layers - 1;
 }
 
@@ -60,8 +63,10 @@ void GradientWindow::end() {
 void GradientWindow::finished(int64_t i) {
   next_ = i - 1;
   hand_on(i);
-  std::fill_n(layer_, widest_, 0.0f);
+  clear_layer();
 }
+
+void GradientWindow::clear_layer() { zero(stream_, layer_, widest_ * int64_t(sizeof(float))); }
 
 void GradientWindow::hand_on(int64_t layer) {
   for (size_t b = 0; b < of_bucket_.size(); ++b) {

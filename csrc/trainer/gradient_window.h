@@ -6,20 +6,21 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/stream.h"
 #include "model/network.h"
 #include "trainer/shard_layout.h"
 
 namespace hone::trainer {
 
-/// Where a backward adds the gradients of all parameters, layer by layer, on the CPU. Whatever is finished is handed on
+/// Where a backward adds the gradients of all parameters, layer by layer. Whatever is finished is handed on
 /// and forgotten. Layers are finished from the last to the first, then embedding, final norm and head together.
 class GradientWindow final : public model::LayerGradients {
  public:
   /// Takes a bucket's gradients, in the order of the layout's buckets within a layer.
   using Take = std::function<void(size_t bucket, const float* gradients)>;
 
-  /// Both must outlive this. Throws kOutOfMemory.
-  GradientWindow(const model::Parameters& parameters, const ShardLayout& layout);
+  /// In the stream's memory. Parameters, whose values are not read, and layout must outlive this. Throws kOutOfMemory.
+  GradientWindow(const Stream& stream, const model::Parameters& parameters, const ShardLayout& layout);
 
   /// Zeros everything: a micro-batch begins.
   void begin(Take take);
@@ -35,7 +36,9 @@ class GradientWindow final : public model::LayerGradients {
  private:
   TensorView moved(TensorView view) const;
   void hand_on(int64_t layer);
+  void clear_layer();
 
+  Stream stream_;
   const model::Parameters& parameters_;
   const ShardLayout& layout_;
   Arena memory_;
@@ -46,7 +49,7 @@ class GradientWindow final : public model::LayerGradients {
   Take take_;
 };
 
-/// Host bytes that it takes.
+/// Bytes that it takes.
 int64_t gradient_window_bytes(const ShardLayout& layout, int64_t layers);
 
 }  // namespace hone::trainer

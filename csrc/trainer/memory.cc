@@ -12,6 +12,7 @@
 #include "trainer/optimizer.h"
 #include "trainer/shard_exchange.h"
 #include "trainer/shard_layout.h"
+#include "trainer/sharded_optimizer.h"
 #include "trainer/update.h"
 #include "trainer/weight_window.h"
 
@@ -41,7 +42,7 @@ int64_t kept_parameter_bytes(const ShardLayout& layout, int64_t layers, int rank
 }
 
 /// What is different where ranks divide something.
-void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const TrainerConfig& config,
+void divide(const Stream& stream, const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const TrainerConfig& config,
             const OneOfRanks& which, TrainerBytes& bytes) {
   const ShardLayout layout(specs, model.layers, which.size);
   const int64_t n = layout.elements(which.rank), shard = Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float)));
@@ -49,11 +50,13 @@ void divide(const model::ModelConfig& model, const std::vector<model::TensorSpec
   const int sequence = config.sharding.sequence;
   bytes.trained = blocks_alone(config.sharding, which.size) * (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
   if (sequence > 1 && which.size > 1) bytes.arrays += sequence_ranks_bytes(model, config.packed_tokens * sequence, sequence);
-  if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) bytes.moments = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
-  bytes.arrays += shard_exchange_bytes(layout);
+  if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) {
+    (bytes.host_moments > 0 ? bytes.host_moments : bytes.moments) = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
+  }
+  bytes.arrays += shard_exchange_bytes(layout) + sharded_optimizer_bytes(stream, layout, which.rank, config.optimizer);
   if (config.sharding.stage < Sharding::Stage::kParameters) return;
   bytes.parameters = kept_parameter_bytes(layout, model.layers, which.rank) + weight_window_bytes(layout, model.layers);
-  bytes.transposed = model::transposed_bytes(Stream{.backend = config.device}, model, config.weight_storage, true);
+  bytes.transposed = model::transposed_bytes(stream, model, config.weight_storage, true);
 }
 
 }  // namespace
@@ -81,7 +84,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .logits = logits,
           .arrays = packed_batch_bytes(tokens, sequences) +
                     update_bytes(stream, model, model::total_elements(specs))};
-  if (config.sharding.stage != Sharding::Stage::kNone) divide(model, specs, config, which, bytes);
+  if (config.sharding.stage != Sharding::Stage::kNone) divide(stream, model, specs, config, which, bytes);
   if (config.sharding.stage == Sharding::Stage::kNone || config.optimizer.kind == OptimizerConfig::Kind::kMuon) bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);
   return bytes;
 }

@@ -11,7 +11,8 @@
 namespace hone::trainer {
 
 /// Every call is a collective: all ranks make the same in the same order, with the same sizes. Each throws what the
-/// communicator throws. Keeps memory for one bucket in either direction. Host memory alone.
+/// communicator throws. Keeps memory for one bucket in either direction. Gradients, weights and shards lie in the stream's
+/// memory, numbers of blocks in the host's.
 class ShardExchange {
  public:
   /// The three must outlive this.
@@ -42,7 +43,7 @@ class ShardExchange {
   float *out_ = nullptr, *in_ = nullptr;  // [ranks, widest]
 };
 
-/// Host bytes that it takes.
+/// Bytes that it takes in the stream's memory.
 int64_t shard_exchange_bytes(const ShardLayout& layout);
 
 }  // namespace hone::trainer

@@ -59,6 +59,9 @@ class ShardLayout {
   std::vector<int64_t> elements_;   // [ranks]
 };
 
+/// Of what is sharded, all of which is f32.
+inline int64_t float_bytes(int64_t elements) { return elements * int64_t(sizeof(float)); }
+
 /// The layer of a tensor; `layers` for one outside of them.
 int64_t layer_of(const model::TensorSpec& spec, int64_t layers);
 

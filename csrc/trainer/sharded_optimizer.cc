@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "kernels/optimizer.h"
+#include "kernels/parts.h"
 #include "trainer/optimizer.h"
 
 namespace hone::trainer {
 namespace {
 
 constexpr int64_t kBlockGrain = 4;  // blocks that one thread takes at least
+static_assert(kShardBlock == kernels::kSquaresBlock);
 
 double sum(const std::vector<double>& blocks) { return std::accumulate(blocks.begin(), blocks.end(), 0.0); }
 
-double squares(const float* x, int64_t n) { return kernels::sum_of_squares(Stream{}, f32(x, {n})); }
+int64_t block_sums_bytes(int64_t blocks) { return Arena::rounded(blocks * int64_t(sizeof(double))); }
 
 /// The tensor that has element `offset` of the whole, or the next one.
 size_t tensor_at(const std::vector<model::TensorSpec>& specs, int64_t offset) {
@@ -35,8 +36,12 @@ void for_tensors(const std::vector<model::TensorSpec>& specs, int64_t offset, in
 }  // namespace
 
 void check_sharding(const TrainerConfig& config) {
-  if (config.device == Stream::Backend::kCuda) {
-    fail(Code::kUnsupported, "trainer: a sharded trainer computes on the CPU alone; choose device \"cpu\", or no sharding.");
+  const bool on_gpu = config.device == Stream::Backend::kCuda;
+  if (on_gpu && config.sharding.stage == Sharding::Stage::kParameters) {
+    fail(Code::kUnsupported, "trainer: stage \"parameters\" divides weights on the CPU alone; choose stage \"gradients\", or device \"cpu\".");
+  }
+  if (on_gpu && config.sharding.sequence > 1) {
+    fail(Code::kUnsupported, "trainer: sharding.sequence is %d; ranks have a micro-batch together on the CPU alone.", config.sharding.sequence);
   }
   if (config.sharding.stage >= Sharding::Stage::kGradients && config.adapters.on()) {
     fail(Code::kUnsupported, "trainer: adapters have few gradients, and read all weights, which no stage but \"optimizer\" keeps; choose stage \"optimizer\".");
@@ -67,6 +72,28 @@ struct ShardedOptimizer::Rates {
   float scale = 1;  // the factor that clips gradients
 };
 
+/// Neighbouring elements of this rank's shard, in whole blocks.
+struct ShardedOptimizer::Stretch {
+  int64_t block = 0;                        // its first one among this rank's
+  int64_t offset = 0, count = 0, local = 0;  // of the whole; and where it begins in the shard
+};
+
+/// Where a stretch is updated, with room for its weights as they were.
+struct ShardedOptimizer::Lane {
+  Stream stream;
+  float* old;
+};
+
+int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config) {
+  const int64_t sums = block_sums_bytes(layout.blocks(rank));
+  if (!stream.is_cuda()) return sums;
+  int64_t longest = 0;
+  for (size_t b = 0; b < layout.buckets().size(); ++b) longest = std::max(longest, layout.part(b, rank).count);
+  const bool visit = moments_visit(stream, config);
+  return sums + Arena::rounded(float_bytes(layout.widest())) +
+         (visit ? StreamedMoments::device_bytes(longest * dtype_bytes(config.moments)) : 0);
+}
+
 ShardedOptimizer::ShardedOptimizer(const Stream& stream, model::TensorBlock& parameters, const ShardLayout& layout,
                                    ShardExchange& exchange, int rank)
     : stream_(stream), parameters_(parameters), layout_(layout), exchange_(exchange), rank_(rank) {}
@@ -75,66 +102,126 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
   check_optimizer(config);
   config_ = config;
   steps = 0;
+  streamed_ = nullptr;
   moments_memory_ = {};
   m_ = v_ = {};
 }
 
+void ShardedOptimizer::make_moments() {
+  const bool visit = moments_visit(stream_, config_);
+  const int64_t n = layout_.elements(rank_), bytes = Arena::rounded(n * dtype_bytes(config_.moments));
+  moments_memory_ = Arena(2 * bytes, "moments of a shard", visit ? Memory::kPinned : tensor_memory(stream_));
+  m_ = moments_memory_.take_view(config_.moments, {n});
+  v_ = moments_memory_.take_view(config_.moments, {n});
+  if (visit) streamed_ = std::make_unique<StreamedMoments>(stream_);
+  if (bytes > 0 && !moments_memory_.discard()) zero(visit ? Stream{} : stream_, m_.data, 2 * bytes);
+}
+
 /// The first update takes what it needs: a trainer that only scores or publishes needs none.
 void ShardedOptimizer::make() {
-  const int64_t n = layout_.elements(rank_), bytes = Arena::rounded(n * dtype_bytes(config_.moments));
-  if (!m_.rank && config_.kind == OptimizerConfig::Kind::kAdamW) {
-    moments_memory_ = Arena(2 * bytes, "moments of a shard");
-    m_ = moments_memory_.take_view(config_.moments, {n});
-    v_ = moments_memory_.take_view(config_.moments, {n});
-    if (bytes > 0 && !moments_memory_.discard()) std::memset(m_.data, 0, size_t(2 * bytes));
-  }
+  if (!m_.rank && config_.kind == OptimizerConfig::Kind::kAdamW) make_moments();
   if (gradients_memory_.capacity() > 0) return;
-  gradients_memory_ = Arena(Arena::rounded(std::max<int64_t>(n, 1) * int64_t(sizeof(float))), "gradients of a shard");
+  const int64_t n = layout_.elements(rank_), blocks = layout_.blocks(rank_);
+  gradients_memory_ = Arena(Arena::rounded(float_bytes(std::max<int64_t>(n, 1))), "gradients of a shard", tensor_memory(stream_));
   gradients_ = gradients_memory_.take_array<float>(n);
+  sums_ = SharedArrays(stream_, block_sums_bytes(blocks), "norms of a shard");
+  squares_ = sums_.take<double>(blocks);
+  if (!stream_.is_cuda()) return;
+  scratch_ = Arena(Arena::rounded(float_bytes(layout_.widest())), "weights before an update", Memory::kDevice);
+  old_ = scratch_.take_array<float>(layout_.widest());
 }
 
 float* ShardedOptimizer::gradients() { return make(), gradients_; }
-const TensorView& ShardedOptimizer::m() { return make(), m_; }
-const TensorView& ShardedOptimizer::v() { return make(), v_; }
 
-void ShardedOptimizer::clear_gradients() { std::fill_n(gradients(), layout_.elements(rank_), 0.0f); }
+const TensorView& ShardedOptimizer::m() {
+  make();
+  if (streamed_) streamed_->settle();
+  return m_;
+}
 
-/// Calls run(number among this rank's, offset in the whole, elements, offset in the shard) for every block.
-template <class Run>
-void ShardedOptimizer::for_blocks(const Run& run) const {
+const TensorView& ShardedOptimizer::v() { return m(), v_; }
+
+void ShardedOptimizer::clear_gradients() { zero(stream_, gradients(), float_bytes(layout_.elements(rank_))); }
+
+std::vector<ShardedOptimizer::Stretch> ShardedOptimizer::parts() const {
+  std::vector<Stretch> out;
   int64_t first = 0;
   for (size_t b = 0; b < layout_.buckets().size(); ++b) {
     const ShardPart& part = layout_.part(b, rank_);
-    stream_.parallel_for(part.blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
+    if (part.count > 0) out.push_back({first, part.offset, part.count, part.local});
+    first += part.blocks;
+  }
+  return out;
+}
+
+/// Calls run(lane, stretch) for all of the shard: on the CPU block by block, which stays in cache, on a GPU part by part.
+template <class Run>
+void ShardedOptimizer::for_stretches(const Run& run) const {
+  for (const Stretch& part : parts()) {
+    if (stream_.is_cuda()) {
+      run(Lane{stream_, old_}, part);
+      continue;
+    }
+    const int64_t blocks = (part.count + kShardBlock - 1) / kShardBlock;
+    stream_.parallel_for(blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
+      float old[kShardBlock];
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * kShardBlock;
-        run(size_t(first + i), part.offset + at, std::min(kShardBlock, part.count - at), part.local + at);
+        run(Lane{{}, old}, {part.block + i, part.offset + at, std::min(kShardBlock, part.count - at), part.local + at});
       }
     });
-    first += part.blocks;
   }
 }
 
-void ShardedOptimizer::update_block(const Rates& rates, int64_t offset, int64_t count, int64_t local) const {
+/// squares_ of the stretch's blocks: of x, or of what x is more than `from`.
+void ShardedOptimizer::square(const Stream& stream, const Stretch& s, const float* x, const float* from) const {
+  const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
+  kernels::block_squares(stream, {.x = f32(x, {s.count}),
+                                  .from = from ? f32(from, {s.count}) : TensorView{},
+                                  .squares = {squares_.device + s.block, DType::kF64, {blocks}}});
+}
+
+std::vector<double> ShardedOptimizer::gathered() {
+  sums_.download(stream_, 0, sums_.used());
+  return exchange_.gather_blocks({squares_.host, squares_.host + squares_.size});
+}
+
+/// m, v: moments of the stretch, where they are updated.
+void ShardedOptimizer::update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const {
   const auto& specs = parameters_.specs();
   const int64_t element = dtype_bytes(config_.moments);
-  for_tensors(specs, offset, count, [&](size_t t, int64_t begin, int64_t end) {
-    const int64_t n = end - begin, at = local + (begin - offset);
+  float* const weights = parameters_.flat().as<float>();
+  copy(lane.stream, lane.old, weights + s.offset, float_bytes(s.count));
+  for_tensors(specs, s.offset, s.count, [&](size_t t, int64_t begin, int64_t end) {
+    const int64_t n = end - begin, at = begin - s.offset;
     const bool decays = config_.decay_all || specs[t].shape.size() == 2;
-    kernels::adamw(Stream{}, {.param = f32(parameters_.flat().as<float>() + begin, {n}),
-                              .m = {m_.as<std::byte>() + at * element, config_.moments, {n}},
-                              .v = {v_.as<std::byte>() + at * element, config_.moments, {n}},
-                              .grad = f32(gradients_ + at, {n}),
-                              .lr = rates.lr,
-                              .beta1 = config_.beta1,
-                              .beta2 = config_.beta2,
-                              .eps = config_.eps,
-                              .weight_decay = decays ? config_.weight_decay : 0.0f,
-                              .grad_scale = rates.scale,
-                              .step = steps,
-                              .seed = config_.seed,
-                              .first = begin});
+    kernels::adamw(lane.stream, {.param = f32(weights + begin, {n}),
+                                 .m = {m + at * element, config_.moments, {n}},
+                                 .v = {v + at * element, config_.moments, {n}},
+                                 .grad = f32(gradients_ + s.local + at, {n}),
+                                 .lr = rates.lr,
+                                 .beta1 = config_.beta1,
+                                 .beta2 = config_.beta2,
+                                 .eps = config_.eps,
+                                 .weight_decay = decays ? config_.weight_decay : 0.0f,
+                                 .grad_scale = rates.scale,
+                                 .step = steps,
+                                 .seed = config_.seed,
+                                 .first = begin});
   });
+  square(lane.stream, s, weights + s.offset, lane.old);
+}
+
+void ShardedOptimizer::update_all(const Rates& rates) {
+  const int64_t element = dtype_bytes(config_.moments);
+  const auto place = [&](const TensorView& moments, const Stretch& s) { return moments.as<std::byte>() + s.local * element; };
+  if (!streamed_) {
+    return for_stretches([&](const Lane& lane, const Stretch& s) { update(rates, lane, s, place(m_, s), place(v_, s)); });
+  }
+  const std::vector<Stretch> all = parts();
+  std::vector<StreamedMoments::Window> windows;
+  for (const Stretch& s : all) windows.push_back({place(m_, s), place(v_, s), s.count * element});
+  streamed_->visit(stream_, windows, [&](size_t i, std::byte* m, std::byte* v) { update(rates, {stream_, old_}, all[i], m, v); });
 }
 
 void ShardedOptimizer::report_norms(const std::vector<double>& blocks, StepReport& report) const {
@@ -150,27 +237,19 @@ void ShardedOptimizer::report_norms(const std::vector<double>& blocks, StepRepor
 void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
   make();
   float* const weights = parameters_.flat().as<float>();
-  std::vector<double> own(size_t(layout_.blocks(rank_)));
-  for_blocks([&](size_t i, int64_t, int64_t n, int64_t local) { own[i] = squares(gradients_ + local, n); });
-  report_norms(exchange_.gather_blocks(own), report);
+  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, gradients_ + s.local); });
+  report_norms(gathered(), report);
   report.skipped = report.skipped || !std::isfinite(report.grad_norm);
   if (!report.skipped) {
     const double clip = double(config_.gradient_clip);
     if (clip > 0.0) report.grad_scale = std::min(1.0, clip / (report.grad_norm + 1e-6));
-    const Rates rates{o.lr, float(report.grad_scale)};
     ++steps;
-    for_blocks([&](size_t i, int64_t offset, int64_t n, int64_t local) {
-      float change[kShardBlock];
-      std::memcpy(change, weights + offset, size_t(n) * sizeof(float));
-      update_block(rates, offset, n, local);
-      for (int64_t k = 0; k < n; ++k) change[k] = weights[offset + k] - change[k];
-      own[i] = squares(change, n);
-    });
-    report.update_norm = std::sqrt(sum(exchange_.gather_blocks(own)));
+    update_all({o.lr, float(report.grad_scale)});
+    report.update_norm = std::sqrt(sum(gathered()));
     exchange_.gather(weights, gathers_layers ? 0 : parameters_.config().layers);
   }
-  for_blocks([&](size_t i, int64_t offset, int64_t n, int64_t) { own[i] = squares(weights + offset, n); });
-  report.weight_norm = std::sqrt(sum(exchange_.gather_blocks(own)));
+  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, weights + s.offset); });
+  report.weight_norm = std::sqrt(sum(gathered()));
 }
 
 }  // namespace hone::trainer

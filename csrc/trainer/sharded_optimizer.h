@@ -1,15 +1,19 @@
 // AdamW where each rank has the moments of its shard and updates the weights of its shard.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/arena.h"
+#include "core/device.h"
 #include "core/stream.h"
 #include "model/tensor_block.h"
 #include "trainer/config.h"
 #include "trainer/shard_exchange.h"
 #include "trainer/step.h"
+#include "trainer/streamed_moments.h"
 
 namespace hone::trainer {
 
@@ -24,8 +28,12 @@ struct ShardPiece {
 };
 std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs, const ShardLayout& layout, int rank);
 
-/// Gradients and moments of one rank's shard. All sums over elements are those of blocks of kShardBlock, in f64, added
-/// up in their order: the same bits for any number of ranks and threads.
+/// Bytes that a ShardedOptimizer of a rank takes in the stream's memory besides gradients, and moments that stay there.
+int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config);
+
+/// Gradients and moments of one rank's shard, in the stream's memory, or moments as OptimizerConfig::moments_on_host has
+/// them. All sums over elements are those of blocks of kShardBlock, in f64, added up in their order: the same bits for any
+/// number of ranks and threads.
 class ShardedOptimizer {
  public:
   /// All must outlive this, but config. Moments take no memory before they are first written.
@@ -34,7 +42,8 @@ class ShardedOptimizer {
   void reset(const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
-  /// This rank's, in the order of its pieces, to be read and written: [n] f32, and f32 or bf16.
+  /// This rank's, in the order of its pieces, to be read and written: [n] f32, and f32 or bf16. Waits for moments that are on
+  /// their way back from the device.
   float* gradients();
   const TensorView& m();
   const TensorView& v();
@@ -49,11 +58,18 @@ class ShardedOptimizer {
 
  private:
   struct Rates;
-  void update_block(const Rates& rates, int64_t offset, int64_t count, int64_t local) const;
+  struct Stretch;
+  struct Lane;
+  std::vector<Stretch> parts() const;
   template <class Run>
-  void for_blocks(const Run& run) const;
+  void for_stretches(const Run& run) const;
+  void update_all(const Rates& rates);
+  void update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const;
+  void square(const Stream& stream, const Stretch& s, const float* x, const float* from = nullptr) const;
+  std::vector<double> gathered();
   void report_norms(const std::vector<double>& squares, StepReport& report) const;
   void make();
+  void make_moments();
 
   Stream stream_;
   model::TensorBlock& parameters_;
@@ -61,9 +77,12 @@ class ShardedOptimizer {
   ShardExchange& exchange_;
   int rank_;
   OptimizerConfig config_;
-  Arena gradients_memory_, moments_memory_;
-  float* gradients_ = nullptr;
+  Arena gradients_memory_, moments_memory_, scratch_;
+  float *gradients_ = nullptr, *old_ = nullptr;  // old_: on a GPU, weights before they change
   TensorView m_, v_;
+  SharedArrays sums_;
+  SharedArrays::Array<double> squares_;          // a sum for each of this rank's blocks
+  std::unique_ptr<StreamedMoments> streamed_;    // null: moments stay where they are updated
 };
 
 }  // namespace hone::trainer

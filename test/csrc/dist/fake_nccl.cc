@@ -167,7 +167,12 @@ class Fake final : public hone::test::FakeNccl {
   std::map<NcclComm_t, bool> comms;                      // alive -> a thread is inside
   std::map<void*, std::vector<std::shared_ptr<Operation>>> streams;
   int made = 0, aborted = 0, polled = 0, misused = 0;
+  std::function<void(const std::function<void()>&)> reach = [](const std::function<void()>& move) { move(); };
 
+  void reach_by(std::function<void(const std::function<void()>&)> by) override {
+    const std::lock_guard lock(mutex);
+    reach = std::move(by);
+  }
   void reset(const hone::test::Faults& next) override {
     const std::lock_guard lock(mutex);
     faults = next;
@@ -238,7 +243,7 @@ class Fake final : public hone::test::FakeNccl {
       o->parts[size_t(comm->rank)] = std::move(part);
       streams[stream].push_back(o);
       if (++o->arrived == comm->group->size && !o->lost) {
-        run(*o);
+        reach([&] { run(*o); });
         o->done = true;
       }
       if (faults.breaks == comm->rank && faults.breaks_at == number) comm->error = kNcclSystemError;

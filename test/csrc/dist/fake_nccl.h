@@ -1,7 +1,7 @@
 // What a test tells the stand-in for libnccl.so.2, and what it saw. The library exports `fake_nccl()`.
 #pragma once
 
-#include <atomic>
+#include <functional>
 
 namespace hone::test {
 
@@ -21,6 +21,8 @@ class FakeNccl {
  public:
   virtual ~FakeNccl() = default;
   virtual void reset(const Faults& faults) = 0;
+  /// From now on data are moved by `reach`(what moves them): where they lie in memory that is closed otherwise.
+  virtual void reach_by(std::function<void(const std::function<void()>&)> reach) = 0;
   /// True when all operations queued with this handle have run or are lost.
   virtual bool idle(void* stream) = 0;
   virtual int live() = 0;     // communicators neither destroyed nor aborted

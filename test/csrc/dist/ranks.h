@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "check.h"
+#include "device.h"
 #include "dist/nccl_communicator.h"
 #include "fake_nccl.h"
 #include "outcomes.h"
@@ -17,7 +18,14 @@ using namespace hone::dist;
 inline FakeNccl& fake() {
   static FakeNccl* const instance = [] {
     void* library = dlopen(HONE_FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
-    return reinterpret_cast<FakeNccl* (*)()>(dlsym(library, "fake_nccl"))();
+    FakeNccl* const made = reinterpret_cast<FakeNccl* (*)()>(dlsym(library, "fake_nccl"))();
+#ifdef HONE_CUDA_SHIM
+    made->reach_by([](const std::function<void()>& move) {
+      const cuda_shim::DeviceAccess open;
+      move();
+    });
+#endif
+    return made;
   }();
   return *instance;
 }

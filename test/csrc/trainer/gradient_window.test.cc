@@ -58,7 +58,7 @@ TEST(what_is_handed_on_is_the_gradient_of_all_parameters) {
     model::Parameters whole(config), taken(config);
     passage.run({.parameters = &whole});
     const ShardLayout layout(whole.specs(), config.layers, 3, 2 * kShardBlock);
-    GradientWindow window(passage.parameters, layout);
+    GradientWindow window(Stream{}, passage.parameters, layout);
     for (int time = 0; time < 2; ++time) {  // the second begins with zeros again
       std::vector<int64_t> layers;
       window.begin([&](size_t b, const float* gradients) {
@@ -80,7 +80,7 @@ TEST(a_micro_batch_that_nobody_computes_ends_with_the_same_calls_and_zeros) {
   const model::ModelConfig config = config_of(test::tiny_config());
   const model::Parameters parameters(config);
   const ShardLayout layout(parameters.specs(), config.layers, 2, 2 * kShardBlock);
-  GradientWindow window(parameters, layout);
+  GradientWindow window(Stream{}, parameters, layout);
   std::vector<size_t> buckets;
   const auto take = [&](size_t b, const float* gradients) {
     buckets.push_back(b);
@@ -102,7 +102,7 @@ TEST(it_takes_what_it_says_and_less_than_all_gradients) {
   const model::Parameters parameters(config);
   const ShardLayout layout(parameters.specs(), config.layers, 2);
   const int64_t before = Arena::live_bytes(Memory::kHost);
-  const GradientWindow window(parameters, layout);
+  const GradientWindow window(Stream{}, parameters, layout);
   EXPECT_EQ(Arena::live_bytes(Memory::kHost) - before, trainer::gradient_window_bytes(layout, config.layers));
   EXPECT_TRUE(trainer::gradient_window_bytes(layout, config.layers) < parameters.flat().numel() * 4 / 2);
 }

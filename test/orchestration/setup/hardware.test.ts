@@ -31,10 +31,39 @@ test("several machines are none of one run's, and agents' processes have a GPU e
   const nodes = { name: "r", device: "cpu", hardware: { ...hardware, nodes: 8 } } as const;
   expect(() => expectRunnable(nodes, info([]))).toThrow("hardware.nodes is 8, and this is one machine");
   expect(expectRunnable(nodes, info([]), true)).toBeUndefined();
-  const gpus = (actorGpus: number) =>
-    ({ name: "r", device: "cuda", hardware: { ...hardware, nodes: 2, gpus: 5, actorGpus } }) as const;
-  expect(expectRunnable(gpus(4), info(["x"]), true)).toBeUndefined();
-  expect(() => expectRunnable(gpus(3), info(["x"]), true)).toThrow("divide on the CPU alone");
+  const gpus = { ...hardware, nodes: 2, gpus: 5, actorGpus: 3 };
+  expect(expectRunnable({ name: "r", device: "cuda", hardware: gpus }, info(["x"]), true)).toBeUndefined();
+});
+
+test("trainers on GPUs divide moments and gradients; what they do not is refused by its field", () => {
+  const shared = { exact: true, sequence: 1 };
+  const asked = (sharding: object, device = "cuda") =>
+    expectRunnable(
+      { name: "r", device, hardware: { ...hardware, sharding: { ...shared, ...sharding } } } as Parameters<
+        typeof expectRunnable
+      >[0],
+      info(["x"]),
+    );
+  for (const stage of ["optimizer", "gradients"]) expect(asked({ stage })).toBeUndefined();
+  const refused = (sharding: object, message: string, hint: string) =>
+    expect(() => asked(sharding)).toThrow(
+      expect.objectContaining({
+        code: "HONE_ERR_UNSUPPORTED",
+        message: `r cannot be run on a GPU: ${message} on the CPU alone`,
+        hint: `${hint}, or give --device cpu.`,
+      }),
+    );
+  refused(
+    { stage: "parameters" },
+    'hardware.sharding.stage is "parameters", and trainers divide weights',
+    "Give hardware.sharding.stage=gradients",
+  );
+  refused(
+    { stage: "gradients", sequence: 4 },
+    "hardware.sharding.sequence is 4, and trainers have a micro-batch together",
+    "Give hardware.sharding.sequence=1",
+  );
+  expect(asked({ stage: "parameters", sequence: 4 }, "cpu")).toBeUndefined();
 });
 
 test("activations may be computed again", () => {

@@ -1,0 +1,40 @@
+#include "dist/gpu_communicator.h"
+
+namespace hone::dist {
+
+Communicator& GpuCommunicator::of(const Stream& stream) {
+  if (!stream.is_cuda()) return *hosts_;
+  if (gpus_.state() == State::kUninitialised) form();
+  return gpus_;
+}
+
+void GpuCommunicator::form() {
+  NcclUniqueId id{};
+  if (rank() == 0) id = NcclCommunicator::make_id(*library_);
+  hosts_->broadcast({}, {&id, DType::kU8, {int64_t(sizeof(id))}}, 0);
+  hosts_->wait({});
+  gpus_.initialise(id, rank(), size());
+}
+
+void GpuCommunicator::wait(const Stream& stream) {
+  if (!stream.is_cuda()) return hosts_->wait(stream);
+  if (gpus_.state() != State::kUninitialised) gpus_.wait(stream);
+}
+
+/// The hosts' group also where NCCL's does not end well: it holds connections.
+void GpuCommunicator::close() {
+  try {
+    gpus_.close();
+  } catch (...) {
+    hosts_->close();
+    throw;
+  }
+  hosts_->close();
+}
+
+void GpuCommunicator::abort(const std::string& reason) {
+  gpus_.abort(reason);
+  hosts_->abort(reason);
+}
+
+}  // namespace hone::dist

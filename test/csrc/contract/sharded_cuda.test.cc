@@ -1,0 +1,281 @@
+// Trainers on GPUs that divide their work, their moments and their gradients: ranks are threads, each with a stream of the
+// fiber shim, over the stand-in for NCCL. Against one trainer on a GPU that divides nothing, and against the CPU's ranks.
+// Mutants: test/mutants/csrc-trainer.json.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "cuda_trainer.h"
+#include "device.h"
+#include "dist/gpu_ranks.h"
+#include "trainer/sharded_course.h"
+
+namespace contract_sharded_cuda_test {
+
+using namespace hone;
+using namespace hone::test;
+using trainer::OptimizerConfig;
+using trainer::Sharding;
+using trainer::StepOptions;
+using trainer::StepReport;
+
+namespace {
+
+using Stage = Sharding::Stage;
+
+ModelConfig small() {
+  ModelConfig model = small_gpu_decoder();
+  model.vocabulary = 160;  // two blocks outside of layers
+  return model;
+}
+
+TrainerConfig gpu_config(Stage stage, bool exact, int64_t packed_tokens = 14) {
+  TrainerConfig config = config_of(stage, exact, packed_tokens);
+  config.device = kCuda;
+  return config;
+}
+
+StepOptions supervised() {
+  StepOptions o;
+  o.objective = Objective::kSupervised, o.lr = 0.01f;
+  return o;
+}
+
+/// Two steps' batches, the same for all that are compared.
+std::vector<Batch> drawn_batches(const ModelConfig& model) {
+  std::vector<Batch> out;
+  for (int i = 0; i < 2; ++i) {
+    out.push_back(some_batch(model));
+    out.back().add({1, 2, 3, 4, 5, 6}, 2, 1.0f, 1);
+    out.back().add({7, 3, 1, 0, 2}, 1, -1.0f, 1);
+  }
+  return out;
+}
+
+void roughen_all(Trainer& trainer) {
+  trainer.parameters().initialize(3);
+  scale_head(trainer.parameters());
+  trainer.parameters_changed();
+}
+
+Course course_of(Trainer& trainer, const StepOptions& o, const std::vector<Batch>& batches) {
+  Course course;
+  for (const Batch& batch : batches) course.reports.push_back(trainer.step(batch.view(), o));
+  course.weights = values(trainer.trained(), trainer.trained().flat());
+  return course;
+}
+
+Course run(const ModelConfig& model, const TrainerConfig& config, const StepOptions& o, const std::vector<Batch>& batches,
+           dist::Communicator* ranks = nullptr) {
+  Trainer trainer(model, config, nullptr, ranks);
+  roughen_all(trainer);
+  return course_of(trainer, o, batches);
+}
+
+void on_gpus(int size, const std::function<void(dist::Communicator&)>& body) {
+  expect_all(gpu_ranks(size, {}, [&](GpuCommunicator& group, const Stream&, int) {
+    body(group);
+    group.close();
+  }), "ok");
+}
+
+std::vector<Course> run_ranks(int size, const ModelConfig& model, const TrainerConfig& config, const StepOptions& o,
+                              const std::vector<Batch>& batches) {
+  std::vector<Course> courses(static_cast<size_t>(size));
+  on_gpus(size, [&](dist::Communicator& group) { courses[size_t(group.rank())] = run(model, config, o, batches, &group); });
+  return courses;
+}
+
+}  // namespace
+
+#define NEEDS_SHIM \
+  NEEDS_DEVICE;    \
+  if (!on_shim()) SKIP("the stand-in for NCCL reads no GPU's memory")
+
+TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  const Course solo = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
+  EXPECT_TRUE(solo.reports[0].micro_batches >= 3 && solo.reports[0].grad_scale < 1.0 && solo.reports[0].update_norm > 0);
+  for (const auto& [size, stage] : {std::pair{2, Stage::kOptimizer}, {3, Stage::kOptimizer}, {2, Stage::kGradients}, {4, Stage::kGradients}}) {
+    for (const Course& course : run_ranks(size, model, gpu_config(stage, true), supervised(), batches)) EXPECT_TRUE(same_course(course, solo));
+  }
+  // What is added up in another order are the gradients of micro-batches.
+  expect_near(solo, run(model, gpu_config(Stage::kNone, false), supervised(), batches));
+}
+
+TEST(gpus_that_add_up_their_own_first_are_within_the_bound_and_repeat_to_the_bit) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  const Course alone = run(model, gpu_config(Stage::kNone, false), supervised(), batches);
+  for (const int size : {2, 3, 4}) {
+    const auto first = run_ranks(size, model, gpu_config(Stage::kOptimizer, false), supervised(), batches);
+    expect_near(first[0], alone);
+    for (const Course& course : first) EXPECT_TRUE(same_course(course, first[0]));
+    if (size > 2) continue;
+    EXPECT_TRUE(same_course(run_ranks(size, model, gpu_config(Stage::kOptimizer, false), supervised(), batches)[1], first[0]));
+  }
+}
+
+/// One micro-batch and nothing clipped: no sum is left that could have another order.
+TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_nothing) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  for (const DType moments : {DType::kF32, DType::kBF16}) {
+    TrainerConfig config = gpu_config(Stage::kNone, false, 100);
+    config.optimizer.gradient_clip = 0.0f, config.optimizer.moments = moments, config.optimizer.seed = 5;
+    const Course alone = run(model, config, supervised(), batches);
+    EXPECT_EQ(alone.reports[0].micro_batches, 1);
+    for (const Stage stage : {Stage::kOptimizer, Stage::kGradients}) {
+      config.sharding = {stage, true};
+      config.optimizer.moments_on_host = stage == Stage::kGradients;
+      for (const Course& course : run_ranks(2, model, config, supervised(), batches)) {
+        EXPECT_TRUE(same(course.weights, alone.weights) && same(course.reports[1].logprobs, alone.reports[1].logprobs));
+      }
+    }
+  }
+}
+
+/// Both steps within what bf16 rounds, as contract/cuda.test.cc has it for one trainer.
+TEST(gpus_do_what_the_ranks_of_the_cpu_do_within_the_rounding_of_bf16) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  TrainerConfig config = gpu_config(Stage::kGradients, true);
+  const Course gpu = run_ranks(2, model, config, supervised(), batches)[1];
+  config.device = Stream::Backend::kCpu;
+  std::vector<Course> cpu(2);
+  const auto said = on_ranks(2, [&](dist::Communicator& group) { cpu[size_t(group.rank())] = run(model, config, supervised(), batches, &group); });
+  for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+  const StepReport &a = gpu.reports[0], &b = cpu[1].reports[0];
+  EXPECT_NEAR(a.loss, b.loss, 0.05 * std::fabs(b.loss));
+  EXPECT_NEAR(a.grad_norm, b.grad_norm, 0.036 * b.grad_norm);
+  for (size_t l = 0; l < b.layer_grad_norms.size(); ++l) EXPECT_NEAR(a.layer_grad_norms[l], b.layer_grad_norms[l], 0.05 * b.grad_norm);
+  EXPECT_NEAR(a.weight_norm, b.weight_norm, 1e-3 * b.weight_norm);
+  EXPECT_NEAR(a.update_norm, b.update_norm, 0.05 * b.update_norm);
+  for (size_t t = 0; t < a.logprobs.size(); ++t) EXPECT_NEAR(a.logprobs[t], b.logprobs[t], 0.15);
+}
+
+TEST(adapters_and_muon_are_divided_on_gpus_too) {
+  NEEDS_SHIM;
+  ModelConfig model = small();
+  model.layers = 1;
+  const std::vector<Batch> batches = drawn_batches(model);
+  for (const bool muon : {false, true}) {
+    TrainerConfig config = gpu_config(Stage::kOptimizer, true);
+    StepOptions o = supervised();
+    o.muon_lr = 0.01f;
+    if (muon) config.optimizer.kind = OptimizerConfig::Kind::kMuon;
+    else config.adapters = {8, 8.0f, {"all-linear"}, 1};
+    const Course solo = run(model, config, o, batches);
+    for (const Course& course : run_ranks(3, model, config, o, batches)) EXPECT_TRUE(same_course(course, solo));
+    config.sharding = {};
+    expect_near(solo, run(model, config, o, batches));
+  }
+}
+
+TEST(a_step_that_is_not_finite_changes_nothing_on_any_gpu_and_names_the_sequence) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  Batch infinite = drawn_batches(model)[0], huge;
+  infinite.behavior.assign(infinite.tokens.size(), -4.0f);
+  infinite.behavior[size_t(infinite.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // of sequence 1
+  infinite.advantages[1] = -1.0f;
+  // Losses that are finite and a gradient that overflows: one token each, of ratio 1, at the largest advantage.
+  for (const int length : {7, 11, 4}) huge.add(std::vector<int32_t>(infinite.tokens.begin(), infinite.tokens.begin() + length), size_t(length - 1), -3e38f, 1);
+  StepOptions o;
+  o.lr = 0.01f;
+  for (const Stage stage : {Stage::kOptimizer, Stage::kGradients}) {
+    on_gpus(2, [&](dist::Communicator& group) {
+      Trainer trainer(model, gpu_config(stage, true), nullptr, &group);
+      roughen_all(trainer);
+      for (int i = 0; i < 2; ++i) scale_head(trainer.parameters());
+      trainer.parameters_changed();
+      const auto before = values(trainer.parameters(), trainer.parameters().flat());
+      const StepReport report = trainer.step(infinite.view(), o);
+      EXPECT_TRUE(report.skipped);
+      EXPECT_EQ(report.non_finite_sequence, 1);
+      Batch own = huge;
+      std::vector<float> entropies(own.tokens.size());
+      own.behavior.assign(own.tokens.size(), 0.0f);
+      trainer.score(own.view(), 1.0f, own.behavior.data(), entropies.data());
+      const StepReport overflow = trainer.step(own.view(), o);
+      EXPECT_TRUE(overflow.skipped && std::isfinite(overflow.loss) && !std::isfinite(overflow.grad_norm) && overflow.non_finite_sequence >= 0);
+      EXPECT_TRUE(before == values(trainer.parameters(), trainer.parameters().flat()) && trainer.version() == 0);
+    });
+  }
+}
+
+TEST(a_checkpoint_of_gpus_goes_on_with_any_number_of_them_and_on_the_cpu) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  const auto folder = std::filesystem::temp_directory_path() / ("hone-sharded-cuda-" + std::to_string(seed()));
+  std::vector<float> wanted, weights;
+  const auto next = [&](Trainer& trainer) { return course_of(trainer, supervised(), {batches[1]}).weights; };
+  for (const bool host : {false, true}) {
+    TrainerConfig config = gpu_config(Stage::kGradients, true);
+    config.optimizer.moments_on_host = host;
+    on_gpus(3, [&](dist::Communicator& group) {
+      Trainer trainer(model, config, nullptr, &group);
+      roughen_all(trainer);
+      const Course before = course_of(trainer, supervised(), {batches[0]});
+      trainer.save((folder / "three").string(), "extra");
+      const std::vector<float> after = next(trainer);
+      if (group.rank() == 0) weights = before.weights, wanted = after;
+    });
+    on_gpus(2, [&](dist::Communicator& group) {
+      Trainer trainer(model, gpu_config(Stage::kOptimizer, true), nullptr, &group);
+      EXPECT_EQ(trainer.load((folder / "three").string()), std::string("extra"));
+      EXPECT_TRUE(same(next(trainer), wanted));
+    });
+    Trainer alone(model, gpu_config(Stage::kOptimizer, true), nullptr);
+    alone.load((folder / "three").string());
+    EXPECT_TRUE(same(next(alone), wanted));
+    Trainer cpu(model, config_of(Stage::kNone, false), nullptr);
+    cpu.load((folder / "three").string());
+    EXPECT_TRUE(same(values(cpu.trained(), cpu.trained().flat()), weights));
+    std::filesystem::remove_all(folder);
+  }
+}
+
+TEST(gpus_that_were_given_other_options_or_weights_take_no_step) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  const auto said = gpu_ranks(3, {}, [&](GpuCommunicator& group, const Stream&, int rank) {
+    Trainer trainer(model, gpu_config(Stage::kOptimizer, true), nullptr, &group);
+    roughen_all(trainer);
+    StepOptions o = supervised();
+    if (rank == 1) o.lr = 0.5f;
+    EXPECT_THROWS(trainer.step(batches[0].view(), o), Code::kState);
+    if (rank == 2) trainer.parameters().initialize(4), trainer.parameters_changed();
+    else roughen_all(trainer);
+    trainer.step(batches[0].view(), supervised());
+  });
+  for (const std::string& text : said) EXPECT_TRUE(has(text, "STATE") && has(text, "differ from those of other ranks"));
+}
+
+TEST(a_gpu_that_goes_away_in_the_middle_of_a_step_leaves_nobody_waiting) {
+  NEEDS_SHIM;
+  const ModelConfig model = small();
+  const std::vector<Batch> batches = drawn_batches(model);
+  const auto said = gpu_ranks(2, {.breaks = 1, .breaks_at = 12}, [&](GpuCommunicator& group, const Stream&, int) {
+    run(model, gpu_config(Stage::kGradients, true), supervised(), batches, &group);
+  });
+  for (const std::string& text : said) EXPECT_TRUE(has(text, "COLLECTIVE"));
+}
+
+TEST(what_gpus_do_not_divide_is_refused_by_name) {
+  NEEDS_SHIM;
+  EXPECT_THROWS(Trainer(small(), gpu_config(Stage::kParameters, true), nullptr), Code::kUnsupported);
+  TrainerConfig team = gpu_config(Stage::kOptimizer, true);
+  team.sharding.sequence = 2;
+  EXPECT_THROWS(Trainer(small(), team, nullptr), Code::kUnsupported);
+}
+
+}  // namespace contract_sharded_cuda_test
