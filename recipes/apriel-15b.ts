@@ -1,7 +1,7 @@
 /**
  * The paper's launch configuration: five domains, 64 H100s, half of them generating. Every value and where it comes
- * from stands in docs/recipe.md. This version plans, checks and simulates it as 72 processes on 8 nodes; it does not run it,
- * since its trainers divide weights on the CPU alone yet.
+ * from stands in docs/recipe.md. This version plans, checks and simulates it as 72 processes on 8 nodes. Nobody has run
+ * it: trainers that divide their work on GPUs were only tried in an emulation (docs/cluster.md).
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
  *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and who would run where

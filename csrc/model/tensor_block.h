@@ -40,6 +40,7 @@ class TensorBlock {
   TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype, Memory memory);
 
   DType dtype() const { return dtype_; }
+  Memory memory() const { return arena_.memory(); }
   const ModelConfig& config() const { return config_; }
   const std::vector<TensorSpec>& specs() const { return specs_; }
   TensorView view(const TensorSpec& spec) const;

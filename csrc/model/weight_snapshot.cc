@@ -1,5 +1,6 @@
 #include "model/weight_snapshot.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/device.h"
@@ -78,6 +79,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage) {
+  if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, true));
   out->make_tables(stream);
   return out;
@@ -145,6 +147,18 @@ std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parame
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part) {
   if (part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = part.matrix});
   else copy_rows(stream, from, part.values);
+}
+
+void pack_carried(const Stream& stream, const WeightSnapshot::Part& part, const TensorView& room) {
+  const PackedMatrix& to = part.matrix;
+  if (!to.panels) return upload(stream, part.values.data, part.from.data, part.from.numel() * int64_t(sizeof(float)));
+  const int64_t rows = std::max<int64_t>(1, room.numel() / to.k), row_bytes = to.k * dtype_bytes(to.storage);
+  for (int64_t row = 0; row < to.n; row += rows) {
+    const int64_t count = std::min(rows, to.n - row);
+    upload(stream, room.data, part.from.row<float>(row), count * to.k * int64_t(sizeof(float)));
+    const PackedMatrix piece{count, to.k, to.storage, static_cast<std::byte*>(to.panels) + row * row_bytes};
+    kernels::pack_matrix(stream, {.w = f32(room.as<float>(), {count, to.k}), .transpose = false, .out = piece});
+  }
 }
 
 void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, uint32_t v, const FormedWeights& formed) {

@@ -52,7 +52,7 @@ class WeightSnapshot {
   /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {});
-  /// Without contents, and with room for one layer, which all of `layers` name. Host memory.
+  /// Without contents, and with room for one layer, which all of `layers` name.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream& stream, const ModelConfig& config, DType storage);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
@@ -99,5 +99,8 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to);
 /// Makes the packed copy of `from`, which is part.from or stands for it.
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part);
+/// On a GPU: the same of a part whose `from` lies in the host's memory, piece by piece through `room` [n] f32 in the stream's
+/// memory, which has room for a row at least.
+void pack_carried(const Stream& stream, const WeightSnapshot::Part& part, const TensorView& room);
 
 }  // namespace hone::model

@@ -8,16 +8,19 @@
 namespace hone::trainer {
 namespace {
 
+TensorView piece_of(const model::TensorBlock& moments, const ShardPiece& piece) {
+  return {moments.flat().as<std::byte>() + piece.local * dtype_bytes(moments.dtype()), moments.dtype(), {piece.count}};
+}
+
 /// Both moments of what this rank owns, each stretch under a name of its own.
 std::vector<StoredTensor> moments_of(const model::TensorBlock& trained, ShardedStep& step) {
   std::vector<StoredTensor> out;
   ShardedOptimizer& optimizer = step.optimizer();
-  for (const auto& [prefix, moment] : {std::pair{"m.", optimizer.m()}, {"v.", optimizer.v()}}) {
+  for (const auto& [prefix, moments] : {std::pair{"m.", &optimizer.m()}, {"v.", &optimizer.v()}}) {
     for (const ShardPiece& piece : shard_pieces(trained.specs(), step.layout(), step.ranks().rank())) {
       const model::TensorSpec& spec = trained.specs()[piece.tensor];
       const bool whole = piece.count == spec.numel();
-      const TensorView view{moment.as<std::byte>() + piece.local * dtype_bytes(moment.dtype), moment.dtype, {piece.count}};
-      out.push_back({piece_name(prefix + spec.name, piece.first, piece.count, spec.numel()), &trained, view,
+      out.push_back({piece_name(prefix + spec.name, piece.first, piece.count, spec.numel()), moments, piece_of(*moments, piece),
                      whole ? spec.shape : std::vector<int64_t>{piece.count}});
     }
   }
@@ -49,10 +52,9 @@ CheckpointState read_sharded_checkpoint(const std::string& directory, model::Ten
   agree(step.ranks(), "load", kept_failure([&] {
     const CheckpointReader reader(directory, trained, optimizer.config(), adapters);
     reader.fill(trained);
-    for (const auto& [prefix, moment] : {std::pair{"m.", optimizer.m()}, {"v.", optimizer.v()}}) {
+    for (const auto& [prefix, moments] : {std::pair{"m.", &optimizer.m()}, {"v.", &optimizer.v()}}) {
       for (const ShardPiece& piece : shard_pieces(trained.specs(), step.layout(), step.ranks().rank())) {
-        const TensorView view{moment.as<std::byte>() + piece.local * dtype_bytes(moment.dtype), moment.dtype, {piece.count}};
-        trained.write(view, [&, name = prefix + trained.specs()[piece.tensor].name](const TensorView& host) {
+        moments->write(piece_of(*moments, piece), [&, name = prefix + trained.specs()[piece.tensor].name](const TensorView& host) {
           reader.tensors().read(name, piece.first, piece.count, host.data);
         });
       }

@@ -53,9 +53,12 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
   if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) {
     (bytes.host_moments > 0 ? bytes.host_moments : bytes.moments) = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
   }
-  bytes.arrays += shard_exchange_bytes(layout) + sharded_optimizer_bytes(stream, layout, which.rank, config.optimizer);
-  if (config.sharding.stage < Sharding::Stage::kParameters) return;
-  bytes.parameters = kept_parameter_bytes(layout, model.layers, which.rank) + weight_window_bytes(layout, model.layers);
+  const bool divides_weights = config.sharding.stage == Sharding::Stage::kParameters;
+  bytes.arrays += shard_exchange_bytes(layout) + sharded_optimizer_bytes(stream, layout, which.rank, config.optimizer,
+                                                                         divides_weights ? Memory::kHost : tensor_memory(stream));
+  if (!divides_weights) return;
+  const int64_t kept = stream.is_cuda() ? 0 : kept_parameter_bytes(layout, model.layers, which.rank);
+  bytes.parameters = kept + weight_window_bytes(layout, model.layers);
   bytes.transposed = model::transposed_bytes(stream, model, config.weight_storage, true);
 }
 

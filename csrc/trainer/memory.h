@@ -10,7 +10,8 @@ namespace hone::trainer {
 
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
-  int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of
+  int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of; of ranks that divide
+                            // weights, on a GPU, what gathers a layer alone: theirs lie in its host's memory
   int64_t trained = 0;      // f32 gradients of what is trained; of ranks that divide something its shard beside
   int64_t moments = 0;      // both, unless they are on the host
   int64_t host_moments = 0; // both, in page-locked memory of a GPU's host; not in total(), unlike the windows of them there, which are in arrays

@@ -3,9 +3,17 @@
 #include <atomic>
 #include <utility>
 
+#include "core/device.h"
+
 namespace hone::trainer {
 
 using model::WeightSnapshot;
+
+namespace {
+
+constexpr int64_t kCarried = int64_t(1) << 22;  // elements that go to a GPU at a time
+
+}  // namespace
 
 void PackedWeights::set_version(uint32_t version) {
   stale_ = stale_ || version != version_;  // a snapshot carries its version
@@ -34,6 +42,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
     adapted_->prepare();
     formed = [this](const TensorView& from) { return adapted_->form(from, true); };
   }
+  if (are_carried()) formed = [](const TensorView&) { return TensorView{}; };
   if (snapshot_) {
     const Snapshot room = writable();
     if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);  // what no adapter changes
@@ -43,9 +52,17 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
     snapshot_ = WeightSnapshot::make(stream_, parameters_, version_, storage_, formed);
   }
   if (adapted_) adapted_->packed();
+  if (are_carried()) carry();
   stale_ = false;
   transposed_stale_ = true;  // on a GPU the transposes are views of the snapshot
   return snapshot_;
+}
+
+void PackedWeights::carry() const {
+  Arena room(kCarried * int64_t(sizeof(float)), "weights on their way to the GPU", Memory::kDevice);
+  const TensorView piece = room.take_view(DType::kF32, {kCarried});
+  for (const WeightSnapshot::Part& part : snapshot_->parts(parameters_)) model::pack_carried(stream_, part, piece);
+  synchronize(stream_);  // who reads the room is done
 }
 
 const model::TransposedWeights& PackedWeights::transposed() {

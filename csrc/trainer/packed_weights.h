@@ -19,7 +19,7 @@ class PackedWeights {
  public:
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
-  /// `parameters` must outlive this. storage: see WeightSnapshot::make.
+  /// `parameters` must outlive this; those of a GPU may lie in the host's memory. storage: see WeightSnapshot::make.
   /// adapted: makes what is packed of the parameters, and must outlive this too; or null.
   PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr)
       : stream_(stream), parameters_(parameters), storage_(storage), adapted_(adapted) {}
@@ -44,6 +44,8 @@ class PackedWeights {
 
  private:
   Snapshot writable() const;
+  bool are_carried() const { return stream_.is_cuda() && !adapted_ && parameters_.memory() == Memory::kHost; }
+  void carry() const;
 
   Stream stream_;
   const model::Parameters& parameters_;

@@ -36,11 +36,7 @@ void for_tensors(const std::vector<model::TensorSpec>& specs, int64_t offset, in
 }  // namespace
 
 void check_sharding(const TrainerConfig& config) {
-  const bool on_gpu = config.device == Stream::Backend::kCuda;
-  if (on_gpu && config.sharding.stage == Sharding::Stage::kParameters) {
-    fail(Code::kUnsupported, "trainer: stage \"parameters\" divides weights on the CPU alone; choose stage \"gradients\", or device \"cpu\".");
-  }
-  if (on_gpu && config.sharding.sequence > 1) {
+  if (config.device == Stream::Backend::kCuda && config.sharding.sequence > 1) {
     fail(Code::kUnsupported, "trainer: sharding.sequence is %d; ranks have a micro-batch together on the CPU alone.", config.sharding.sequence);
   }
   if (config.sharding.stage >= Sharding::Stage::kGradients && config.adapters.on()) {
@@ -84,13 +80,13 @@ struct ShardedOptimizer::Lane {
   float* old;
 };
 
-int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config) {
+int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights) {
   const int64_t sums = block_sums_bytes(layout.blocks(rank));
   if (!stream.is_cuda()) return sums;
   int64_t longest = 0;
   for (size_t b = 0; b < layout.buckets().size(); ++b) longest = std::max(longest, layout.part(b, rank).count);
   const bool visit = moments_visit(stream, config);
-  return sums + Arena::rounded(float_bytes(layout.widest())) +
+  return sums + (weights == Memory::kHost ? 2 : 1) * Arena::rounded(float_bytes(layout.widest())) +
          (visit ? StreamedMoments::device_bytes(longest * dtype_bytes(config.moments)) : 0);
 }
 
@@ -103,23 +99,21 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
   config_ = config;
   steps = 0;
   streamed_ = nullptr;
-  moments_memory_ = {};
-  m_ = v_ = {};
+  m_.reset(), v_.reset();
 }
 
 void ShardedOptimizer::make_moments() {
   const bool visit = moments_visit(stream_, config_);
-  const int64_t n = layout_.elements(rank_), bytes = Arena::rounded(n * dtype_bytes(config_.moments));
-  moments_memory_ = Arena(2 * bytes, "moments of a shard", visit ? Memory::kPinned : tensor_memory(stream_));
-  m_ = moments_memory_.take_view(config_.moments, {n});
-  v_ = moments_memory_.take_view(config_.moments, {n});
+  for (auto* moments : {&m_, &v_}) {
+    const std::vector<model::TensorSpec> specs{{.name = "moments of a shard", .shape = {layout_.elements(rank_)}}};
+    moments->emplace(parameters_.config(), specs, visit ? Stream{} : stream_, config_.moments, visit ? Memory::kPinned : tensor_memory(stream_));
+  }
   if (visit) streamed_ = std::make_unique<StreamedMoments>(stream_);
-  if (bytes > 0 && !moments_memory_.discard()) zero(visit ? Stream{} : stream_, m_.data, 2 * bytes);
 }
 
 /// The first update takes what it needs: a trainer that only scores or publishes needs none.
 void ShardedOptimizer::make() {
-  if (!m_.rank && config_.kind == OptimizerConfig::Kind::kAdamW) make_moments();
+  if (!m_ && config_.kind == OptimizerConfig::Kind::kAdamW) make_moments();
   if (gradients_memory_.capacity() > 0) return;
   const int64_t n = layout_.elements(rank_), blocks = layout_.blocks(rank_);
   gradients_memory_ = Arena(Arena::rounded(float_bytes(std::max<int64_t>(n, 1))), "gradients of a shard", tensor_memory(stream_));
@@ -127,19 +121,21 @@ void ShardedOptimizer::make() {
   sums_ = SharedArrays(stream_, block_sums_bytes(blocks), "norms of a shard");
   squares_ = sums_.take<double>(blocks);
   if (!stream_.is_cuda()) return;
-  scratch_ = Arena(Arena::rounded(float_bytes(layout_.widest())), "weights before an update", Memory::kDevice);
-  old_ = scratch_.take_array<float>(layout_.widest());
+  const int64_t widest = layout_.widest();
+  scratch_ = Arena((weights_visit() ? 2 : 1) * Arena::rounded(float_bytes(widest)), "weights before an update", Memory::kDevice);
+  old_ = scratch_.take_array<float>(widest);
+  if (weights_visit()) visiting_ = scratch_.take_array<float>(widest);
 }
 
 float* ShardedOptimizer::gradients() { return make(), gradients_; }
 
-const TensorView& ShardedOptimizer::m() {
+model::TensorBlock& ShardedOptimizer::m() {
   make();
   if (streamed_) streamed_->settle();
-  return m_;
+  return *m_;
 }
 
-const TensorView& ShardedOptimizer::v() { return m(), v_; }
+model::TensorBlock& ShardedOptimizer::v() { return m(), *v_; }
 
 void ShardedOptimizer::clear_gradients() { zero(stream_, gradients(), float_bytes(layout_.elements(rank_))); }
 
@@ -173,6 +169,14 @@ void ShardedOptimizer::for_stretches(const Run& run) const {
   }
 }
 
+/// The stretch's weights where they are updated.
+float* ShardedOptimizer::weights_at(const Lane& lane, const Stretch& s) const {
+  float* const weights = parameters_.flat().as<float>() + s.offset;
+  if (!weights_visit()) return weights;
+  upload(lane.stream, visiting_, weights, float_bytes(s.count));
+  return visiting_;
+}
+
 /// squares_ of the stretch's blocks: of x, or of what x is more than `from`.
 void ShardedOptimizer::square(const Stream& stream, const Stretch& s, const float* x, const float* from) const {
   const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
@@ -190,12 +194,12 @@ std::vector<double> ShardedOptimizer::gathered() {
 void ShardedOptimizer::update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const {
   const auto& specs = parameters_.specs();
   const int64_t element = dtype_bytes(config_.moments);
-  float* const weights = parameters_.flat().as<float>();
-  copy(lane.stream, lane.old, weights + s.offset, float_bytes(s.count));
+  float* const weights = weights_at(lane, s);
+  copy(lane.stream, lane.old, weights, float_bytes(s.count));
   for_tensors(specs, s.offset, s.count, [&](size_t t, int64_t begin, int64_t end) {
     const int64_t n = end - begin, at = begin - s.offset;
     const bool decays = config_.decay_all || specs[t].shape.size() == 2;
-    kernels::adamw(lane.stream, {.param = f32(weights + begin, {n}),
+    kernels::adamw(lane.stream, {.param = f32(weights + at, {n}),
                                  .m = {m + at * element, config_.moments, {n}},
                                  .v = {v + at * element, config_.moments, {n}},
                                  .grad = f32(gradients_ + s.local + at, {n}),
@@ -209,12 +213,15 @@ void ShardedOptimizer::update(const Rates& rates, const Lane& lane, const Stretc
                                  .seed = config_.seed,
                                  .first = begin});
   });
-  square(lane.stream, s, weights + s.offset, lane.old);
+  square(lane.stream, s, weights, lane.old);
+  if (weights_visit()) download(lane.stream, parameters_.flat().as<float>() + s.offset, weights, float_bytes(s.count));
 }
 
 void ShardedOptimizer::update_all(const Rates& rates) {
   const int64_t element = dtype_bytes(config_.moments);
-  const auto place = [&](const TensorView& moments, const Stretch& s) { return moments.as<std::byte>() + s.local * element; };
+  const auto place = [&](const std::optional<model::TensorBlock>& moments, const Stretch& s) {
+    return moments->flat().as<std::byte>() + s.local * element;
+  };
   if (!streamed_) {
     return for_stretches([&](const Lane& lane, const Stretch& s) { update(rates, lane, s, place(m_, s), place(v_, s)); });
   }
@@ -236,7 +243,6 @@ void ShardedOptimizer::report_norms(const std::vector<double>& blocks, StepRepor
 
 void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
   make();
-  float* const weights = parameters_.flat().as<float>();
   for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, gradients_ + s.local); });
   report_norms(gathered(), report);
   report.skipped = report.skipped || !std::isfinite(report.grad_norm);
@@ -246,9 +252,9 @@ void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
     ++steps;
     update_all({o.lr, float(report.grad_scale)});
     report.update_norm = std::sqrt(sum(gathered()));
-    exchange_.gather(weights, gathers_layers ? 0 : parameters_.config().layers);
+    exchange_.gather(parameters_.flat().as<float>(), gathers_layers ? 0 : parameters_.config().layers);
   }
-  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, weights + s.offset); });
+  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, weights_at(lane, s)); });
   report.weight_norm = std::sqrt(sum(gathered()));
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/arena.h"
@@ -29,10 +30,11 @@ struct ShardPiece {
 std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs, const ShardLayout& layout, int rank);
 
 /// Bytes that a ShardedOptimizer of a rank takes in the stream's memory besides gradients, and moments that stay there.
-int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config);
+/// weights: where they lie.
+int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights);
 
 /// Gradients and moments of one rank's shard, in the stream's memory, or moments as OptimizerConfig::moments_on_host has
-/// them. All sums over elements are those of blocks of kShardBlock, in f64, added up in their order: the same bits for any
+/// them. Of a GPU's weights that lie in the host's memory the shard visits the GPU. All sums over elements are those of blocks of kShardBlock, in f64, added up in their order: the same bits for any
 /// number of ranks and threads.
 class ShardedOptimizer {
  public:
@@ -42,11 +44,11 @@ class ShardedOptimizer {
   void reset(const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
-  /// This rank's, in the order of its pieces, to be read and written: [n] f32, and f32 or bf16. Waits for moments that are on
-  /// their way back from the device.
+  /// This rank's, in the order of its pieces, to be read and written: [n] f32, and blocks of one tensor [n], f32 or bf16.
+  /// Waits for moments that are on their way back from the device.
   float* gradients();
-  const TensorView& m();
-  const TensorView& v();
+  model::TensorBlock& m();
+  model::TensorBlock& v();
   int64_t steps = 0;  // updates applied, for bias correction
   bool gathers_layers = true;  // false: an update leaves others' shards of layers as they are
   void clear_gradients();
@@ -65,6 +67,8 @@ class ShardedOptimizer {
   void for_stretches(const Run& run) const;
   void update_all(const Rates& rates);
   void update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const;
+  bool weights_visit() const { return stream_.is_cuda() && parameters_.memory() == Memory::kHost; }
+  float* weights_at(const Lane& lane, const Stretch& s) const;
   void square(const Stream& stream, const Stretch& s, const float* x, const float* from = nullptr) const;
   std::vector<double> gathered();
   void report_norms(const std::vector<double>& squares, StepReport& report) const;
@@ -77,9 +81,10 @@ class ShardedOptimizer {
   ShardExchange& exchange_;
   int rank_;
   OptimizerConfig config_;
-  Arena gradients_memory_, moments_memory_, scratch_;
-  float *gradients_ = nullptr, *old_ = nullptr;  // old_: on a GPU, weights before they change
-  TensorView m_, v_;
+  Arena gradients_memory_, scratch_;
+  float *gradients_ = nullptr;
+  float *old_ = nullptr, *visiting_ = nullptr;   // on a GPU: weights before they change, and weights that lie in the host's memory
+  std::optional<model::TensorBlock> m_, v_;
   SharedArrays sums_;
   SharedArrays::Array<double> squares_;          // a sum for each of this rank's blocks
   std::unique_ptr<StreamedMoments> streamed_;    // null: moments stay where they are updated

@@ -91,7 +91,7 @@ struct Trainer::Impl {
   TrainerConfig options;
   Device device;
   const Stream& stream;
-  Parameters parameters;  // with adapters the frozen base, in host memory
+  Parameters parameters;  // with adapters the frozen base; that, and weights that ranks divide, in host memory
   std::optional<model::Adapters> adapters;
   std::optional<AdaptedWeights> adapted;
   TrainedGradients grads;
@@ -105,7 +105,7 @@ struct Trainer::Impl {
         options(checked(model, trainer)),
         device(trainer.device, pool),
         stream(device.stream()),
-        parameters(model, options.adapters.on() ? Stream{.pool = pool} : stream),
+        parameters(model, options.adapters.on() || options.sharding.stage == Sharding::Stage::kParameters ? Stream{.pool = pool} : stream),
         adapters(made_adapters()),
         grads(stream, config, adapters ? &*adapters : nullptr),
         weights(stream, parameters, options.weight_storage, adapted_weights()),

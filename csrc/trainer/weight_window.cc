@@ -1,7 +1,6 @@
 #include "trainer/weight_window.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace hone::trainer {
 namespace {
@@ -36,17 +35,21 @@ int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
 
 WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute)
     : stream_(stream),
+      ahead_(stream.backend, nullptr),
+      arrived_(stream),
+      unpacked_(stream),
       from_(source),
       recompute_(recompute),
       layers_(source.parameters.config().layers),
-      memory_(weight_window_bytes(source.layout, layers_), "weights of a layer"),
+      memory_(weight_window_bytes(source.layout, layers_), "weights of a layer", tensor_memory(stream)),
       transposed_memory_(model::transposed_bytes(stream, source.parameters.config(), storage, true), "transposed weights of a layer"),
       packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage)) {
   const Widest widest = widest_of(source.layout, layers_);
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
-  std::fill_n(out_, widest.sent, 0.0f);  // what pads a part is sent, too
+  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // what pads a part is sent, too
+  if (stream.is_cuda()) transposed_ = model::transpose_weights(stream, source.parameters, *packed_, transposed_memory_);
   packed_->by_layer = this;
 }
 
@@ -60,30 +63,39 @@ void WeightWindow::begin(Pass pass) {
 int64_t WeightWindow::layer_at(int64_t gather) const { return gather < layers_ ? gather : 2 * layers_ - 2 - gather; }
 
 void WeightWindow::pack_ends() {
-  for (const model::WeightSnapshot::Part& part : model::end_parts(from_.parameters, *packed_)) model::pack_part(stream_, part.from, part);
+  const auto parts = model::end_parts(from_.parameters, *packed_);
+  ends_stale_ = false;
+  if (stream_.is_cuda()) {
+    const TensorView room = f32(layer_, {widest_of(from_.layout, layers_).elements});  // no layer is there yet
+    for (const model::WeightSnapshot::Part& part : parts) model::pack_carried(stream_, part, room);
+    return;
+  }
+  for (const model::WeightSnapshot::Part& part : parts) model::pack_part(stream_, part.from, part);
   transposed_memory_.release(0);
   transposed_.head = model::transpose_head(stream_, from_.parameters, *packed_, transposed_memory_);
   transposed_mark_ = transposed_memory_.mark();
-  ends_stale_ = false;
 }
 
 void WeightWindow::start(int64_t layer) {
   const int size = from_.layout.ranks();
   const float* const own = from_.parameters.flat().as<float>();
   int64_t at = 0;
+  unpacked_.hold(ahead_.stream());
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     if (from_.layout.buckets()[b].layer != layer) continue;
     const ShardPart& part = from_.layout.part(b, from_.ranks.rank());
     const int64_t width = from_.layout.width(b);
-    std::memcpy(out_ + at, own + part.offset, size_t(part.count) * sizeof(float));
-    from_.ranks.all_gather(stream_, f32(out_ + at, {width}), f32(in_ + at * size, {width * size}));
+    upload(ahead_.stream(), out_ + at, own + part.offset, float_bytes(part.count));
+    from_.ranks.all_gather(ahead_.stream(), f32(out_ + at, {width}), f32(in_ + at * size, {width * size}));
     at += width;
   }
+  arrived_.record(ahead_.stream());
 }
 
 /// The layer on its way arrives; the next one of the pass sets out.
 void WeightWindow::advance() {
-  from_.ranks.wait(stream_);
+  from_.ranks.wait(ahead_.stream());
+  arrived_.hold(stream_);
   const int64_t layer = layer_at(done_);
   int64_t at = 0, begin = -1;
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
@@ -94,10 +106,11 @@ void WeightWindow::advance() {
     for (int rank = 0; rank < from_.layout.ranks(); ++rank) {
       const ShardPart& part = from_.layout.part(b, rank);
       const float* const arrived = in_ + at * from_.layout.ranks() + rank * width;
-      std::memcpy(layer_ + (part.offset - begin), arrived, size_t(part.count) * sizeof(float));
+      copy(stream_, layer_ + (part.offset - begin), arrived, float_bytes(part.count));
     }
     at += width;
   }
+  unpacked_.record(stream_);
   if (++done_ < gathers_) start(layer_at(done_));
 }
 
@@ -130,8 +143,9 @@ void WeightWindow::backward(int64_t layer) {
   reach_backward(layer);
   const model::LayerViews from = gathered(layer);
   for (const model::WeightSnapshot::Part& part : model::layer_parts(from, packed_->layers[size_t(layer)])) {
-    if (recompute_ || !part.matrix.panels) model::pack_part(stream_, part.from, part);  // a backward reads transposed matrices
+    if (recompute_ || !part.matrix.panels || stream_.is_cuda()) model::pack_part(stream_, part.from, part);  // a backward reads transposed matrices
   }
+  if (stream_.is_cuda()) return;  // there they are what was packed, read the other way round
   transposed_memory_.release(transposed_mark_);
   const auto turned = model::transpose_layer(stream_, from, packed_->layers[size_t(layer)], transposed_memory_);
   transposed_.layers.assign(size_t(layers_), turned);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/device.h"
 #include "dist/communicator.h"
 #include "model/network.h"
 #include "model/weight_snapshot.h"
@@ -16,12 +17,12 @@ namespace hone::trainer {
 /// What a pass over the network does with the weights.
 enum class Pass : uint8_t { kForward, kTraining };
 
-/// Packed weights of one layer at a time, and of what lies outside of layers, on the CPU. All ranks gather the same
+/// Packed weights of one layer at a time, and of what lies outside of layers, in the stream's memory. All ranks gather the same
 /// layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. Whoever
-/// computes nothing makes the same collectives.
+/// computes nothing makes the same collectives. On a GPU layers travel on a stream of their own.
 class WeightWindow final : public model::LayerWeights {
  public:
-  /// Of `parameters` each rank reads its own shard of layers, and all that is outside of them. recompute: the backward
+  /// Of `parameters`, in the host's memory, each rank reads its own shard of layers, and all that is outside of them. recompute: the backward
   /// runs a layer's forward again. All must outlive this. Throws kOutOfMemory.
   struct Source {
     const model::Parameters& parameters;
@@ -53,6 +54,8 @@ class WeightWindow final : public model::LayerWeights {
   model::LayerViews gathered(int64_t layer) const;
 
   Stream stream_;
+  Device ahead_;  // on which layers travel
+  Event arrived_, unpacked_;  // of a layer: all of it is there; it was read
   Source from_;
   bool recompute_;
   int64_t layers_;
@@ -65,7 +68,7 @@ class WeightWindow final : public model::LayerWeights {
   model::TransposedWeights transposed_;
 };
 
-/// Host bytes that gathering takes, packed weights not included.
+/// Bytes that gathering takes, packed weights not included.
 int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers);
 
 }  // namespace hone::trainer

@@ -8,6 +8,7 @@ import {
   cpuActor,
   cpuRows,
   cpuTrainerAlone,
+  dividesWeights,
   EVALUATION,
   evaluationRow,
   gpuActor,
@@ -134,7 +135,12 @@ function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
           rolePlan("trainer", Math.max(1, ranks), [...trainer, ...everywhere], about),
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
-  const base = { name: "frozen base, f32", bytes: recipe.lora === undefined ? 0 : network.parameters * 4 };
+  // Trainers that divide weights have all of them for as long as it takes to publish or save them.
+  const onHost = recipe.lora !== undefined || dividesWeights(recipe);
+  const base = {
+    name: recipe.lora === undefined ? "master weights, f32, while they are published" : "frozen base, f32",
+    bytes: onHost ? network.parameters * 4 : 0,
+  };
   const kept = [hostMoments(recipe, sizes), gradientRow(recipe, sizes), stagedRow(recipe, sizes)];
   const hostRows = [base, ...kept].filter(({ bytes }) => bytes > 0);
   const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };

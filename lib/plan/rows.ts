@@ -1,4 +1,4 @@
-import type { Recipe } from "../config/index.ts";
+import { type Recipe, shardingOf } from "../config/index.ts";
 import type { Sizes } from "./buffers.ts";
 
 /** One class of tensors on one device. */
@@ -146,6 +146,9 @@ export function hostMoments(recipe: Recipe, { hostMoments: moments }: Sizes): Me
   return { name, bytes: moments * (recipe.evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
 }
 
+/** Whether each of several trainers keeps its part of the weights alone. */
+export const dividesWeights = (recipe: Recipe) => shardingOf(recipe)?.stage === "parameters";
+
 /** What a trainer takes on each of `ranks` GPUs. @param sizes those of the first rank */
 export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
@@ -155,10 +158,12 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
     [...(recipe.lora ? [] : ["lora"]), ...(ranks > 1 ? [divide] : [])].join(", ") || "a smaller model";
   const toHost = 'hardware.optimizerMemory: "host", ';
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
+  // Of weights that are divided the card has what gathers a layer; the rest lies in its host's memory.
+  const masters = dividesWeights(recipe) ? "a layer's weights, f32, being gathered" : "master weights, f32";
   const arenas = sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
   const reference = recipe.objective.klCoef === 0 ? 0 : parameters + adapters + snapshot + arenas;
   return [
-    { name: "master weights, f32", bytes: parameters, change: more },
+    { name: masters, bytes: parameters, change: more },
     { name: "gradients, f32", bytes: trained, change: more },
     { name: momentsName(recipe), bytes: sizes.moments, change: `${toHost}${more}` },
     { name: ADAPTERS, bytes: adapters },

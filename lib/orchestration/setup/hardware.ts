@@ -33,29 +33,16 @@ export function whyNotRunnable(
       hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
     });
   }
-  const undivided = device === "cuda" ? undividedOnGpus(shardingOf({ device, hardware })) : undefined;
-  if (undivided !== undefined)
-    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${undivided.reason}`, {
-      hint: `${undivided.hint}, or give --device cpu.`,
+  // The core refuses it as well (csrc/trainer/sharded_optimizer.cc); this is said before anything is loaded.
+  const sequence = shardingOf({ device, hardware })?.sequence ?? 1;
+  if (device === "cuda" && sequence > 1) {
+    const reason = `hardware.sharding.sequence is ${sequence}, and trainers have a micro-batch together on the CPU alone`;
+    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
+      hint: "Give hardware.sharding.sequence=1, or give --device cpu.",
     });
+  }
   if (device === "cpu" || cuda.devices.length > 0) return undefined;
   return new HoneError("HONE_ERR_CUDA", `${name} is meant for ${gpu}: ${cuda.reason ?? "no GPU was found"}`, {
     hint: "`npx hone doctor` shows what was found. To run on the CPU, give --device cpu.",
   });
-}
-
-/** What the core refuses as well (csrc/trainer/sharded_optimizer.cc), said before anything is loaded. */
-function undividedOnGpus(
-  sharding: ReturnType<typeof shardingOf>,
-): { readonly reason: string; readonly hint: string } | undefined {
-  if (sharding?.stage === "parameters")
-    return {
-      reason: 'hardware.sharding.stage is "parameters", and trainers divide weights on the CPU alone',
-      hint: "Give hardware.sharding.stage=gradients",
-    };
-  if ((sharding?.sequence ?? 1) === 1) return undefined;
-  return {
-    reason: `hardware.sharding.sequence is ${sharding?.sequence}, and trainers have a micro-batch together on the CPU alone`,
-    hint: "Give hardware.sharding.sequence=1",
-  };
 }

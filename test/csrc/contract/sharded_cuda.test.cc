@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/device.h"
 #include "cuda_trainer.h"
 #include "device.h"
 #include "dist/gpu_ranks.h"
@@ -100,11 +101,25 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
   const std::vector<Batch> batches = drawn_batches(model);
   const Course solo = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
   EXPECT_TRUE(solo.reports[0].micro_batches >= 3 && solo.reports[0].grad_scale < 1.0 && solo.reports[0].update_norm > 0);
-  for (const auto& [size, stage] : {std::pair{2, Stage::kOptimizer}, {3, Stage::kOptimizer}, {2, Stage::kGradients}, {4, Stage::kGradients}}) {
-    for (const Course& course : run_ranks(size, model, gpu_config(stage, true), supervised(), batches)) EXPECT_TRUE(same_course(course, solo));
+  for (const auto& [size, stage] : {std::pair{3, Stage::kOptimizer}, {4, Stage::kGradients}, {2, Stage::kParameters}}) {
+    TrainerConfig config = gpu_config(stage, true);
+    config.recompute = stage == Stage::kParameters;
+    for (const Course& course : run_ranks(size, model, config, supervised(), batches)) EXPECT_TRUE(same_course(course, solo));
   }
   // What is added up in another order are the gradients of micro-batches.
   expect_near(solo, run(model, gpu_config(Stage::kNone, false), supervised(), batches));
+}
+
+/// Of one rank, whose collectives are copies: those of layers and moments overlap with what the shim does in its own order.
+TEST(a_gpu_that_divides_with_nobody_has_the_same_bits_when_its_streams_run_apart) {
+  NEEDS_DEVICE;
+  const ModelConfig model = small(2);
+  const std::vector<Batch> batches = drawn_batches(model);
+  const Course plain = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
+  TrainerConfig config = gpu_config(Stage::kParameters, true);
+  config.optimizer.moments_on_host = true;
+  const Deferred streams;
+  EXPECT_TRUE(same_course(run(model, config, supervised(), batches), plain));
 }
 
 TEST(gpus_that_add_up_their_own_first_are_within_the_bound_and_repeat_to_the_bit) {
@@ -131,9 +146,9 @@ TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_no
     config.optimizer.gradient_clip = 0.0f, config.optimizer.moments = moments, config.optimizer.seed = 5;
     const Course alone = run(model, config, supervised(), batches);
     EXPECT_EQ(alone.reports[0].micro_batches, 1);
-    for (const Stage stage : {Stage::kOptimizer, Stage::kGradients}) {
+    for (const Stage stage : {Stage::kOptimizer, Stage::kParameters}) {
       config.sharding = {stage, true};
-      config.optimizer.moments_on_host = stage == Stage::kGradients;
+      config.optimizer.moments_on_host = stage == Stage::kParameters;
       for (const Course& course : run_ranks(2, model, config, supervised(), batches)) {
         EXPECT_TRUE(same(course.weights, alone.weights) && same(course.reports[1].logprobs, alone.reports[1].logprobs));
       }
@@ -146,7 +161,7 @@ TEST(gpus_do_what_the_ranks_of_the_cpu_do_within_the_rounding_of_bf16) {
   NEEDS_SHIM;
   const ModelConfig model = small();
   const std::vector<Batch> batches = drawn_batches(model);
-  TrainerConfig config = gpu_config(Stage::kGradients, true);
+  TrainerConfig config = gpu_config(Stage::kParameters, true);
   const Course gpu = run_ranks(2, model, config, supervised(), batches)[1];
   config.device = Stream::Backend::kCpu;
   std::vector<Course> cpu(2);
@@ -215,7 +230,7 @@ TEST(a_checkpoint_of_gpus_goes_on_with_any_number_of_them_and_on_the_cpu) {
   std::vector<float> wanted, weights;
   const auto next = [&](Trainer& trainer) { return course_of(trainer, supervised(), {batches[1]}).weights; };
   for (const bool host : {false, true}) {
-    TrainerConfig config = gpu_config(Stage::kGradients, true);
+    TrainerConfig config = gpu_config(host ? Stage::kGradients : Stage::kParameters, true);
     config.optimizer.moments_on_host = host;
     on_gpus(3, [&](dist::Communicator& group) {
       Trainer trainer(model, config, nullptr, &group);
@@ -238,6 +253,44 @@ TEST(a_checkpoint_of_gpus_goes_on_with_any_number_of_them_and_on_the_cpu) {
     EXPECT_TRUE(same(values(cpu.trained(), cpu.trained().flat()), weights));
     std::filesystem::remove_all(folder);
   }
+}
+
+/// Packed and scored as where weights are whole, also when divided ones were fetched in between.
+TEST(weights_that_gpus_divide_are_published_and_scored_as_whole_ones) {
+  NEEDS_SHIM;
+  const ModelConfig model = small(2);
+  const std::vector<Batch> batches = drawn_batches(model);
+  const auto packed = [](Trainer& trainer) {
+    std::vector<std::vector<std::byte>> out;
+    const auto weights = trainer.snapshot();
+    const Device device(kCuda, nullptr);
+    for (const model::WeightSnapshot::Part& part : weights->parts(trainer.parameters())) {
+      const TensorView flat = part.flat();
+      out.emplace_back(size_t(flat.numel() * dtype_bytes(flat.dtype)));
+      download(device.stream(), out.back().data(), flat.data, int64_t(out.back().size()));
+    }
+    return out;
+  };
+  const auto scores = [&](Trainer& trainer) {
+    std::vector<float> logprobs(batches[0].tokens.size()), entropies = logprobs;
+    trainer.score(batches[0].view(), 1.0f, logprobs.data(), entropies.data());
+    return logprobs;
+  };
+  Trainer whole(model, gpu_config(Stage::kOptimizer, true), nullptr);
+  roughen_all(whole);
+  const auto first = packed(whole);
+  whole.step(batches[0].view(), supervised());
+  const auto second = packed(whole);
+  const std::vector<float> wanted = scores(whole);
+  on_gpus(2, [&](dist::Communicator& group) {
+    Trainer trainer(model, gpu_config(Stage::kParameters, true), nullptr, &group);
+    roughen_all(trainer);
+    EXPECT_TRUE(packed(trainer) == first);
+    trainer.step(batches[0].view(), supervised());
+    EXPECT_TRUE(same(scores(trainer), wanted));
+    EXPECT_TRUE(packed(trainer) == second && second != first);
+    EXPECT_TRUE(same(scores(trainer), wanted));
+  });
 }
 
 TEST(gpus_that_were_given_other_options_or_weights_take_no_step) {
@@ -269,7 +322,6 @@ TEST(a_gpu_that_goes_away_in_the_middle_of_a_step_leaves_nobody_waiting) {
 
 TEST(what_gpus_do_not_divide_is_refused_by_name) {
   NEEDS_SHIM;
-  EXPECT_THROWS(Trainer(small(), gpu_config(Stage::kParameters, true), nullptr), Code::kUnsupported);
   TrainerConfig team = gpu_config(Stage::kOptimizer, true);
   team.sharding.sequence = 2;
   EXPECT_THROWS(Trainer(small(), team, nullptr), Code::kUnsupported);

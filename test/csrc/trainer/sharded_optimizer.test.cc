@@ -117,7 +117,7 @@ TEST(each_shard_is_updated_as_the_whole_is) {
               return std::memcmp(own.as<std::byte>() + piece.local * element, all.as<std::byte>() + at * element,
                                  size_t(piece.count * element)) == 0;
             };
-            EXPECT_TRUE(same(sharded.optimizer.m(), whole.optimizer.m().flat()) && same(sharded.optimizer.v(), whole.optimizer.v().flat()));
+            EXPECT_TRUE(same(sharded.optimizer.m().flat(), whole.optimizer.m().flat()) && same(sharded.optimizer.v().flat(), whole.optimizer.v().flat()));
           }
         });
         for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
