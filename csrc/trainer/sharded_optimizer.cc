@@ -62,22 +62,68 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
   return pieces;
 }
 
-/// What every block of an update needs.
-struct ShardedOptimizer::Rates {
-  float lr = 0;
-  float scale = 1;  // the factor that clips gradients
-};
-
 /// Neighbouring elements of this rank's shard, in whole blocks.
-struct ShardedOptimizer::Stretch {
+struct ShardStretch {
   int64_t block = 0;                        // its first one among this rank's
   int64_t offset = 0, count = 0, local = 0;  // of the whole; and where it begins in the shard
 };
 
 /// Where a stretch is updated, with room for its weights as they were.
-struct ShardedOptimizer::Lane {
+struct ShardLane {
   Stream stream;
   float* old;
+};
+
+namespace {
+
+model::TensorBlock moments_of_shard(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int64_t elements) {
+  const std::vector<model::TensorSpec> specs{{.name = "moments of a shard", .shape = {elements}}};
+  if (moments_visit(stream, config)) return {model, specs, Stream{}, config.moments, Memory::kPinned};
+  return {model, specs, stream, config.moments};
+}
+
+/// What a rank has of each bucket.
+std::vector<ShardStretch> parts_of(const ShardLayout& layout, int rank) {
+  std::vector<ShardStretch> out;
+  int64_t first = 0;
+  for (size_t b = 0; b < layout.buckets().size(); ++b) {
+    const ShardPart& part = layout.part(b, rank);
+    if (part.count > 0) out.push_back({first, part.offset, part.count, part.local});
+    first += part.blocks;
+  }
+  return out;
+}
+
+/// Calls run(lane, stretch) for all of a part: on the CPU block by block, which stays in cache, on a GPU at once.
+template <class Run>
+void for_stretches(const ShardLane& whole, const ShardStretch& part, const Run& run) {
+  if (whole.stream.is_cuda()) return run(whole, part);
+  const int64_t blocks = (part.count + kShardBlock - 1) / kShardBlock;
+  whole.stream.parallel_for(blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
+    float old[kShardBlock];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = i * kShardBlock;
+      run(ShardLane{{}, old}, {part.block + i, part.offset + at, std::min(kShardBlock, part.count - at), part.local + at});
+    }
+  });
+}
+
+void report_norms(const ShardLayout& layout, int64_t layer_count, const std::vector<double>& blocks, StepReport& report) {
+  std::vector<double> layers(size_t(layer_count + 1));
+  for (const ShardBucket& bucket : layout.buckets()) {
+    for (int64_t i = 0; i < bucket.blocks(); ++i) layers[size_t(bucket.layer)] += blocks[size_t(bucket.first_block + i)];
+  }
+  report.grad_norm = std::sqrt(sum(layers));
+  for (double& norm : layers) norm = std::sqrt(norm);
+  report.layer_grad_norms = std::move(layers);
+}
+
+}  // namespace
+
+/// What every block of an update needs.
+struct ShardedOptimizer::Rates {
+  float lr = 0;
+  float scale = 1;  // the factor that clips gradients
 };
 
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights) {
@@ -90,6 +136,17 @@ int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout,
          (visit ? StreamedMoments::device_bytes(longest * dtype_bytes(config.moments)) : 0);
 }
 
+ShardMoments::ShardMoments(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int64_t elements)
+    : m_(moments_of_shard(stream, model, config, elements)), v_(moments_of_shard(stream, model, config, elements)) {
+  if (moments_visit(stream, config)) streamed_ = std::make_unique<StreamedMoments>(stream);
+}
+
+StreamedMoments::Window ShardMoments::from(int64_t local, int64_t count) const {
+  const int64_t element = dtype_bytes(m_.dtype());
+  const auto at = [&](const model::TensorBlock& moments) { return moments.flat().as<std::byte>() + local * element; };
+  return {at(m_), at(v_), count * element};
+}
+
 ShardedOptimizer::ShardedOptimizer(const Stream& stream, model::TensorBlock& parameters, const ShardLayout& layout,
                                    ShardExchange& exchange, int rank)
     : stream_(stream), parameters_(parameters), layout_(layout), exchange_(exchange), rank_(rank) {}
@@ -98,22 +155,13 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
   check_optimizer(config);
   config_ = config;
   steps = 0;
-  streamed_ = nullptr;
-  m_.reset(), v_.reset();
-}
-
-void ShardedOptimizer::make_moments() {
-  const bool visit = moments_visit(stream_, config_);
-  for (auto* moments : {&m_, &v_}) {
-    const std::vector<model::TensorSpec> specs{{.name = "moments of a shard", .shape = {layout_.elements(rank_)}}};
-    moments->emplace(parameters_.config(), specs, visit ? Stream{} : stream_, config_.moments, visit ? Memory::kPinned : tensor_memory(stream_));
-  }
-  if (visit) streamed_ = std::make_unique<StreamedMoments>(stream_);
+  moments_.reset();
 }
 
 /// The first update takes what it needs: a trainer that only scores or publishes needs none.
 void ShardedOptimizer::make() {
-  if (!m_ && config_.kind == OptimizerConfig::Kind::kAdamW) make_moments();
+  const bool has_moments = config_.kind == OptimizerConfig::Kind::kAdamW;
+  if (!moments_ && has_moments) moments_.emplace(stream_, parameters_.config(), config_, layout_.elements(rank_));
   if (gradients_memory_.capacity() > 0) return;
   const int64_t n = layout_.elements(rank_), blocks = layout_.blocks(rank_);
   gradients_memory_ = Arena(Arena::rounded(float_bytes(std::max<int64_t>(n, 1))), "gradients of a shard", tensor_memory(stream_));
@@ -129,48 +177,16 @@ void ShardedOptimizer::make() {
 
 float* ShardedOptimizer::gradients() { return make(), gradients_; }
 
-model::TensorBlock& ShardedOptimizer::m() {
-  make();
-  if (streamed_) streamed_->settle();
-  return *m_;
-}
-
-model::TensorBlock& ShardedOptimizer::v() { return m(), *v_; }
-
 void ShardedOptimizer::clear_gradients() { zero(stream_, gradients(), float_bytes(layout_.elements(rank_))); }
 
-std::vector<ShardedOptimizer::Stretch> ShardedOptimizer::parts() const {
-  std::vector<Stretch> out;
-  int64_t first = 0;
-  for (size_t b = 0; b < layout_.buckets().size(); ++b) {
-    const ShardPart& part = layout_.part(b, rank_);
-    if (part.count > 0) out.push_back({first, part.offset, part.count, part.local});
-    first += part.blocks;
-  }
-  return out;
-}
-
-/// Calls run(lane, stretch) for all of the shard: on the CPU block by block, which stays in cache, on a GPU part by part.
+/// Calls run(lane, stretch) for all of the shard.
 template <class Run>
-void ShardedOptimizer::for_stretches(const Run& run) const {
-  for (const Stretch& part : parts()) {
-    if (stream_.is_cuda()) {
-      run(Lane{stream_, old_}, part);
-      continue;
-    }
-    const int64_t blocks = (part.count + kShardBlock - 1) / kShardBlock;
-    stream_.parallel_for(blocks, kBlockGrain, [&](int64_t begin, int64_t end) {
-      float old[kShardBlock];
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t at = i * kShardBlock;
-        run(Lane{{}, old}, {part.block + i, part.offset + at, std::min(kShardBlock, part.count - at), part.local + at});
-      }
-    });
-  }
+void ShardedOptimizer::for_shard(const Run& run) const {
+  for (const ShardStretch& part : parts_of(layout_, rank_)) for_stretches({stream_, old_}, part, run);
 }
 
 /// The stretch's weights where they are updated.
-float* ShardedOptimizer::weights_at(const Lane& lane, const Stretch& s) const {
+float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s) const {
   float* const weights = parameters_.flat().as<float>() + s.offset;
   if (!weights_visit()) return weights;
   upload(lane.stream, visiting_, weights, float_bytes(s.count));
@@ -178,7 +194,7 @@ float* ShardedOptimizer::weights_at(const Lane& lane, const Stretch& s) const {
 }
 
 /// squares_ of the stretch's blocks: of x, or of what x is more than `from`.
-void ShardedOptimizer::square(const Stream& stream, const Stretch& s, const float* x, const float* from) const {
+void ShardedOptimizer::square(const Stream& stream, const ShardStretch& s, const float* x, const float* from) const {
   const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
   kernels::block_squares(stream, {.x = f32(x, {s.count}),
                                   .from = from ? f32(from, {s.count}) : TensorView{},
@@ -191,7 +207,7 @@ std::vector<double> ShardedOptimizer::gathered() {
 }
 
 /// m, v: moments of the stretch, where they are updated.
-void ShardedOptimizer::update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const {
+void ShardedOptimizer::update(const Rates& rates, const ShardLane& lane, const ShardStretch& s, std::byte* m, std::byte* v) const {
   const auto& specs = parameters_.specs();
   const int64_t element = dtype_bytes(config_.moments);
   float* const weights = weights_at(lane, s);
@@ -218,33 +234,23 @@ void ShardedOptimizer::update(const Rates& rates, const Lane& lane, const Stretc
 }
 
 void ShardedOptimizer::update_all(const Rates& rates) {
-  const int64_t element = dtype_bytes(config_.moments);
-  const auto place = [&](const std::optional<model::TensorBlock>& moments, const Stretch& s) {
-    return moments->flat().as<std::byte>() + s.local * element;
-  };
-  if (!streamed_) {
-    return for_stretches([&](const Lane& lane, const Stretch& s) { update(rates, lane, s, place(m_, s), place(v_, s)); });
+  StreamedMoments* const visiting = moments_->visiting();
+  if (!visiting) {
+    return for_shard([&](const ShardLane& lane, const ShardStretch& s) {
+      const StreamedMoments::Window at = moments_->from(s.local, s.count);
+      update(rates, lane, s, at.m, at.v);
+    });
   }
-  const std::vector<Stretch> all = parts();
+  const std::vector<ShardStretch> all = parts_of(layout_, rank_);
   std::vector<StreamedMoments::Window> windows;
-  for (const Stretch& s : all) windows.push_back({place(m_, s), place(v_, s), s.count * element});
-  streamed_->visit(stream_, windows, [&](size_t i, std::byte* m, std::byte* v) { update(rates, {stream_, old_}, all[i], m, v); });
-}
-
-void ShardedOptimizer::report_norms(const std::vector<double>& blocks, StepReport& report) const {
-  std::vector<double> layers(size_t(parameters_.config().layers + 1));
-  for (const ShardBucket& bucket : layout_.buckets()) {
-    for (int64_t i = 0; i < bucket.blocks(); ++i) layers[size_t(bucket.layer)] += blocks[size_t(bucket.first_block + i)];
-  }
-  report.grad_norm = std::sqrt(sum(layers));
-  for (double& norm : layers) norm = std::sqrt(norm);
-  report.layer_grad_norms = std::move(layers);
+  for (const ShardStretch& s : all) windows.push_back(moments_->from(s.local, s.count));
+  visiting->visit(stream_, windows, [&](size_t i, std::byte* m, std::byte* v) { update(rates, {stream_, old_}, all[i], m, v); });
 }
 
 void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
   make();
-  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, gradients_ + s.local); });
-  report_norms(gathered(), report);
+  for_shard([&](const ShardLane& lane, const ShardStretch& s) { square(lane.stream, s, gradients_ + s.local); });
+  report_norms(layout_, parameters_.config().layers, gathered(), report);
   report.skipped = report.skipped || !std::isfinite(report.grad_norm);
   if (!report.skipped) {
     const double clip = double(config_.gradient_clip);
@@ -254,7 +260,7 @@ void ShardedOptimizer::apply(const StepOptions& o, StepReport& report) {
     report.update_norm = std::sqrt(sum(gathered()));
     exchange_.gather(parameters_.flat().as<float>(), gathers_layers ? 0 : parameters_.config().layers);
   }
-  for_stretches([&](const Lane& lane, const Stretch& s) { square(lane.stream, s, weights_at(lane, s)); });
+  for_shard([&](const ShardLane& lane, const ShardStretch& s) { square(lane.stream, s, weights_at(lane, s)); });
   report.weight_norm = std::sqrt(sum(gathered()));
 }
 

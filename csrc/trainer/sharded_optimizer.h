@@ -33,6 +33,29 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
 /// weights: where they lie.
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights);
 
+/// Moments of one rank's shard, [n] each: in the stream's memory, or, as OptimizerConfig::moments_on_host has it, in the
+/// host's, from where they visit a GPU.
+class ShardMoments {
+ public:
+  /// Zeros, which on the CPU take no memory before they are written. Throws kOutOfMemory.
+  ShardMoments(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int64_t elements);
+  /// Blocks of one tensor. Waits for what is on its way back from the device.
+  model::TensorBlock& m() { return settle(), m_; }
+  model::TensorBlock& v() { return settle(), v_; }
+  /// Where those of the shard's element `local` are, and those after it.
+  StreamedMoments::Window from(int64_t local, int64_t count) const;
+  /// Null: they stay where they are updated.
+  StreamedMoments* visiting() { return streamed_.get(); }
+
+ private:
+  void settle() const { if (streamed_) streamed_->settle(); }
+  model::TensorBlock m_, v_;
+  std::unique_ptr<StreamedMoments> streamed_;
+};
+
+struct ShardStretch;
+struct ShardLane;
+
 /// Gradients and moments of one rank's shard, in the stream's memory, or moments as OptimizerConfig::moments_on_host has
 /// them. Of a GPU's weights that lie in the host's memory the shard visits the GPU. All sums over elements are those of blocks of kShardBlock, in f64, added up in their order: the same bits for any
 /// number of ranks and threads.
@@ -47,8 +70,8 @@ class ShardedOptimizer {
   /// This rank's, in the order of its pieces, to be read and written: [n] f32, and blocks of one tensor [n], f32 or bf16.
   /// Waits for moments that are on their way back from the device.
   float* gradients();
-  model::TensorBlock& m();
-  model::TensorBlock& v();
+  model::TensorBlock& m() { return make(), moments_->m(); }
+  model::TensorBlock& v() { return make(), moments_->v(); }
   int64_t steps = 0;  // updates applied, for bias correction
   bool gathers_layers = true;  // false: an update leaves others' shards of layers as they are
   void clear_gradients();
@@ -60,20 +83,15 @@ class ShardedOptimizer {
 
  private:
   struct Rates;
-  struct Stretch;
-  struct Lane;
-  std::vector<Stretch> parts() const;
-  template <class Run>
-  void for_stretches(const Run& run) const;
   void update_all(const Rates& rates);
-  void update(const Rates& rates, const Lane& lane, const Stretch& s, std::byte* m, std::byte* v) const;
+  void update(const Rates& rates, const ShardLane& lane, const ShardStretch& s, std::byte* m, std::byte* v) const;
   bool weights_visit() const { return stream_.is_cuda() && parameters_.memory() == Memory::kHost; }
-  float* weights_at(const Lane& lane, const Stretch& s) const;
-  void square(const Stream& stream, const Stretch& s, const float* x, const float* from = nullptr) const;
+  float* weights_at(const ShardLane& lane, const ShardStretch& s) const;
+  template <class Run>
+  void for_shard(const Run& run) const;
+  void square(const Stream& stream, const ShardStretch& s, const float* x, const float* from = nullptr) const;
   std::vector<double> gathered();
-  void report_norms(const std::vector<double>& squares, StepReport& report) const;
   void make();
-  void make_moments();
 
   Stream stream_;
   model::TensorBlock& parameters_;
@@ -84,10 +102,9 @@ class ShardedOptimizer {
   Arena gradients_memory_, scratch_;
   float *gradients_ = nullptr;
   float *old_ = nullptr, *visiting_ = nullptr;   // on a GPU: weights before they change, and weights that lie in the host's memory
-  std::optional<model::TensorBlock> m_, v_;
+  std::optional<ShardMoments> moments_;
   SharedArrays sums_;
   SharedArrays::Array<double> squares_;          // a sum for each of this rank's blocks
-  std::unique_ptr<StreamedMoments> streamed_;    // null: moments stay where they are updated
 };
 
 }  // namespace hone::trainer

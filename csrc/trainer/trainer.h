@@ -15,7 +15,8 @@
 
 namespace hone::trainer {
 
-/// Not thread-safe: one thread calls everything. On a GPU, master weights, gradients and moments stay on the device.
+/// Not thread-safe: one thread calls everything. On a GPU, master weights, gradients and moments stay on the device, but that
+/// weights that ranks divide (kParameters) and moments that OptimizerConfig says lie in the host's memory.
 /// Batches are copied to it and per-token results back once per micro-batch, norms once per step. The reported times of
 /// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
 ///

@@ -25,6 +25,14 @@ Widest widest_of(const ShardLayout& layout, int64_t layers) {
   return out;
 }
 
+/// Where a layer begins in the whole.
+int64_t layer_offset(const ShardLayout& layout, int64_t layer) {
+  for (const ShardBucket& bucket : layout.buckets()) {
+    if (bucket.layer == layer) return bucket.offset;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
@@ -96,12 +104,11 @@ void WeightWindow::start(int64_t layer) {
 void WeightWindow::advance() {
   from_.ranks.wait(ahead_.stream());
   arrived_.hold(stream_);
-  const int64_t layer = layer_at(done_);
-  int64_t at = 0, begin = -1;
+  const int64_t layer = layer_at(done_), begin = layer_offset(from_.layout, layer);
+  int64_t at = 0;
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     const ShardBucket& bucket = from_.layout.buckets()[b];
     if (bucket.layer != layer) continue;
-    if (begin < 0) begin = bucket.offset;
     const int64_t width = from_.layout.width(b);
     for (int rank = 0; rank < from_.layout.ranks(); ++rank) {
       const ShardPart& part = from_.layout.part(b, rank);
@@ -119,13 +126,9 @@ void WeightWindow::reach(int64_t gather) {
 }
 
 model::LayerViews WeightWindow::gathered(int64_t layer) const {
-  const float* const whole = from_.parameters.flat().as<float>();
-  int64_t begin = -1;
-  for (const ShardBucket& bucket : from_.layout.buckets()) {
-    if (bucket.layer == layer && begin < 0) begin = bucket.offset;
-  }
+  const float* const whole = from_.parameters.flat().as<float>() + layer_offset(from_.layout, layer);
   return from_.parameters.layer(layer).moved([&](TensorView view) {
-    view.data = layer_ + (view.as<float>() - whole - begin);
+    view.data = layer_ + (view.as<float>() - whole);
     return view;
   });
 }
