@@ -124,7 +124,8 @@ function elsewhereText(recipe: Recipe, info: NativeInfo): string {
   const fault = whyNotRunnable(recipe, { ...info, cuda }, true);
   const what = `this recipe is planned as ${shapeOf(recipe)}`;
   if (fault !== undefined) return `${what}, and this version does not run it there either: ${fault.message}`;
-  return `${what}; what runs it: hone launch slurm, kubernetes or mpirun`;
+  const onOne = (recipe.hardware?.nodes ?? 1) === 1 ? "hone run on such a machine, " : "";
+  return `${what}; what runs it: ${onOne}hone launch slurm, kubernetes or mpirun`;
 }
 
 /** Whether `hone run` would accept this recipe on this machine, apart from memory. */

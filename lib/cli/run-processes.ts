@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { expectRoles, type Recipe } from "../config/index.ts";
+import { expectRoles, type Recipe, rolesOf } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Agents, Processes } from "../fleet/index.ts";
 import { expectRunnable, nativeCore } from "../orchestration/index.ts";
@@ -12,7 +12,8 @@ const IN_FLIGHT = "in-flight";
  * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
  */
 export async function processesOf(recipe: Recipe, dir: string): Promise<Processes | Agents | undefined> {
-  const { hardware } = recipe;
+  const { device, hardware } = recipe;
+  const roles = rolesOf(recipe);
   const {
     HONE_STORE: store,
     HONE_FAULTS: faults,
@@ -20,11 +21,11 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
     HONE_RUN_ID: runId,
     HONE_HOST: host,
   } = process.env;
-  if (agents === undefined && hardware?.processes === undefined && faults)
+  if (agents === undefined && roles === undefined && faults)
     throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
       hint: "Give --processes, or unset it.",
     });
-  if (agents === undefined && hardware?.processes === undefined) return undefined;
+  if (agents === undefined && roles === undefined) return undefined;
   const { openAgents, openProcesses, readFaults } = await import("../fleet/index.ts");
   const core = await nativeCore();
   const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
@@ -32,9 +33,10 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
     expectRunnable(recipe, core.info()); // of processes agents started it would not ask for the machine
     const address = store ? { store } : {};
     return openProcesses({
-      ...hardware!.processes!,
+      ...roles!,
       ...address,
       ...weights,
+      gpus: device === "cuda",
       core,
       faults: readFaults(faults),
     });

@@ -70,7 +70,13 @@ async function disturbed(options: ChaosOptions, dir: string) {
   const faults = drawn.map(spellFault);
   let struck = 0;
   try {
-    await using fleet = await openProcesses({ ...processes, core, ...(store !== undefined && { store }) });
+    const gpus = recipe.device === "cuda";
+    await using fleet = await openProcesses({
+      ...processes,
+      gpus,
+      core,
+      ...(store !== undefined && { store }),
+    });
     await using run = await createRun(recipe, { dir, core: fleet.core, overwrite: true });
     fleet.verifiers = () => run.processes.flatMap(({ name, pid }) => (isVerifier(name) && pid ? [pid] : []));
     await firstStep(run);

@@ -48,6 +48,25 @@ export function roleVariables({
   };
 }
 
+/**
+ * The variable by which a process sees one GPU: the `slot`-th of those that its machine's processes may use, as
+ * CUDA_VISIBLE_DEVICES names them; a verifier host sees none. Throws HONE_ERR_USAGE where there is none for it.
+ */
+export function gpuVariables(
+  role: Role,
+  slot: number,
+  visible = process.env["CUDA_VISIBLE_DEVICES"] ?? "",
+): NodeJS.ProcessEnv {
+  if (role === "verifier") return { CUDA_VISIBLE_DEVICES: "" };
+  const own = visible === "" ? String(slot) : visible.split(",")[slot];
+  if (own !== undefined) return { CUDA_VISIBLE_DEVICES: own };
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `CUDA_VISIBLE_DEVICES is ${JSON.stringify(visible)}, and process ${slot} of this machine needs a GPU of its own`,
+    { hint: "It has to name as many GPUs a machine as the recipe has processes there that sample or train." },
+  );
+}
+
 /** Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment {
   const role = text(environment, "HONE_ROLE");

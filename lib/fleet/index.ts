@@ -4,7 +4,7 @@ export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type Attendant, fullAttendance } from "./attendance.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
-export { PROCESS_EXIT } from "./environment.ts";
+export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
 export { readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import { gpuVariables } from "./environment.ts";
 import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
@@ -23,6 +24,11 @@ export interface ProcessesOptions {
   readonly trainers: number;
   /** Hosts that judge, each with the workers of a machine. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
+  /**
+   * Whether each process that trains or samples has a GPU of its own; trainers, of which this process is one where
+   * there is no other, have the first ones. Default: no.
+   */
+  readonly gpus?: boolean;
   /** Of this process. */
   readonly core: Core;
   /**
@@ -120,7 +126,7 @@ class OwnProcesses implements Processes {
   #failure: HoneError | undefined;
 
   constructor(options: OwnOptions, at: Whereabouts) {
-    const { actors, trainers, settings } = options;
+    const { actors, trainers, gpus, settings } = options;
     this.#options = options;
     this.#at = at;
     const ways = { store: at.store, settings, host: undefined, signal: this.#closed.signal };
@@ -129,6 +135,10 @@ class OwnProcesses implements Processes {
     this.#supervisor = new Supervisor({
       logs: at.own.path,
       threads: Math.max(1, Math.floor(availableParallelism() / (actors + trainers))),
+      ...(gpus && {
+        environmentOf: ({ role, rank }) =>
+          gpuVariables(role, role === "actor" ? Math.max(1, trainers) + rank : rank),
+      }),
       onVacant: (places, last) => this.#begin(places, last),
       onFailure: (error) => this.#fail(error),
     });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import {
+  gpuVariables,
   joiningRanks,
   type MetricsPlace,
   NodeRoles,
@@ -15,7 +16,7 @@ import {
 } from "../fleet/index.ts";
 import { openStore } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
-import { deviceOf, devicesANode, type Seat } from "./world-map.ts";
+import { devicesANode, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -177,9 +178,7 @@ function seatVariables(
     NODE_RANK: String(contract.nodeRank),
     LOCAL_RANK: String(slot),
     LOCAL_WORLD_SIZE: String(seats.length),
-    ...(gpus && {
-      CUDA_VISIBLE_DEVICES: role === "verifier" ? "" : deviceOf(slot, process.env["CUDA_VISIBLE_DEVICES"]),
-    }),
+    ...(gpus && gpuVariables(role, slot)),
   };
 }
 

@@ -6,4 +6,4 @@ export { type JobSetOptions, jobSetFile } from "./jobset-file.ts";
 export { type MpirunOptions, mpirunFile } from "./mpirun-file.ts";
 export { simulatedNodes } from "./simulated-nodes.ts";
 export { type SlurmOptions, slurmFile } from "./slurm-file.ts";
-export { deviceOf, devicesANode, type Roles, type Seat, worldMap } from "./world-map.ts";
+export { devicesANode, type Roles, type Seat, worldMap } from "./world-map.ts";

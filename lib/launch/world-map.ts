@@ -69,18 +69,3 @@ const seats = (role: Seat["role"], worldSize: number): Omit<Seat, "slot">[] =>
 /** How many GPUs the fullest node needs: one a process that trains or samples. */
 export const devicesANode = (nodes: readonly (readonly Seat[])[]): number =>
   Math.max(...nodes.map((seats) => seats.filter(({ role }) => role !== "verifier").length));
-
-/**
- * The GPU of a seat: the `slot`-th of those that the node's job may use, as CUDA_VISIBLE_DEVICES names them. Throws
- * HONE_ERR_USAGE where there is none for it.
- */
-export function deviceOf(slot: number, visible: string | undefined): string {
-  if (visible === undefined || visible === "") return String(slot);
-  const own = visible.split(",")[slot];
-  if (own !== undefined) return own;
-  throw new HoneError(
-    "HONE_ERR_USAGE",
-    `CUDA_VISIBLE_DEVICES is ${JSON.stringify(visible)}, and process ${slot} of this node needs a GPU of its own`,
-    { hint: "Give the job as many GPUs a node as the recipe has processes there." },
-  );
-}

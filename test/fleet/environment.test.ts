@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readEnvironment, roleVariables } from "../../lib/fleet/environment.ts";
+import { gpuVariables, readEnvironment, roleVariables } from "../../lib/fleet/environment.ts";
 
 const role = {
   role: "actor",
@@ -24,4 +24,12 @@ test.each([
   ["HONE_STORE", "", /HONE_STORE is not set/],
 ])("%s = %s is refused by name", (name, value, message) => {
   expect(() => readEnvironment({ ...roleVariables(role), [name]: value })).toThrow(message);
+});
+
+test("a process has a GPU of those that its machine's may use, a verifier host none", () => {
+  const gpu = (...args: Parameters<typeof gpuVariables>) => gpuVariables(...args)["CUDA_VISIBLE_DEVICES"];
+  expect(gpu("actor", 3, "")).toBe("3");
+  expect(gpu("trainer", 1, "4,5")).toBe("5");
+  expect(gpu("verifier", 0, "4,5")).toBe("");
+  expect(() => gpu("actor", 2, "4,5")).toThrow("process 2 of this machine needs a GPU of its own");
 });

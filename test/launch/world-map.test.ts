@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deviceOf, devicesANode, worldMap } from "../../lib/launch/world-map.ts";
+import { devicesANode, worldMap } from "../../lib/launch/world-map.ts";
 
 test("eight nodes with four actors and four trainers each", () => {
   const map = worldMap({ actors: 32, trainers: 32 }, 8);
@@ -64,10 +64,4 @@ test("fewer processes than nodes are refused", () => {
   expect(() => worldMap({ actors: 2, trainers: 1 }, 4)).toThrow(
     "2 actors, 1 trainers and 0 verifier hosts are fewer than 4 nodes",
   );
-});
-
-test("the GPU of a seat is one of those that the job has", () => {
-  expect(deviceOf(3, undefined)).toBe("3");
-  expect(deviceOf(1, "4,5")).toBe("5");
-  expect(() => deviceOf(2, "4,5")).toThrow("process 2 of this node needs a GPU of its own");
 });

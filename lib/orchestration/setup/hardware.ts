@@ -12,36 +12,58 @@ export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false):
 
 /**
  * Whether this version can run a recipe on this machine, for `hone run` and `hone check` alike: HONE_ERR_UNSUPPORTED for
- * hardware this version cannot use; HONE_ERR_CUDA where it runs on a GPU and there is none.
+ * hardware this version cannot use, or that this machine has too little of; HONE_ERR_CUDA where it runs on a GPU and there is none.
  * @param spread its processes are elsewhere: agents have started them, each with a GPU of its own.
  */
-export function whyNotRunnable(
-  { name, device, hardware }: Asked,
-  { cuda }: NativeInfo,
-  spread = false,
-): HoneError | undefined {
-  const { gpu = "a GPU", gpus = 1, nodes = 1 } = hardware ?? {};
+export function whyNotRunnable(recipe: Asked, info: NativeInfo, spread = false): HoneError | undefined {
+  const why = whyNotSpread(recipe, spread) ?? (recipe.device === "cpu" ? undefined : whyNotTogether(recipe));
+  if (why !== undefined || recipe.device === "cpu") return why;
+  return whyNoGpu(recipe, info, spread);
+}
+
+function whyNotSpread({ name, device, hardware }: Asked, spread: boolean): HoneError | undefined {
+  const { gpus = 1, nodes = 1 } = hardware ?? {};
   if (nodes > 1 && !spread)
     return new HoneError(
       "HONE_ERR_UNSUPPORTED",
       `${name} cannot be run: hardware.nodes is ${nodes}, and this is one machine`,
       { hint: "`npx hone launch` writes the file that starts it on several; or --set hardware.nodes=1." },
     );
-  if (gpus > 1 && !(spread && rolesOf({ device, hardware }) !== undefined)) {
-    const reason = `hardware.gpus is ${gpus}, and this version runs on one device`;
-    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
-      hint: "`npx hone plan` shows what it takes; recipes/single-gpu.ts is where one card starts.",
-    });
-  }
-  // The core refuses it as well (csrc/trainer/sharded_optimizer.cc); this is said before anything is loaded.
+  if (gpus === 1 || rolesOf({ device, hardware }) !== undefined) return undefined;
+  const reason = `hardware.gpus is ${gpus}, and nothing says how many of them sample and how many train`;
+  return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
+    hint: "Such as --set hardware.actorGpus=1: a process has one GPU, and where there are several it does one of both.",
+  });
+}
+
+/** The core refuses it as well (csrc/trainer/sharded_optimizer.cc); this is said before anything is loaded. */
+function whyNotTogether({ name, device, hardware }: Asked): HoneError | undefined {
   const sequence = shardingOf({ device, hardware })?.sequence ?? 1;
-  if (device === "cuda" && sequence > 1) {
-    const reason = `hardware.sharding.sequence is ${sequence}, and trainers have a micro-batch together on the CPU alone`;
-    return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
-      hint: "Give hardware.sharding.sequence=1, or give --device cpu.",
-    });
-  }
-  if (device === "cpu" || cuda.devices.length > 0) return undefined;
+  if (sequence === 1) return undefined;
+  const reason = `hardware.sharding.sequence is ${sequence}, and trainers have a micro-batch together on the CPU alone`;
+  return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
+    hint: "Give hardware.sharding.sequence=1, or give --device cpu.",
+  });
+}
+
+function whyNoGpu(
+  { name, device, hardware }: Asked,
+  { cuda }: NativeInfo,
+  spread: boolean,
+): HoneError | undefined {
+  const roles = rolesOf({ device, hardware });
+  const wanted = spread || roles === undefined ? 1 : roles.actors + Math.max(1, roles.trainers);
+  const found = cuda.devices.length;
+  if (found >= wanted) return undefined;
+  if (found > 0)
+    return new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `${name} cannot be run here: ${wanted} processes sample and train, with a GPU each, and this machine has ${found}`,
+      {
+        hint: "`npx hone launch` writes the file that starts them on several machines; or give fewer processes.",
+      },
+    );
+  const { gpu = "a GPU" } = hardware ?? {};
   return new HoneError("HONE_ERR_CUDA", `${name} is meant for ${gpu}: ${cuda.reason ?? "no GPU was found"}`, {
     hint: "`npx hone doctor` shows what was found. To run on the CPU, give --device cpu.",
   });

@@ -16,15 +16,30 @@ test("a recipe without hardware runs anywhere, one for one GPU where there is on
   expect(expectRunnable({ name: "r", device: "cuda" }, info(["NVIDIA H100"]))).toBeUndefined();
 });
 
-test("more than one GPU is refused", () => {
-  expect(() =>
-    expectRunnable({ name: "r", device: "cuda", hardware: { ...hardware, gpus: 64 } }, info(["x"])),
-  ).toThrow(
+test("several GPUs are several processes', one each, as many as the machine has", () => {
+  const asked = (more: object, found = 4) =>
+    expectRunnable(
+      { name: "r", device: "cuda", hardware: { ...hardware, ...more } },
+      info(Array.from({ length: found }, () => "NVIDIA H100")),
+    );
+  expect(() => asked({ gpus: 64 })).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_UNSUPPORTED",
-      message: "r cannot be run: hardware.gpus is 64, and this version runs on one device",
+      message:
+        "r cannot be run: hardware.gpus is 64, and nothing says how many of them sample and how many train",
     }),
   );
+  expect(asked({ gpus: 4, actorGpus: 3 })).toBeUndefined();
+  expect(asked({ processes: { actors: 2, trainers: 2, verifiers: 8 } })).toBeUndefined();
+  expect(() => asked({ gpus: 5, actorGpus: 3 })).toThrow(
+    expect.objectContaining({
+      code: "HONE_ERR_UNSUPPORTED",
+      message: "r cannot be run here: 5 processes sample and train, with a GPU each, and this machine has 4",
+    }),
+  );
+  // The run's own process trains.
+  expect(asked({ processes: { actors: 1, trainers: 0 } }, 2)).toBeUndefined();
+  expect(() => asked({ processes: { actors: 1, trainers: 0 } }, 1)).toThrow("2 processes sample and train");
 });
 
 test("several machines are none of one run's, and agents' processes have a GPU each", () => {
