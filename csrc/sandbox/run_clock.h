@@ -29,12 +29,14 @@ class RunClock {
   double spent(double now) const;
   /// When to call look() next.
   double due() const { return due_; }
-  /// kStarved: it has existed for `starved_times` its limit.
+  /// kStarved: it has existed for `starved_times` its limit. A wait is known when it is over: of a process that is ready to
+  /// run, and has not run since the look before, it says kLeft.
   Time look(double now, uint32_t starved_times);
 
  private:
   pid_t pid_ = 0;
   double since_ = 0, limit_ = 0, due_ = 0;
+  double ran_ = -1;  // at the last look, if it was over its limit then
 };
 
 }  // namespace hone::sandbox

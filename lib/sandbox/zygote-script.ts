@@ -224,7 +224,8 @@ class HoneZygote:
         ended = hone_pidfd(434, pid, 0)
         self.poll.register(ended, select.POLLIN)
         self.programs[ended] = {
-            "pid": pid, "number": number, "since": now, "wall": wall, "due": now + wall, "seconds": seconds, "slow": False,
+            "pid": pid, "number": number, "since": now, "wall": wall, "due": now + wall, "ran": None, "seconds": seconds,
+            "slow": False,
         }
 
     def kill(self, programs):
@@ -250,35 +251,44 @@ class HoneZygote:
         for program in self.programs.values():
             if now < program["due"]:
                 continue
-            left = program["wall"] - self.spent(program)
-            if left > 0 and now - program["since"] < ${STARVED_TIMES} * program["wall"]:
-                program["due"] = now + left
+            passed, (waited, ran, ready) = now - program["since"], self.times(program["pid"])
+            left = program["wall"] - max(0, passed - waited)
+            # The kernel counts a wait when it is over: until who is over its limit has run again, nothing is known.
+            waits = left <= 0 and ready and program["ran"] in (None, ran)
+            program["ran"] = ran if left <= 0 else None
+            if (left > 0 or waits) and passed < ${STARVED_TIMES} * program["wall"]:
+                program["due"] = now + max(left, 0.01)
             else:
                 # One that waits for a processor without end is lost: that says nothing of it.
-                program["slow"] = left <= 0
+                program["slow"] = left <= 0 and not waits
                 program["due"] = now + 1
                 self.kill([program])
 
     def spent(self, program):
         """Seconds since a program started, without those in which it waited for a processor; short ones are not worth a look."""
         passed = time.monotonic() - program["since"]
-        return passed if passed < 0.1 else max(0, passed - self.starved(program["pid"]))
+        return passed if passed < 0.1 else max(0, passed - self.times(program["pid"])[0])
 
-    def starved(self, pid):
-        """Seconds in which a program could have run, had there been a processor; of the thread that waited longest."""
+    def times(self, pid):
+        """Seconds in which a program could have run, had there been a processor, of the thread that waited longest; in which it ran; whether it could run now."""
         try:
             own = os.readlink("self", dir_fd=${HOST_PROC_FD})
             for host in self.read("%s/task/%s/children" % (own, own)).split():
                 names = [line for line in self.read(host + "/status").splitlines() if line.startswith("NSpid:")]
                 if names[0].split()[-2] == str(pid):
-                    tasks = os.open(host + "/task", os.O_RDONLY, dir_fd=${HOST_PROC_FD})
-                    try:
-                        return max(int(self.read(task + "/schedstat", tasks).split()[1]) for task in os.listdir(tasks)) / 1e9
-                    finally:
-                        os.close(tasks)
+                    return self.times_of(host + "/task")
         except (OSError, IndexError, ValueError):
             pass
-        return 0
+        return 0, 0, False
+
+    def times_of(self, path):
+        tasks = os.open(path, os.O_RDONLY, dir_fd=${HOST_PROC_FD})
+        try:
+            ran, waited = zip(*([int(n) / 1e9 for n in self.read(task + "/schedstat", tasks).split()[:2]] for task in os.listdir(tasks)))
+            ready = any(self.read(task + "/stat", tasks).rpartition(")")[2].split()[0] == "R" for task in os.listdir(tasks))
+        finally:
+            os.close(tasks)
+        return max(waited), sum(ran), ready
 
     def read(self, path, folder=${HOST_PROC_FD}):
         fd = os.open(path, os.O_RDONLY, dir_fd=folder)

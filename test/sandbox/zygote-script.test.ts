@@ -49,20 +49,41 @@ function define(code: string): string {
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-test.skipIf(!hasPython).each([
-  { what: "has run for its limit", spent: 2, ago: 2, told: "too-slow" },
-  { what: "waits for a processor without end", spent: 1, ago: 2 * STARVED_TIMES, told: "lost" },
-  { what: "has waited, not yet without end", spent: 1, ago: 1.9 * STARVED_TIMES, told: "goes on" },
-])("a program that $what: $told", ({ spent, ago, told }) => {
-  const code = `
-zygote, killed = HoneZygote(None), []
-zygote.spent, zygote.kill = (lambda program: ${spent}), killed.extend
+/** One look at a program with a limit of two seconds that began `ago`; `looks`: seconds it waited, seconds it ran, whether it could run now. */
+const looked = (ago: number, ...looks: readonly (readonly [number, number, boolean])[]) =>
+  define(`
+zygote, killed, looks = HoneZygote(None), [], ${JSON.stringify(looks).replaceAll("true", "True").replaceAll("false", "False")}
+zygote.times, zygote.kill = (lambda pid: looks.pop(0)), killed.extend
 now = time.monotonic()
-program = {"since": now - ${ago}, "wall": 2, "due": now, "slow": False}
+program = {"since": now - ${ago}, "wall": 2, "due": now, "pid": 0, "ran": None, "slow": False}
 zygote.programs[0] = program
-zygote.keep_time()
-print(("too-slow" if program["slow"] else "lost") if killed else "goes on")`;
-  expect(define(code)).toBe(`${told}\n`);
+while looks and not killed:
+    program["due"] = now
+    zygote.keep_time()
+print(("too-slow" if program["slow"] else "lost") if killed else "goes on")`).trim();
+
+describe.skipIf(!hasPython)("a program", () => {
+  const END = STARVED_TIMES * 2;
+  test("that sleeps is too slow when its limit has passed", () => {
+    expect(looked(2.5, [0.1, 0.1, false])).toBe("too-slow");
+    expect(looked(2.5, [1, 0.1, false])).toBe("goes on");
+  });
+
+  test("that could run is too slow once it has run since the look before, when its last wait is known", () => {
+    expect(looked(2.5, [0.1, 0.1, true])).toBe("goes on");
+    expect(looked(2.5, [0.1, 0.1, true], [0.1, 0.1, true])).toBe("goes on");
+    expect(looked(2.5, [0.1, 0.1, true], [0.1, 0.2, true])).toBe("too-slow");
+    expect(looked(2.5, [0.1, 0.1, true], [1, 0.2, true])).toBe("goes on");
+    // What it ran between looks with time left says nothing of the wait that goes on.
+    expect(looked(2.5, [1, 0.1, true], [0.1, 0.2, true])).toBe("goes on");
+  });
+
+  test("that waits without end is lost", () => {
+    expect(looked(END, [END - 1, 0.1, true])).toBe("lost");
+    expect(looked(END, [0.1, 0.1, true])).toBe("lost");
+    expect(looked(END, [0.1, 0.1, false])).toBe("too-slow");
+    expect(looked(0.95 * END, [END - 3, 0.1, true])).toBe("goes on");
+  });
 });
 
 test("the script holds the filter and starts the pump last", () => {

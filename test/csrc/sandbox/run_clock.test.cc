@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <ctime>
+
 #include "check.h"
 
 namespace sandbox_run_clock_test {
@@ -42,6 +44,15 @@ TEST(who_waited_has_more_time_and_in_the_end_is_lost_not_slow) {
   EXPECT_TRUE(end == Time::kStarved);
   EXPECT_TRUE(patient.look(1e6, 4) == Time::kLeft);
   EXPECT_TRUE(patient.due() > 1e6 && patient.due() < 1.1e6);
+}
+
+TEST(who_is_ready_is_slow_once_it_has_run_since_the_look_before) {
+  RunClock clock(getpid(), 0, 2);
+  EXPECT_TRUE(clock.look(1e6, 1000000) == Time::kLeft);  // its wait may go on
+  EXPECT_TRUE(clock.due() > 1e6 && clock.due() < 1e6 + 0.1);
+  const std::clock_t begin = std::clock();
+  while (std::clock() - begin < CLOCKS_PER_SEC / 20) {}
+  EXPECT_TRUE(clock.look(1e6 + 1, 1000000) == Time::kSpent);
 }
 
 }  // namespace sandbox_run_clock_test
