@@ -55,7 +55,8 @@ TEST(gradients_are_added_in_the_order_of_ranks) {
       }
       with_exchange(size, [&](dist::Communicator& ranks, const ShardLayout& layout, ShardExchange& exchange) {
         const std::vector<float> own = drawn(n, ranks.rank()), start = drawn(n, 99);
-        std::vector<float> shard(static_cast<size_t>(layout.elements(ranks.rank())));
+        std::vector<float> shard(static_cast<size_t>(layout.elements(ranks.rank()))), earlier(shard);
+        exchange.reduce(drawn(n, 7).data(), size, earlier.data());  // of which nothing may be left
         for (size_t b = 0; b < layout.buckets().size(); ++b) {
           const ShardPart& part = layout.part(b, ranks.rank());
           std::copy_n(start.data() + part.offset, part.count, shard.data() + part.local);
