@@ -127,10 +127,12 @@ for (const [i, { name }] of WAYS.entries())
         value: over(i, (all, one) => SHARES.reduce((sum, [, of]) => sum + of(all, one), 0) / all.seconds),
         aim: 0.03,
       },
-      ...[...SHARES, ...OWN].map(([words, of]) => ({
-        name: `of it ${words}, ${name}`,
-        value: over(i, (all, one) => of(all, one) / all.seconds),
-      })),
+      ...[...SHARES.map((one) => ["of it", ...one]), ...OWN.map((one) => ["not in it:", ...one])].map(
+        ([where, words, of]) => ({
+          name: `${where} ${words}, ${name}`,
+          value: over(i, (all, one) => of(all, one) / all.seconds),
+        }),
+      ),
       {
         name: `updates of weights, of a step's wall time, ${name}`,
         value: over(i, ({ updates }) => updates),

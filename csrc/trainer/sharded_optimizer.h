@@ -57,8 +57,8 @@ struct ShardStretch;
 struct ShardLane;
 
 /// Gradients and moments of one rank's shard, in the stream's memory, or moments as OptimizerConfig::moments_on_host has
-/// them. Of a GPU's weights that lie in the host's memory the shard visits the GPU. All sums over elements are those of blocks of kShardBlock, in f64, added up in their order: the same bits for any
-/// number of ranks and threads.
+/// them. Of a GPU's weights that lie in the host's memory the shard visits the GPU. All sums over elements are those of
+/// blocks of kShardBlock, in f64, added up in their order: the same bits for any number of ranks and threads.
 class ShardedOptimizer {
  public:
   /// All must outlive this, but config. Moments take no memory before they are first written.
@@ -100,11 +100,11 @@ class ShardedOptimizer {
   int rank_;
   OptimizerConfig config_;
   Arena gradients_memory_, scratch_;
-  float *gradients_ = nullptr;
-  float *old_ = nullptr, *visiting_ = nullptr;   // on a GPU: weights before they change, and weights that lie in the host's memory
+  float* gradients_ = nullptr;
+  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: weights before they change, and weights that lie in the host's memory
   std::optional<ShardMoments> moments_;
   SharedArrays sums_;
-  SharedArrays::Array<double> squares_;          // a sum for each of this rank's blocks
+  SharedArrays::Array<double> squares_;  // a sum for each of this rank's blocks
 };
 
 }  // namespace hone::trainer

@@ -17,13 +17,13 @@ namespace hone::trainer {
 /// What a pass over the network does with the weights.
 enum class Pass : uint8_t { kForward, kTraining };
 
-/// Packed weights of one layer at a time, and of what lies outside of layers, in the stream's memory. All ranks gather the same
-/// layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. Whoever
+/// Packed weights of one layer at a time, and of what lies outside of layers, in the stream's memory. All ranks gather the
+/// same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. Whoever
 /// computes nothing makes the same collectives. On a GPU layers travel on a stream of their own.
 class WeightWindow final : public model::LayerWeights {
  public:
-  /// Of `parameters`, in the host's memory, each rank reads its own shard of layers, and all that is outside of them. recompute: the backward
-  /// runs a layer's forward again. All must outlive this. Throws kOutOfMemory.
+  /// Of `parameters`, in the host's memory, each rank reads its own shard of layers, and all that is outside of them.
+  /// recompute: the backward runs a layer's forward again. All must outlive this. Throws kOutOfMemory.
   struct Source {
     const model::Parameters& parameters;
     const ShardLayout& layout;

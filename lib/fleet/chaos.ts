@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { type Core, createRun, readEvents, replayRun } from "../orchestration/index.ts";
+import { type Core, createRun, expectRunnable, readEvents, replayRun } from "../orchestration/index.ts";
 import { drawFaults } from "./chaos-faults.ts";
 import { spellFault } from "./faults.ts";
 import { OWN_REDIS } from "./own-redis.ts";
@@ -66,6 +66,7 @@ async function disturbed(options: ChaosOptions, dir: string) {
         hint: "Give --processes, or hardware.processes in the recipe.",
       },
     );
+  expectRunnable(recipe, core.info()); // of a fleet's core a run would not ask for the machine
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;

@@ -48,6 +48,18 @@ test("a recipe of one process is refused, with what to give", async () => {
   });
 });
 
+test("processes with a GPU each are refused where there are fewer GPUs, before anything starts", async () => {
+  const core = await nativeCore();
+  const cuda = { ...core.info().cuda, devices: ["NVIDIA H100"] };
+  const one = { ...core, info: () => ({ ...core.info(), cuda }) };
+  const hardware = { processes: { actors: 2, trainers: 1 } };
+  const recipe = { ...smallRecipe({}, { hardware }), device: "cuda" as const };
+  await expect(chaos({ recipe, seed: 0, seconds: 1, dir, core: one })).rejects.toMatchObject({
+    code: "HONE_ERR_UNSUPPORTED",
+    message: expect.stringContaining("3 processes sample and train, with a GPU each, and this machine has 1"),
+  });
+});
+
 test.runIf(long).each(["sync", "async"] as const)(
   "seconds of faults in a real run of schedule %s: every check holds",
   async (schedule) => {

@@ -1,9 +1,10 @@
 // What programs see of each other is in bubblewrap.test.ts; here: what they inherit.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { STARVED_TIMES } from "../../lib/sandbox/python-sandbox.ts";
 import { seccompFilter } from "../../lib/sandbox/seccomp.ts";
-import { zygoteScript } from "../../lib/sandbox/zygote-script.ts";
+import { HOST_PROC_FD, zygoteScript } from "../../lib/sandbox/zygote-script.ts";
 import { bubblewrap, hasBubblewrap, LIMITS, programsRunning } from "../fixtures/python-sandboxes.ts";
 
 const MARKER = "N3v3rS33nBef0re".repeat(2);
@@ -44,10 +45,11 @@ describe.skipIf(!hasBubblewrap)("the memory of a program", () => {
 /** Runs the script's definitions and then `code`, outside of any sandbox. */
 function define(code: string): string {
   const script = zygoteScript(seccompFilter("x64")!).replace(/hone_main\(\)\n$/, code);
-  return execFileSync("python3", ["-c", script], { encoding: "utf8" });
+  return execFileSync(PYTHON, ["-c", script], { encoding: "utf8" });
 }
 
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
+const PYTHON = "/usr/bin/python3"; // the one that the sandbox starts
+const hasPython = existsSync(PYTHON);
 
 /** One look at a program with a limit of two seconds that began `ago`; `looks`: seconds it waited, seconds it ran, whether it could run now. */
 const looked = (ago: number, ...looks: readonly (readonly [number, number, boolean])[]) =>
@@ -76,6 +78,25 @@ describe.skipIf(!hasPython)("a program", () => {
     expect(looked(2.5, [0.1, 0.1, true], [1, 0.2, true])).toBe("goes on");
     // What it ran between looks with time left says nothing of the wait that goes on.
     expect(looked(2.5, [1, 0.1, true], [0.1, 0.2, true])).toBe("goes on");
+  });
+
+  test("is ready while it runs, which is counted, and not while it sleeps", () => {
+    const code = `
+os.dup2(os.open("/proc", os.O_RDONLY), ${HOST_PROC_FD})
+zygote, begun = HoneZygote(None), time.process_time()
+_, before, own = zygote.times_of("self/task")
+while time.process_time() < begun + 0.05:
+    pass
+_, after, _ = zygote.times_of("self/task")
+child = os.fork()
+if child == 0:
+    time.sleep(60)
+until = time.monotonic() + 30
+while zygote.times_of("%d/task" % child)[2] and time.monotonic() < until:
+    time.sleep(0.01)
+print(own, after - before > 0.02, zygote.times_of("%d/task" % child)[2])
+os.kill(child, 9)`;
+    expect(define(code)).toBe("True True False\n");
   });
 
   test("that waits without end is lost", () => {

@@ -16,9 +16,9 @@ export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false):
  * @param spread its processes are elsewhere: agents have started them, each with a GPU of its own.
  */
 export function whyNotRunnable(recipe: Asked, info: NativeInfo, spread = false): HoneError | undefined {
-  const why = whyNotSpread(recipe, spread) ?? (recipe.device === "cpu" ? undefined : whyNotTogether(recipe));
+  const why = whyNotSpread(recipe, spread);
   if (why !== undefined || recipe.device === "cpu") return why;
-  return whyNoGpu(recipe, info, spread);
+  return whyNotTogether(recipe) ?? whyNoGpu(recipe, info, spread);
 }
 
 function whyNotSpread({ name, device, hardware }: Asked, spread: boolean): HoneError | undefined {
