@@ -12,3 +12,19 @@ export function deferred<T>(): Deferred<T> {
   });
   return { promise, ...settle };
 }
+
+/** Wakes whoever waits for the next ring. */
+export class Wake {
+  #next = deferred<void>();
+
+  /** Settles with the next `ring`. */
+  get next(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  ring(): void {
+    const { resolve } = this.#next;
+    this.#next = deferred();
+    resolve();
+  }
+}

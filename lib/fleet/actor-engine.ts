@@ -1,4 +1,4 @@
-import { deferred } from "../deferred.ts";
+import { Wake } from "../deferred.ts";
 import type { AttemptTokens } from "../native/attempt-tokens.ts";
 import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
@@ -52,6 +52,8 @@ class RequestLeases extends LeasedWork {
   sharers = 1;
   /** Of the last request: the next ones will have as many. */
   #attempts = Number.POSITIVE_INFINITY;
+  /** Outcomes that the store does not have yet. */
+  readonly #handing = new Set<Promise<void>>();
 
   constructor(engine: string, parts: ActorEngineParts, stats: () => EngineStats) {
     const { store, settings, expectAlive } = parts;
@@ -71,14 +73,14 @@ class RequestLeases extends LeasedWork {
   ): Promise<readonly { readonly lease: Lease; readonly asked: NumberedRequest }[]> {
     const parts = this.sharers > 1 ? PORTIONS * this.sharers : 1;
     const max = Math.max(1, Math.floor(room / (this.#attempts * parts)));
-    const read = (await this.next(max)).map(async (lease) => {
+    const read: { lease: Lease; asked: NumberedRequest }[] = [];
+    for (const lease of await this.next(max)) {
       const asked = decoded(lease);
       this.#attempts = asked?.request.count ?? this.#attempts;
-      if (asked !== undefined) return [{ lease, asked: await this.#notes.takenUp(lease, asked) }];
-      await this.end(lease, { dead: "it cannot be read" });
-      return [];
-    });
-    return (await Promise.all(read)).flat();
+      if (asked === undefined) await this.end(lease, { dead: "it cannot be read" });
+      else read.push({ lease, asked: await this.#notes.takenUp(lease, asked) });
+    }
+    return read;
   }
 
   /** What there is of a request, for whoever gets it next. */
@@ -86,9 +88,25 @@ class RequestLeases extends LeasedWork {
     this.#notes.write(held, tokens).catch(this.#parts.onFailure);
   }
 
-  close(): void {
+  /** Those that somebody else has by now. */
+  async renewAll(all: ReadonlyMap<number, Held>): Promise<readonly (readonly [number, Lease])[]> {
+    const renewed = [...all].map(async ([number, { lease }]) =>
+      (await this.renew(lease)) ? [] : [[number, lease] as const],
+    );
+    return (await Promise.all(renewed)).flat();
+  }
+
+  /** Whoever gets it next has what there is of it by now. */
+  async giveBack(held: Held): Promise<void> {
+    await this.#notes.write(held, []); // after those under way
+    await this.end(held.lease, "retry");
+  }
+
+  /** Resolves when the store has every outcome. */
+  async close(): Promise<void> {
     this.interrupt();
     this.outcomes.flush();
+    await Promise.all(this.#handing);
   }
 
   /** How the engine is, the last one says. */
@@ -96,7 +114,9 @@ class RequestLeases extends LeasedWork {
     const { member, onFailure } = this.#parts;
     for (const [i, { lease, number, answer }] of outcomes.entries()) {
       const by = i < outcomes.length - 1 ? { member } : { member, stats: this.#stats() };
-      this.#handOutcome(lease, { number, by, ...answer }).catch(onFailure);
+      const handed = this.#handOutcome(lease, { number, by, ...answer }).catch(onFailure);
+      this.#handing.add(handed);
+      void handed.then(() => this.#handing.delete(handed));
     }
   }
 
@@ -160,7 +180,8 @@ export class ActorEngine {
   readonly #renewal: NodeJS.Timeout;
   readonly #leases: RequestLeases;
   readonly #weights = new ActorWeights();
-  #wake = deferred<void>();
+  readonly #working: Promise<void>;
+  readonly #wake = new Wake();
   #nextId = 0;
 
   constructor(spec: EngineSpec, parts: ActorEngineParts) {
@@ -172,7 +193,7 @@ export class ActorEngine {
       core.engine(spec.config, spec.options, { ...handlers, onError: onFailure }),
     );
     this.#renewal = setInterval(() => void this.#renew().catch(onFailure), settings.leaseMs / 3).unref();
-    this.#work().catch((error) => this.#closed.signal.aborted || onFailure(error));
+    this.#working = this.#work().catch((error) => void (this.#closed.signal.aborted || onFailure(error)));
   }
 
   /** The version is that of the last commit: what is on its way to the engine counts. */
@@ -200,7 +221,7 @@ export class ActorEngine {
       return;
     }
     for (const number of [...this.#early]) this.#begin(number);
-    this.#awake();
+    this.#wake.ring();
   }
 
   /** Drops a request, here or when it comes. */
@@ -209,17 +230,25 @@ export class ActorEngine {
     else this.#aborted.add(number);
   }
 
+  /** What it holds goes back, with what there is of it: others need not wait until its leases run out. */
   async close(): Promise<void> {
     this.#closed.abort();
-    this.#leases.close();
     clearInterval(this.#renewal);
-    this.#awake();
+    this.#wake.ring();
+    const closing = this.#leases.close();
+    await this.#working; // what is leased by now is held
+    const given = [...this.#held].map(([number, held]) => {
+      if (!this.#early.has(number)) this.#generations.record(held.id);
+      this.#drop(number);
+      return this.#leases.giveBack(held);
+    });
+    await Promise.allSettled([closing, ...given]); // where the store refuses, leases run out
     await this.#generations.close();
   }
 
   async #work(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      if (this.#room <= 0) await this.#wake.promise;
+      if (this.#room <= 0) await this.#wake.next;
       else for (const each of await this.#leases.requests(this.#room)) await this.#accept(each);
     }
   }
@@ -265,7 +294,7 @@ export class ActorEngine {
     held.done.push(...completions);
     const isWhole = held.done.length === held.asked.request.count;
     if (isWhole && this.#held.get(number) === held) this.#hand(number, { completions: held.done });
-    this.#awake();
+    this.#wake.ring();
   }
 
   #hand(number: number, answer: Answered): void {
@@ -276,24 +305,15 @@ export class ActorEngine {
   }
 
   async #renew(): Promise<void> {
-    const renewed = [...this.#held].map(async ([number, { lease }]) => {
-      const isMine = await this.#leases.renew(lease);
-      if (!isMine && this.#held.get(number)?.lease === lease) this.#drop(number);
-    });
-    await Promise.all(renewed);
+    const lost = await this.#leases.renewAll(this.#held);
+    for (const [number, lease] of lost) if (this.#held.get(number)?.lease === lease) this.#drop(number);
   }
 
   #drop(number: number): Lease {
     const { id, lease } = this.#held.get(number)!;
     this.#held.delete(number);
     if (!this.#early.delete(number)) this.#generations.engine.abort(id);
-    this.#awake();
+    this.#wake.ring();
     return lease;
-  }
-
-  #awake(): void {
-    const { resolve } = this.#wake;
-    this.#wake = deferred();
-    resolve();
   }
 }

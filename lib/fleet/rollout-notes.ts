@@ -61,7 +61,7 @@ export class RolloutNotes {
   /** The request with all that holders before this one noted: nothing of theirs can come later. */
   async takenUp(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
     const { number, request } = asked;
-    if (lease.deliveries === 1 || request.recordEveryTokens === undefined) return asked;
+    if (!lease.isAgain || request.recordEveryTokens === undefined) return asked;
     await this.#look();
     let begun = request.begun ?? [];
     for (const place of this.#places.get(number) ?? []) {

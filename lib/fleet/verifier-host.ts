@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { deferred } from "../deferred.ts";
+import { deferred, Wake } from "../deferred.ts";
 import { type JobEnd, type JobPlace, WorkerGroups } from "../rewards/index.ts";
 import type { Lease } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
@@ -48,7 +48,7 @@ class VerifierHost {
   readonly #failed = deferred<never>();
   readonly #stop = new AbortController();
   #place: JobPlace | undefined;
-  #wake = deferred<void>();
+  readonly #wake = new Wake();
   #renewal: NodeJS.Timeout | undefined;
   #judged = 0;
 
@@ -94,12 +94,12 @@ class VerifierHost {
   #end(): void {
     this.#stop.abort();
     this.#leases.interrupt();
-    this.#awake();
+    this.#wake.ring();
   }
 
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      if (this.#held.size >= (this.#place?.count ?? 1)) await this.#wake.promise;
+      if (this.#held.size >= (this.#place?.count ?? 1)) await this.#wake.next;
       else for (const lease of await this.#leases.next(1)) this.#accept(lease); // so that hosts who ask at once share them
     }
   }
@@ -120,7 +120,7 @@ class VerifierHost {
     const { end, members } = await this.#endOf(held.lease);
     if (this.#stop.signal.aborted || this.#held.get(key) !== held) return;
     this.#held.delete(key);
-    this.#awake();
+    this.#wake.ring();
     const payload = encodeEnd({ number: Number(key), by: this.#life.member, end });
     await this.#leases.hand(held.lease, payload, { samples: members, tokens: 0 });
     this.#judged += members;
@@ -148,12 +148,6 @@ class VerifierHost {
       if (await this.#leases.renew(lease)) continue;
       if (this.#held.get(key) === held && held.lease === lease) this.#held.delete(key);
     }
-    this.#awake();
-  }
-
-  #awake(): void {
-    const { resolve } = this.#wake;
-    this.#wake = deferred();
-    resolve();
+    this.#wake.ring();
   }
 }

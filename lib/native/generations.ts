@@ -211,13 +211,14 @@ export class Generations {
     for (let i = 0; i < endedRequest.length; i++) {
       this.#finish(endedRequest[i]!, endedAttempt[i]!, endedFinish[i]!, finished);
     }
-    for (const id of due) this.#record(id);
+    for (const id of due) this.record(id);
     for (const [sink, completions] of finished) sink.deliver(completions);
   }
 
-  #record(id: number): void {
+  /** Tells the sink what there is of a request beyond what it was told, where it records at all. */
+  record(id: number): void {
     const running = this.#running.get(id);
-    if (running?.sink.record === undefined) return;
+    if (running?.sink.record === undefined || !Number.isFinite(running.every)) return;
     const tokens = running.attempts.flatMap((buffer, attempt) =>
       buffer === undefined || buffer.length <= buffer.recorded ? [] : [buffer.unrecorded(attempt, 0)],
     );

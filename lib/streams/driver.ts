@@ -11,7 +11,7 @@ export interface Appended {
 }
 
 export interface Leased {
-  readonly leases: readonly Pick<Lease, "offset" | "key" | "payload" | "deliveries">[];
+  readonly leases: readonly Pick<Lease, "offset" | "key" | "payload" | "deliveries" | "isAgain">[];
   /** When the next lease of somebody runs out; undefined where there is none. Milliseconds from now. */
   readonly nextMs?: number;
 }

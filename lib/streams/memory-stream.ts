@@ -71,22 +71,22 @@ export class MemoryStream {
   ): Leased {
     const group = this.#groups.get(name) ?? { cursor: this.#trimmed, pending: new Map<Offset, Pending>() };
     this.#groups.set(name, group);
-    const taken: { offset: Offset; deliveries: number }[] = [];
-    const take = (offset: Offset, deliveries: number) => {
+    const taken: { offset: Offset; deliveries: number; isAgain: boolean }[] = [];
+    const take = (offset: Offset, deliveries: number, isAgain: boolean) => {
       group.pending.set(offset, { token, untilMs: now + leaseMs, deliveries, fence });
-      taken.push({ offset, deliveries });
+      taken.push({ offset, deliveries, isAgain });
     };
     const over = [...group.pending].filter(([, { untilMs }]) => untilMs <= now).sort(([a], [b]) => a - b);
     for (const [offset, { deliveries }] of over) {
       if (taken.length === max) break;
-      if (deliveries < maxDeliveries) take(offset, deliveries + 1);
+      if (deliveries < maxDeliveries) take(offset, deliveries + 1, true);
       else {
         group.pending.delete(offset);
         bury(offset, deliveries);
       }
     }
-    while (taken.length < max && group.cursor < this.last) take(++group.cursor, 1);
-    const leases = taken.map(({ offset, deliveries }) => ({ ...copied(this.at(offset)), deliveries }));
+    while (taken.length < max && group.cursor < this.last) take(++group.cursor, 1, false);
+    const leases = taken.map(({ offset, ...how }) => ({ ...copied(this.at(offset)), ...how }));
     const nextMs = Math.min(...[...group.pending.values()].map(({ untilMs }) => untilMs - now));
     return Number.isFinite(nextMs) ? { leases, nextMs } : { leases };
   }

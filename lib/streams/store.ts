@@ -24,6 +24,8 @@ export interface Lease {
   readonly payload: Uint8Array;
   /** How many readers have had it, this one included, those that gave it back not. */
   readonly deliveries: number;
+  /** Whether anybody has had it before, those that gave it back too: they may have noted something of it. */
+  readonly isAgain: boolean;
   /** Says whose it is: another reader's lease of the same entry has another one. */
   readonly token: string;
 }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
 import { decodeOutcome, encodeRequest } from "../../lib/fleet/messages.ts";
 import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import type { EngineMessage } from "../../lib/native/face.ts";
 import { deadLettersOf, openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
 import { ENGINE, request, until } from "./small-engine.ts";
@@ -11,7 +12,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function engineOf(store?: StreamStore, length?: () => number) {
+async function engineOf(store?: StreamStore, length?: () => number, leaseMs = 150) {
   const at = store ?? (await openStore("memory:", { run: "test" }));
   if (store === undefined) closing.push(() => at.close());
   const core = standInCore(length ? { length } : {});
@@ -21,7 +22,7 @@ async function engineOf(store?: StreamStore, length?: () => number) {
     {
       store: at,
       core,
-      settings: { ...SETTINGS, leaseMs: 150 },
+      settings: { ...SETTINGS, leaseMs },
       member: "actor.0#1",
       onFailure: (error) => failures.push(error),
       expectAlive: () => {},
@@ -33,11 +34,15 @@ async function engineOf(store?: StreamStore, length?: () => number) {
     engine.stage(update, weights);
     await engine.commit(update, version, true);
   };
-  const ask = (number: number, version: number, count = 2) =>
+  const ask = (number: number, version: number, count = 2, every = 0) =>
     at.append(
       STREAMS.requests("e"),
       String(number),
-      encodeRequest({ number, version, request: request(number, count, length ? 1e9 : 20) }),
+      encodeRequest({
+        number,
+        version,
+        request: { ...request(number, count, length ? 1e9 : 20), ...(every && { recordEveryTokens: every }) },
+      }),
     );
   const outcomes = async () => {
     const entries = await at.read(STREAMS.outcomes("e"), 0, { max: 100, waitMs: 0 });
@@ -164,4 +169,84 @@ test("an aborted request is dropped before and after it comes", async () => {
     async () => (await store.depth(STREAMS.requests("e"), { group: ACTORS })).items === 0,
     "both to be done",
   );
+});
+
+const HOUR_MS = 3_600_000;
+const byOther = (store: StreamStore) =>
+  store.lease(STREAMS.requests("e"), ACTORS, { max: 9, leaseMs: HOUR_MS, waitMs: 0 });
+
+test("what it holds when it is closed goes back at once, and none of it counts as a death", async () => {
+  const { engine, core, ask, take, store, failures, outcomes } = await engineOf(
+    undefined,
+    () => 1e9,
+    HOUR_MS,
+  );
+  await take(0);
+  for (const [number, version] of [
+    [0, 0],
+    [1, 0],
+    [2, 7],
+  ] as const)
+    await ask(number, version); // the last one waits
+  await until(() => core.engines[0]!.stats().running === 4, "what can run");
+  await until(async () => (await byOther(store)).length === 0, "the last one to be leased");
+  await engine.close();
+  const back = await byOther(store);
+  expect(back.map(({ key, deliveries, isAgain }) => [key, deliveries, isAgain])).toEqual([
+    ["0", 1, true],
+    ["1", 1, true],
+    ["2", 1, true],
+  ]);
+  expect([await outcomes(), failures]).toEqual([[], []]);
+});
+
+test("what is sampled of a request goes back with it, also what was in no note yet", async () => {
+  let length = 1e9;
+  const first = await engineOf(undefined, () => length, HOUR_MS);
+  const { store } = first;
+  await first.take(0);
+  await first.ask(0, 0, 2, 1e6);
+  await until(() => first.engine.stats().decodeTokens > 40, "some tokens of each");
+  await first.engine.close();
+  expect((await store.depth(STREAMS.notes("e"))).items).toBe(1);
+  length = first.engine.stats().decodeTokens / 2 + 3;
+  const other = await engineOf(store, () => length, HOUR_MS);
+  await other.take(0);
+  await until(async () => (await other.outcomes()).length === 1, "the outcome");
+  expect(other.engine.stats()).toMatchObject({ decodeTokens: 6 });
+  const [outcome] = await other.outcomes();
+  expect((outcome as { readonly message: EngineMessage }).message.token).toHaveLength(2 * length);
+});
+
+test("a request that is leased while it closes goes back, and is not a fault of the request", async () => {
+  const { engine, ask, take, store, failures, outcomes } = await engineOf(undefined, undefined, HOUR_MS);
+  const lease = store.lease.bind(store);
+  let closing: Promise<void> | undefined;
+  store.lease = async (...args) => {
+    const leases = await lease(...args);
+    if (leases.length > 0) closing ??= engine.close();
+    return leases;
+  };
+  await ask(0, 0);
+  await take(0);
+  await until(() => closing !== undefined, "the lease");
+  await closing;
+  expect(await byOther(store)).toMatchObject([{ key: "0", deliveries: 1 }]);
+  expect([await outcomes(), failures]).toEqual([[], []]);
+});
+
+test("closing waits until the store has what came of requests", async () => {
+  const { engine, ask, take, store, outcomes } = await engineOf(undefined, undefined, HOUR_MS);
+  const forward = store.forward.bind(store);
+  let isAsked = false;
+  store.forward = async (...args) => {
+    isAsked = true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return forward(...args);
+  };
+  await take(0);
+  await ask(0, 0);
+  await until(() => isAsked, "an outcome on its way");
+  await engine.close();
+  expect(await outcomes()).toHaveLength(1);
 });

@@ -55,6 +55,17 @@ test("the next holder has what was noted under leases before its own, and nothin
   });
 });
 
+test("who leaves, or is killed from outside, has not failed at it, and what it noted is taken up all the same", async () => {
+  const notes = new RolloutNotes(store, "notes");
+  const first = await lease(2, 1e6);
+  await notes.write(held(first, 2), [tokens(0, 0, 5, 6)]);
+  await store.release(first, "retry");
+  const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
+  expect(second!.deliveries).toBe(1);
+  const { begun } = (await new RolloutNotes(store, "notes").takenUp(second!, asked(2))).request;
+  expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6]]);
+});
+
 test("what the request has begun with comes first; what does not follow is left out", async () => {
   const notes = new RolloutNotes(store, "notes");
   const first = await lease(1);

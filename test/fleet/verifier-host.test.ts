@@ -51,6 +51,27 @@ test("what a host held when it left goes to another, and its own verdict is said
   expect(ends.map(({ payload }) => decodeEnd(payload).by)).toEqual(["verifier.1#1"]);
 });
 
+test("a job that is leased while its host leaves goes back at once", async () => {
+  const { judges, start, store } = await opened(2);
+  const lease = store.lease.bind(store);
+  let leaves: (() => void) | undefined;
+  store.lease = async (...args) => {
+    const leases = await lease(...args);
+    if (leases.length > 0) leaves?.();
+    return leases;
+  };
+  const first = start(0, 1, true);
+  leaves = () => first.stop.abort();
+  const asked = judges.place(1).run(64, jobOf("a"));
+  await first.ended;
+  leaves = undefined;
+  const [back] = await lease(STREAMS.jobs, VERIFIER_HOSTS, { max: 1, leaseMs: 1000, waitMs: 0 });
+  expect(back).toMatchObject({ key: "0", deliveries: 1, isAgain: true });
+  await store.release(back!, "retry");
+  start(1);
+  expect(said(await asked)).toEqual(["verifier.1#1: a"]);
+});
+
 test("a host that was silent for so long that its lease went on says nothing of it when it wakes", async () => {
   const { judges, start, store } = await opened(2);
   const asked = judges.place(1).run(64, jobOf("a"));

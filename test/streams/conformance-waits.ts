@@ -195,6 +195,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
       const [x] = await a.lease("s", "g", { ...LEASED, max: 1 });
       const dead = await place.open();
       for (const [epoch, as, deliveries] of [
+        ["0", "retry", 1],
         ["1", "lost", 1],
         ["2", "retry", 2],
         ["3", "retry", 2],
@@ -204,14 +205,16 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
         await a.kv.set("epoch", epoch);
         dead.fence("epoch", epoch);
         const [y] = await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 });
-        expect(y).toMatchObject({ key: "y", deliveries });
+        expect(y).toMatchObject({ key: "y", deliveries, isAgain: epoch !== "0" });
         await a.kv.delete("epoch"); // no value is another value
         dead.fence("epoch", (await a.kv.cas("epoch", null, "next")) ? "next" : "");
         expect(await dead.free("epoch", as)).toBe(1);
         expect(await dead.free("epoch", as), "it is nobody's by now").toBe(0);
         expect(await dead.release(y!, "done")).toBe(false);
       }
-      expect(await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 })).toMatchObject([{ deliveries: 3 }]);
+      expect(await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 })).toMatchObject([
+        { deliveries: 3, isAgain: true },
+      ]);
       await a.kv.delete("epoch");
       a.fence("other", "1");
       await a.kv.set("other", "1");

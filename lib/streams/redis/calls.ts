@@ -37,9 +37,10 @@ export const CALLS: { readonly [K in OperationName]: Call<K> } = {
   lease: {
     ask: (o) => [o.stream, o.group, o.token, o.max, o.leaseMs, o.maxDeliveries, EXHAUSTED],
     answer: ([entries, nextMs]) => {
-      const leases = (entries as readonly [Reply, number][]).map(([entry, deliveries]) => ({
+      const leases = (entries as readonly [Reply, number, number][]).map(([entry, deliveries, again]) => ({
         ...entryOf(entry),
         deliveries,
+        isAgain: again === 1,
       }));
       return nextMs === undefined || nextMs === null ? { leases } : { leases, nextMs: number(nextMs) };
     },

@@ -125,7 +125,9 @@ local max, leaseMs, maxDeliveries = num(A[4]), num(A[5]), num(A[6])
 local l, h = leasesOf(stream, group)
 local given = {}
 if KNOWN then
-  for offset, deliveries in string.gmatch(KNOWN, '(%d+) (%d+)') do given[#given + 1] = {offset, num(deliveries)} end
+  for offset, deliveries, again in string.gmatch(KNOWN, '(%d+) (%d+) (%d)') do
+    given[#given + 1] = {offset, num(deliveries), num(again)}
+  end
 else
   local g = P .. 'g:' .. stream
   local cursor = redis.call('HGET', g, group)
@@ -135,10 +137,10 @@ else
     redis.call('HSET', P .. 'gs', stream .. ' ' .. group, '')
   end
   local fence = ARGV[2] == '' and '' or ' ' .. fenceOf(ARGV[2], ARGV[3])
-  local function take(offset, deliveries)
+  local function take(offset, deliveries, again)
     redis.call('ZADD', l, NOW + leaseMs, offset)
     redis.call('HSET', h, offset, token .. ' ' .. deliveries .. fence)
-    given[#given + 1] = {offset, deliveries}
+    given[#given + 1] = {offset, deliveries, again}
   end
   local over = redis.call('ZRANGEBYSCORE', l, '-inf', NOW)
   table.sort(over, function(a, b) return tonumber(a) < tonumber(b) end)
@@ -146,7 +148,7 @@ else
     if #given == max then break end
     local _, deliveries = holder(stream, group, offset)
     if deliveries < maxDeliveries then
-      take(offset, deliveries + 1)
+      take(offset, deliveries + 1, 1)
     else
       finish(stream, group, offset)
       bury(stream, group, offset, string.gsub(A[7], '#', deliveries))
@@ -155,19 +157,19 @@ else
   local at, last = num(cursor), meta(stream, 'last')
   while #given < max and at < last do
     at = at + 1
-    take(f(at), 1)
+    take(f(at), 1, 0)
   end
   if at > num(cursor) then redis.call('HSET', g, group, f(at)) end
   if #given > 0 then
     local memo = {}
-    for i, each in ipairs(given) do memo[i] = each[1] .. ' ' .. each[2] end
+    for i, each in ipairs(given) do memo[i] = table.concat(each, ' ') end
     remember(table.concat(memo, ','))
   end
 end
 local entries = {}
 for i, each in ipairs(given) do
   local found = entry(stream, each[1])
-  if found then entries[#entries + 1] = {found, each[2]} end
+  if found then entries[#entries + 1] = {found, each[2], each[3]} end
 end
 local nearest = redis.call('ZRANGE', l, 0, 0, 'WITHSCORES')[2]
 return {'=', entries, nearest and f(nearest - NOW) or nil}`,

@@ -12,7 +12,7 @@ import type { Depth, Entry } from "../store.ts";
 import { exhausted, fencedBy, heldBy, StreamError } from "../stream-error.ts";
 import type { Database } from "./database.ts";
 import { monotonicMs, SqliteRegisters } from "./registers.ts";
-import { type EntryRow, HELD, type PendingRow, Tables, valuesOf } from "./tables.ts";
+import { type EntryRow, HELD, type LeasedRow, type PendingRow, Tables, valuesOf } from "./tables.ts";
 
 const SET_REGISTERS: ReadonlySet<OperationName> = new Set(["set", "cas", "setLease"]);
 const LOOKS: ReadonlySet<OperationName> = new Set(["read", "depth", "get", "list"]);
@@ -97,11 +97,11 @@ export class SqliteOperations extends Tables {
     if (none !== undefined) return none;
     const now = monotonicMs();
     const by = [fence?.key ?? null, fence?.value ?? null] as const;
-    const taken: (EntryRow & PendingRow)[] = [];
+    const taken: LeasedRow[] = [];
     const take = (offset: number, deliveries: number) => {
       const values = [stream, group, offset, token, deliveries, now + leaseMs, ...by];
       this.change("INSERT OR REPLACE INTO pending VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ...values);
-      taken.push({ ...this.at(stream, offset), deliveries });
+      taken.push({ ...this.at(stream, offset), deliveries, isAgain: true });
     };
     const sql =
       "SELECT offset, deliveries FROM pending WHERE stream = ? AND reader = ? AND until_ms <= ? ORDER BY offset";
@@ -114,7 +114,7 @@ export class SqliteOperations extends Tables {
       }
     }
     taken.push(...this.takeNew({ stream, group, token, max: max - taken.length }, now + leaseMs, by));
-    const leases = taken.map(({ deliveries, ...row }) => ({ ...entryOf(row), deliveries }));
+    const leases = taken.map(({ deliveries, isAgain, ...row }) => ({ ...entryOf(row), deliveries, isAgain }));
     return { leases, ...this.nextMs(stream, group) };
   }
 

@@ -19,6 +19,10 @@ export interface PendingRow {
   readonly deliveries: number;
 }
 
+export interface LeasedRow extends EntryRow, PendingRow {
+  readonly isAgain: boolean;
+}
+
 /** Rows of the tables of database.ts. Each call is part of the caller's transaction. */
 export class Tables {
   readonly #database: Database;
@@ -82,14 +86,14 @@ export class Tables {
     { stream, group, token, max }: Omit<Held, "offset"> & { readonly max: number },
     untilMs: number,
     by: readonly [fenceKey: Value, fenceValue: Value],
-  ): (EntryRow & PendingRow)[] {
+  ): LeasedRow[] {
     const cursor = this.cursor(stream, group);
     const rows = this.behind(stream, cursor, max);
     const sql = `INSERT OR REPLACE INTO pending
       SELECT stream, ?, offset, ?, 1, ?, ?, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
     if (rows.length > 0) this.change(sql, group, token, untilMs, ...by, stream, cursor, rows.length);
     this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
-    return rows.map((row) => ({ ...row, deliveries: 1 }));
+    return rows.map((row) => ({ ...row, deliveries: 1, isAgain: false }));
   }
 
   protected behind(stream: string, cursor: Offset, max: number): EntryRow[] {
