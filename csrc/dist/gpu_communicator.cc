@@ -8,6 +8,13 @@ Communicator& GpuCommunicator::of(const Stream& stream) {
   return gpus_;
 }
 
+Communicator& GpuCommunicator::formed(const Stream& stream) {
+  if (stream.is_cuda() && gpus_.state() == State::kUninitialised) {
+    fail(Code::kState, "team_all_to_all: all ranks form NCCL's group together, in a collective of theirs, and none came before.");
+  }
+  return of(stream);
+}
+
 void GpuCommunicator::form() {
   NcclUniqueId id{};
   if (rank() == 0) id = NcclCommunicator::make_id(*library_);

@@ -9,7 +9,8 @@
 namespace hone::dist {
 
 /// What lies in a GPU's memory goes over NCCL, what lies in the host's over the hosts' group, by the stream of the call.
-/// NCCL's group is formed over the other one in the first collective of a GPU's stream, which all ranks then make together.
+/// NCCL's group is formed over the other one in the first collective of a GPU's stream, which all ranks then make together:
+/// team_all_to_all is no such one, and throws kState where it would be.
 /// States, time-outs and errors are those of the group that carries a call.
 class GpuCommunicator final : public Communicator {
  public:
@@ -32,7 +33,7 @@ class GpuCommunicator final : public Communicator {
     of(stream).all_to_all(stream, source, destination);
   }
   void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) override {
-    of(stream).team_all_to_all(stream, source, destination, team);
+    formed(stream).team_all_to_all(stream, source, destination, team);
   }
 
   void wait(const Stream& stream) override;
@@ -41,6 +42,7 @@ class GpuCommunicator final : public Communicator {
 
  private:
   Communicator& of(const Stream& stream);
+  Communicator& formed(const Stream& stream);
   void form();
 
   std::shared_ptr<Communicator> hosts_;

@@ -50,7 +50,7 @@ struct PackedRows {
   TensorView loss_rows;   // [R] i32, or empty
   bool deterministic = false;  // attention as AttentionPackedArgs has it
   /// Where ranks divide the rows: ids, positions and loss_rows are of this rank's, T and R their numbers, but cu_seqlens is of
-  /// the whole micro-batch. On the CPU.
+  /// the whole micro-batch.
   HeadExchange* exchange = nullptr;
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
 };

@@ -49,7 +49,7 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
   const bool window = config.sharding.stage >= Sharding::Stage::kGradients;
   const int sequence = config.sharding.sequence;
   bytes.trained = blocks_alone(config.sharding, which.size) * (window ? gradient_window_bytes(layout, model.layers) : bytes.trained) + shard;
-  if (sequence > 1 && which.size > 1) bytes.arrays += sequence_ranks_bytes(model, config.packed_tokens * sequence, sequence);
+  if (sequence > 1 && which.size > 1) bytes.arrays += sequence_ranks_bytes(stream, model, config.packed_tokens * sequence, sequence);
   if (config.optimizer.kind == OptimizerConfig::Kind::kAdamW) {
     (bytes.host_moments > 0 ? bytes.host_moments : bytes.moments) = 2 * Arena::rounded(n * dtype_bytes(config.optimizer.moments));
   }

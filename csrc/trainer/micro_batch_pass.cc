@@ -61,13 +61,14 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
   if (!reads.ranks) return saved;
   std::vector<model::RowRange> outputs;
   for (const model::RowBlock& block : packed_.blocks()) outputs.push_back(block.outputs);
-  reads.ranks->share(stream_, outputs, {packed_.logprobs.host, packed_.entropies.host});
+  reads.ranks->share(stream_, outputs, {packed_.logprobs.device, packed_.entropies.device});
   return saved;
 }
 
 void MicroBatchPass::score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature,
                            float* logprobs, float* entropies) {
   forward(batch, which, reads, 1, temperature);
+  settle(reads.ranks);
   packed_.fetch();
   scatter(batch, which, packed_.logprobs.host, logprobs);
   scatter(batch, which, packed_.entropies.host, entropies);
@@ -78,11 +79,12 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
   std::optional<Stopwatch> watch(report.forward_seconds);
   const model::Activations saved = forward(batch, which, {weights.forward, weights.ranks}, int64_t(weights.grads.size()), o.temperature);
-  if (o.objective == kernels::Objective::kCustom) ask_slopes(batch, o, packed_);
+  if (o.objective == kernels::Objective::kCustom) settle(weights.ranks), ask_slopes(batch, o, packed_);
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);
   if (losses.first_bad < 0) backward(saved, o, weights);
+  settle(weights.ranks);
   collect(which, regularized, losses);
   watch.emplace(report.forward_seconds);
   keep_tokens(batch, which, report);

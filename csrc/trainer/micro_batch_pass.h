@@ -55,6 +55,8 @@ class MicroBatchPass {
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
   void backward(const model::Activations& saved, const StepOptions& options, const PassWeights& weights);
+  /// Results are about to be fetched.
+  void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;
   void keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const;
 

@@ -1,12 +1,13 @@
 #include "trainer/sequence_ranks.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "core/device.h"
+#include "kernels/columns.h"
+#include "trainer/shard_layout.h"
 
 namespace hone::trainer {
 namespace {
-
-constexpr int64_t kRowGrain = 256;  // rows that one thread copies at least
 
 void check_divides(int sequence, int64_t count, const char* what) {
   if (count % sequence == 0) return;
@@ -14,44 +15,11 @@ void check_divides(int sequence, int64_t count, const char* what) {
        sequence, (long long)count, what);
 }
 
-/// Floats of either direction: parts of as many rows as the longest has.
-int64_t floats_of(int64_t width, int64_t tokens, int team) {
+/// Of either direction: parts of as many rows as the longest has. share() takes less, two numbers a row for every rank, of which
+/// each has three heads at least.
+int64_t direction_bytes(const Stream& stream, int64_t width, int64_t tokens, int team) {
   const int64_t rows = (tokens + team - 1) / team;
-  return std::max<int64_t>(rows * width, 2 * rows * team);  // share: two numbers a row, to every rank
-}
-
-int64_t direction_bytes(int64_t width, int64_t tokens, int team) {
-  return Arena::rounded(floats_of(width, tokens, team) * int64_t(sizeof(float)));
-}
-
-/// Copies of every group of columns the part of rank `p`, between a matrix of all columns and one of that part alone.
-struct Columns {
-  const std::vector<int64_t>& widths;
-  int64_t share, width;  // ranks; columns of one rank's part
-  Columns(const std::vector<int64_t>& of, int64_t ranks) : widths(of), share(ranks), width(0) {
-    for (const int64_t group : of) width += group / ranks;
-  }
-  void pick(const float* whole, int64_t p, float* part) const {
-    for (const int64_t group : widths) {
-      const int64_t n = group / share;
-      std::memcpy(part, whole + p * n, size_t(n) * sizeof(float));
-      whole += group, part += n;
-    }
-  }
-  void put(const float* part, int64_t p, float* whole) const {
-    for (const int64_t group : widths) {
-      const int64_t n = group / share;
-      std::memcpy(whole + p * n, part, size_t(n) * sizeof(float));
-      whole += group, part += n;
-    }
-  }
-};
-
-template <class Copy>
-void for_rows(const Stream& stream, int64_t rows, const Copy& copy) {
-  stream.parallel_for(rows, kRowGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) copy(row);
-  });
+  return Arena::rounded(rows * width * dtype_bytes(activation_dtype(stream)));
 }
 
 }  // namespace
@@ -63,71 +31,74 @@ void check_sequence(const model::ModelConfig& model, int sequence, int ranks) {
   if (ranks > 1) check_divides(sequence, ranks, "ranks");
 }
 
-int64_t sequence_ranks_bytes(const model::ModelConfig& model, int64_t tokens, int team) {
-  return 2 * direction_bytes(model.qkv_width(), tokens, team);
+int64_t sequence_ranks_bytes(const Stream& stream, const model::ModelConfig& model, int64_t tokens, int team) {
+  return 2 * direction_bytes(stream, model.qkv_width(), tokens, team);
 }
 
-SequenceRanks::SequenceRanks(const model::ModelConfig& model, dist::Communicator& ranks, int team)
-    : ranks_(ranks), team_(team), width_(model.qkv_width()) {}
+SequenceRanks::SequenceRanks(const Stream& stream, const model::ModelConfig& model, dist::Communicator& ranks, int team)
+    : stream_(stream), ranks_(ranks), team_(team), width_(model.qkv_width()) {}
 
 void SequenceRanks::reserve(int64_t tokens) {
   if (tokens <= reserved_) return;
   memory_ = Arena();  // give the old block back first
   reserved_ = 0;
-  memory_ = Arena(2 * direction_bytes(width_, tokens, team_), "what ranks exchange of a micro-batch");
-  const int64_t floats = floats_of(width_, tokens, team_);
-  out_ = memory_.take_array<float>(floats);
-  in_ = memory_.take_array<float>(floats);
-  std::fill_n(out_, floats, 0.0f);  // what pads a part is sent, too
+  const int64_t bytes = direction_bytes(stream_, width_, tokens, team_);
+  memory_ = Arena(2 * bytes, "what ranks exchange of a micro-batch", tensor_memory(stream_));
+  out_ = memory_.take_array<std::byte>(bytes);
+  in_ = memory_.take_array<std::byte>(bytes);
+  zero(stream_, out_, bytes);  // what pads a part is sent, too
   reserved_ = tokens;
 }
 
-void SequenceRanks::exchange(const Stream& stream, int64_t part) {
+/// On a GPU the stream has the order of what is written, sent and read, and the host goes on.
+void SequenceRanks::exchange(const Stream& stream, DType dtype, int64_t part) {
   const int64_t n = part * team_;
-  ranks_.team_all_to_all(stream, f32(out_, {n}), f32(in_, {n}), team_);
-  ranks_.wait(stream);
+  ranks_.team_all_to_all(stream, {out_, dtype, {n}}, {in_, dtype, {n}}, team_);
+  if (!stream.is_cuda()) ranks_.wait(stream);
+}
+
+int64_t SequenceRanks::part_elements(const TensorView& heads) const { return rows(tokens_) * heads.dim(1); }
+
+/// `count` rows of every rank's part.
+TensorView SequenceRanks::parts(std::byte* memory, const TensorView& heads, int64_t count) const {
+  TensorView view(memory, heads.dtype, {team_, count * heads.dim(1)});
+  view.row_stride = part_elements(heads);
+  return view;
 }
 
 void SequenceRanks::to_heads(const Stream& stream, const TensorView& own, const std::vector<int64_t>& widths, const TensorView& heads) {
-  const Columns columns(widths, team_);
-  const int64_t part = rows(tokens_) * columns.width;
-  for (int64_t p = 0; p < team_; ++p) {
-    for_rows(stream, own.dim(0), [&](int64_t row) { columns.pick(own.row<float>(row), p, out_ + p * part + row * columns.width); });
-  }
-  exchange(stream, part);
-  for (int64_t p = 0; p < team_; ++p) {
-    const model::RowRange of = model::part_of(tokens_, p, team_);
-    std::memcpy(heads.row<float>(of.first), in_ + p * part, size_t(of.count * columns.width) * sizeof(float));
-  }
+  kernels::split_columns(stream, {.whole = own, .widths = widths, .parts = parts(out_, heads, own.dim(0))});
+  exchange(stream, heads.dtype, part_elements(heads));
+  for_parts(heads, in_, [&](std::byte* rows, std::byte* part, int64_t bytes) { copy(stream, rows, part, bytes); });
 }
 
 void SequenceRanks::to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& own) {
-  const Columns columns(widths, team_);
-  const int64_t part = rows(tokens_) * columns.width;
+  for_parts(heads, out_, [&](std::byte* rows, std::byte* part, int64_t bytes) { copy(stream, part, rows, bytes); });
+  exchange(stream, heads.dtype, part_elements(heads));
+  kernels::join_columns(stream, {.whole = own, .widths = widths, .parts = parts(in_, heads, own.dim(0))});
+}
+
+template <class Each>
+void SequenceRanks::for_parts(const TensorView& heads, std::byte* memory, const Each& each) const {
+  const int64_t part = part_elements(heads) * dtype_bytes(heads.dtype);
   for (int64_t p = 0; p < team_; ++p) {
-    const model::RowRange of = model::part_of(tokens_, p, team_);
-    std::memcpy(out_ + p * part, heads.row<float>(of.first), size_t(of.count * columns.width) * sizeof(float));
-  }
-  exchange(stream, part);
-  for (int64_t p = 0; p < team_; ++p) {
-    for_rows(stream, own.dim(0), [&](int64_t row) { columns.put(in_ + p * part + row * columns.width, p, own.row<float>(row)); });
+    const TensorView of = model::rows_of(heads, model::part_of(tokens_, p, team_));
+    each(of.as<std::byte>(), memory + p * part, of.numel() * dtype_bytes(of.dtype));
   }
 }
 
-void SequenceRanks::share(const Stream& stream, const std::vector<model::RowRange>& parts, const std::vector<float*>& arrays) {
+void SequenceRanks::share(const Stream& stream, const std::vector<model::RowRange>& of_ranks, const std::vector<float*>& arrays) {
   int64_t longest = 0;
-  for (const model::RowRange& of : parts) longest = std::max(longest, of.count);
+  for (const model::RowRange& of : of_ranks) longest = std::max(longest, of.count);
   const int64_t part = longest * int64_t(arrays.size());
-  const model::RowRange& own = parts[size_t(rank())];
+  const model::RowRange& own = of_ranks[size_t(rank())];
+  float *to = reinterpret_cast<float*>(out_), *from = reinterpret_cast<float*>(in_);
   for (int64_t p = 0; p < team_; ++p) {
-    float* to = out_ + p * part;
-    for (const float* array : arrays) std::copy_n(array + own.first, own.count, to), to += longest;
+    for (const float* array : arrays) copy(stream, to, array + own.first, float_bytes(own.count)), to += longest;
   }
-  exchange(stream, part);
-  for (int64_t p = 0; p < team_; ++p) {
-    const float* from = in_ + p * part;
-    const model::RowRange& of = parts[size_t(p)];
-    for (float* array : arrays) std::copy_n(from, of.count, array + of.first), from += longest;
+  exchange(stream, DType::kF32, part);
+  for (const model::RowRange& of : of_ranks) {
+    for (float* array : arrays) copy(stream, array + of.first, from, float_bytes(of.count)), from += longest;
   }
 }
 

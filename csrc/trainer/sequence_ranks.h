@@ -1,6 +1,7 @@
 // Ranks that have a micro-batch together: rows to heads and back, and what each found out about its rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,12 +15,13 @@ namespace hone::trainer {
 /// Throws kConfig naming the number that `sequence` does not divide, or that it is below 1. ranks: of the whole group.
 void check_sequence(const model::ModelConfig& model, int sequence, int ranks);
 
-/// One rank of its team (dist::Communicator::team_all_to_all). f32 in host memory. Each call but reserve, begin and the
-/// getters is a collective of the team, over when it returns; throws what the communicator throws.
+/// One rank of its team (dist::Communicator::team_all_to_all). Everything lies in the stream's memory. Each call but reserve,
+/// begin, settle and the getters is a collective of the team; throws what the communicator throws. On the CPU it is over when it
+/// returns; on a GPU in the stream's order, and the host waits in settle() alone.
 class SequenceRanks final : public model::HeadExchange {
  public:
   /// `ranks` must outlive this.
-  SequenceRanks(const model::ModelConfig& model, dist::Communicator& ranks, int team);
+  SequenceRanks(const Stream& stream, const model::ModelConfig& model, dist::Communicator& ranks, int team);
 
   int rank() const override { return ranks_.rank() % team_; }
   int ranks() const override { return team_; }
@@ -35,19 +37,27 @@ class SequenceRanks final : public model::HeadExchange {
   void to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& rows) override;
   /// Each array: of one number a row of any kind; those in parts[rank()] are sent, those of other ranks overwritten.
   void share(const Stream& stream, const std::vector<model::RowRange>& parts, const std::vector<float*>& arrays);
+  /// Returns when all of it has run on this rank: before a call that waits for the stream without a time-out, since what a lost
+  /// rank never sends would keep that one for ever.
+  void settle(const Stream& stream) { ranks_.wait(stream); }
 
  private:
-  void exchange(const Stream& stream, int64_t part);
+  void exchange(const Stream& stream, DType dtype, int64_t part);
+  int64_t part_elements(const TensorView& heads) const;
+  TensorView parts(std::byte* memory, const TensorView& heads, int64_t count) const;
+  template <class Each>
+  void for_parts(const TensorView& heads, std::byte* memory, const Each& each) const;
 
+  Stream stream_;
   dist::Communicator& ranks_;
   int team_;
   int64_t width_;  // columns of the widest matrix that is exchanged
   int64_t tokens_ = 0, reserved_ = 0;
   Arena memory_;
-  float *out_ = nullptr, *in_ = nullptr;
+  std::byte *out_ = nullptr, *in_ = nullptr;
 };
 
-/// Host bytes that it takes for micro-batches of so many tokens.
-int64_t sequence_ranks_bytes(const model::ModelConfig& model, int64_t tokens, int team);
+/// Bytes of the stream's memory that it takes for micro-batches of so many tokens.
+int64_t sequence_ranks_bytes(const Stream& stream, const model::ModelConfig& model, int64_t tokens, int team);
 
 }  // namespace hone::trainer

@@ -36,9 +36,6 @@ void for_tensors(const std::vector<model::TensorSpec>& specs, int64_t offset, in
 }  // namespace
 
 void check_sharding(const TrainerConfig& config) {
-  if (config.device == Stream::Backend::kCuda && config.sharding.sequence > 1) {
-    fail(Code::kUnsupported, "trainer: sharding.sequence is %d; ranks have a micro-batch together on the CPU alone.", config.sharding.sequence);
-  }
   if (config.sharding.stage >= Sharding::Stage::kGradients && config.adapters.on()) {
     fail(Code::kUnsupported, "trainer: adapters have few gradients, and read all weights, which no stage but \"optimizer\" keeps; choose stage \"optimizer\".");
   }

@@ -17,9 +17,9 @@ ShardedStep::ShardedStep(const Stream& stream, const Trained& trained, const Tra
   optimizer_.reset(config.optimizer);
   const int K = config.sharding.sequence;
   check_sequence(trained_.config(), K, ranks_.size());
-  if (K > 1 && ranks_.size() > 1) sequence_.emplace(trained_.config(), ranks_, K);
+  if (K > 1 && ranks_.size() > 1) sequence_.emplace(stream_, trained_.config(), ranks_, K);
   if (config.sharding.stage < Sharding::Stage::kParameters) return;
-  weights_.divide(WeightWindow::Source{*trained.parameters, layout_, ranks_}, stream_, config);
+  weights_.divide(WeightWindow::Source{*trained.parameters, layout_, ranks_, sequence_.has_value()}, stream_, config);
   optimizer_.gathers_layers = false;
 }
 

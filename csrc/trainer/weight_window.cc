@@ -89,6 +89,7 @@ void WeightWindow::start(int64_t layer) {
   const float* const own = from_.parameters.flat().as<float>();
   int64_t at = 0;
   unpacked_.hold(ahead_.stream());
+  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // an upload of ordinary memory may wait too, and without a time-out
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     if (from_.layout.buckets()[b].layer != layer) continue;
     const ShardPart& part = from_.layout.part(b, from_.ranks.rank());
@@ -138,9 +139,7 @@ void WeightWindow::forward(int64_t layer) {
   for (const model::WeightSnapshot::Part& part : model::layer_parts(gathered(layer), packed_->layers[size_t(layer)])) model::pack_part(stream_, part.from, part);
 }
 
-void WeightWindow::reach_backward(int64_t layer) {
-  reach(std::min(2 * layers_ - 2 - layer, gathers_ - 1));
-}
+void WeightWindow::reach_backward(int64_t layer) { reach(std::min(2 * layers_ - 2 - layer, gathers_ - 1)); }
 
 void WeightWindow::backward(int64_t layer) {
   reach_backward(layer);

@@ -28,6 +28,7 @@ class WeightWindow final : public model::LayerWeights {
     const model::Parameters& parameters;
     const ShardLayout& layout;
     dist::Communicator& ranks;
+    bool in_teams = false;  // amid a pass the stream may wait for other ranks
   };
   WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute);
 

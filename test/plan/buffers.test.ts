@@ -113,19 +113,27 @@ test("computing activations again saves seven of eight layers, less what enters 
   }
 });
 
-test("of a longest answer that trainers have together one keeps its part, and alone all of it", () => {
-  const activations = (sequence: number, trainers: number) => {
-    const hardware = {
-      processes: { actors: 1, trainers },
-      sharding: { stage: "optimizer", exact: true, sequence },
-    } as const;
-    const recipe = smallRecipe({ packedTokens: 16 });
-    return sizesOf({ ...recipe, hardware: { ...recipe.hardware!, ...hardware } }, config, "cpu", 2, trainers)
-      .activations;
-  };
-  expect(activations(4, 4)).toBe(activations(4, 1) / 4); // of 64 + 24 tokens
-  expect(activations(4, 4)).toBeLessThan(0.3 * activations(1, 4));
-});
+test.each(["cpu", "cuda"] as const)(
+  "of a longest answer that trainers have together one keeps its part, and alone all of it: %s",
+  (device) => {
+    const activations = (sequence: number, trainers: number) => {
+      const hardware = {
+        processes: { actors: 1, trainers },
+        sharding: { stage: "optimizer", exact: true, sequence },
+      } as const;
+      const recipe = smallRecipe({ packedTokens: 16 });
+      return sizesOf(
+        { ...recipe, hardware: { ...recipe.hardware!, ...hardware } },
+        config,
+        device,
+        2,
+        trainers,
+      ).activations;
+    };
+    expect(activations(4, 4)).toBe(activations(4, 1) / 4); // of 64 + 24 tokens
+    expect(activations(4, 4)).toBeLessThan(0.3 * activations(1, 4));
+  },
+);
 
 test("rows of the head's gradient take two bytes a logit on a GPU, and nothing on the CPU", () => {
   const logits = (device: "cpu" | "cuda", headRows: 2048 | 8192) =>

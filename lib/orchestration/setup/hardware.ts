@@ -1,4 +1,4 @@
-import { type Recipe, rolesOf, shardingOf } from "../../config/index.ts";
+import { type Recipe, rolesOf } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { NativeInfo } from "../../native/face.ts";
 
@@ -18,7 +18,7 @@ export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false):
 export function whyNotRunnable(recipe: Asked, info: NativeInfo, spread = false): HoneError | undefined {
   const why = whyNotSpread(recipe, spread);
   if (why !== undefined || recipe.device === "cpu") return why;
-  return whyNotTogether(recipe) ?? whyNoGpu(recipe, info, spread);
+  return whyNoGpu(recipe, info, spread);
 }
 
 function whyNotSpread({ name, device, hardware }: Asked, spread: boolean): HoneError | undefined {
@@ -33,16 +33,6 @@ function whyNotSpread({ name, device, hardware }: Asked, spread: boolean): HoneE
   const reason = `hardware.gpus is ${gpus}, and nothing says how many of them sample and how many train`;
   return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
     hint: "Such as --set hardware.actorGpus=1: a process has one GPU, and where there are several it does one of both.",
-  });
-}
-
-/** The core refuses it as well (csrc/trainer/sharded_optimizer.cc); this is said before anything is loaded. */
-function whyNotTogether({ name, device, hardware }: Asked): HoneError | undefined {
-  const sequence = shardingOf({ device, hardware })?.sequence ?? 1;
-  if (sequence === 1) return undefined;
-  const reason = `hardware.sharding.sequence is ${sequence}, and trainers have a micro-batch together on the CPU alone`;
-  return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run on a GPU: ${reason}`, {
-    hint: "Give hardware.sharding.sequence=1, or give --device cpu.",
   });
 }
 

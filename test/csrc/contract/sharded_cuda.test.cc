@@ -7,10 +7,7 @@
 #include <limits>
 
 #include "core/device.h"
-#include "cuda_trainer.h"
-#include "device.h"
-#include "dist/gpu_ranks.h"
-#include "trainer/sharded_course.h"
+#include "sharded_gpus.h"
 
 namespace contract_sharded_cuda_test {
 
@@ -20,80 +17,6 @@ using trainer::OptimizerConfig;
 using trainer::Sharding;
 using trainer::StepOptions;
 using trainer::StepReport;
-
-namespace {
-
-using Stage = Sharding::Stage;
-
-/// Under the shim a micro-batch takes a tenth of a second a layer.
-ModelConfig small(int64_t layers = 1) {
-  ModelConfig model = small_gpu_decoder();
-  model.layers = layers;
-  model.vocabulary = 160;  // two blocks outside of layers
-  return model;
-}
-
-TrainerConfig gpu_config(Stage stage, bool exact, int64_t packed_tokens = 14) {
-  TrainerConfig config = config_of(stage, exact, packed_tokens);
-  config.device = kCuda;
-  return config;
-}
-
-StepOptions supervised() {
-  StepOptions o;
-  o.objective = Objective::kSupervised, o.lr = 0.01f;
-  return o;
-}
-
-/// Two steps' batches, the same for all that are compared.
-std::vector<Batch> drawn_batches(const ModelConfig& model) {
-  std::vector<Batch> out;
-  for (int i = 0; i < 2; ++i) {
-    out.push_back(some_batch(model));
-    out.back().add({1, 2, 3, 4, 5, 6}, 2, 1.0f, 1);
-  }
-  return out;
-}
-
-void roughen_all(Trainer& trainer) {
-  trainer.parameters().initialize(3);
-  scale_head(trainer.parameters());
-  trainer.parameters_changed();
-}
-
-Course course_of(Trainer& trainer, const StepOptions& o, const std::vector<Batch>& batches) {
-  Course course;
-  for (const Batch& batch : batches) course.reports.push_back(trainer.step(batch.view(), o));
-  course.weights = values(trainer.trained(), trainer.trained().flat());
-  return course;
-}
-
-Course run(const ModelConfig& model, const TrainerConfig& config, const StepOptions& o, const std::vector<Batch>& batches,
-           dist::Communicator* ranks = nullptr) {
-  Trainer trainer(model, config, nullptr, ranks);
-  roughen_all(trainer);
-  return course_of(trainer, o, batches);
-}
-
-void on_gpus(int size, const std::function<void(dist::Communicator&)>& body) {
-  expect_all(gpu_ranks(size, {}, [&](GpuCommunicator& group, const Stream&, int) {
-    body(group);
-    group.close();
-  }), "ok");
-}
-
-std::vector<Course> run_ranks(int size, const ModelConfig& model, const TrainerConfig& config, const StepOptions& o,
-                              const std::vector<Batch>& batches) {
-  std::vector<Course> courses(static_cast<size_t>(size));
-  on_gpus(size, [&](dist::Communicator& group) { courses[size_t(group.rank())] = run(model, config, o, batches, &group); });
-  return courses;
-}
-
-}  // namespace
-
-#define NEEDS_SHIM \
-  NEEDS_DEVICE;    \
-  if (!on_shim()) SKIP("the stand-in for NCCL reads no GPU's memory")
 
 TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
   NEEDS_SHIM;
@@ -318,13 +241,6 @@ TEST(a_gpu_that_goes_away_in_the_middle_of_a_step_leaves_nobody_waiting) {
     run(model, gpu_config(Stage::kGradients, true), supervised(), batches, &group);
   });
   for (const std::string& text : said) EXPECT_TRUE(has(text, "COLLECTIVE"));
-}
-
-TEST(what_gpus_do_not_divide_is_refused_by_name) {
-  NEEDS_SHIM;
-  TrainerConfig team = gpu_config(Stage::kOptimizer, true);
-  team.sharding.sequence = 2;
-  EXPECT_THROWS(Trainer(small(), team, nullptr), Code::kUnsupported);
 }
 
 }  // namespace contract_sharded_cuda_test

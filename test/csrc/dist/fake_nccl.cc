@@ -2,6 +2,7 @@
 // called, and goes wrong on demand. Only what the communicator uses is exported.
 #include "fake_nccl.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,144 +14,16 @@
 #include <thread>
 #include <vector>
 
-#include "core/tensor.h"
-#include "dist/nccl_library.h"
+#include "fake_nccl_operations.h"
 
 using namespace hone::dist;
-
-namespace {
-
-enum class Kind { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kExchange };
-
-struct Transfer {
-  bool send;
-  char* data;
-  size_t bytes;
-  int peer;
-};
-/// What one rank brings to an operation.
-struct Part {
-  const char* source = nullptr;
-  char* destination = nullptr;
-  std::vector<Transfer> transfers;
-  bool here = false;
-};
-struct Operation {
-  Kind kind;
-  size_t count;
-  NcclDataType type;
-  NcclRedOp op;
-  int root;
-  std::vector<Part> parts;  // [size]
-  int arrived = 0;
-  bool done = false, lost = false;
-};
-
-size_t bytes_of(NcclDataType type) {
-  switch (type) {
-    case kNcclUint8: return 1;
-    case kNcclFloat16:
-    case kNcclBfloat16: return 2;
-    case kNcclInt64:
-    case kNcclFloat64: return 8;
-    default: return 4;
-  }
-}
-
-double load(const char* data, size_t i, NcclDataType type) {
-  const auto as = [&](auto value) {
-    std::memcpy(&value, data + i * sizeof value, sizeof value);
-    return value;
-  };
-  switch (type) {
-    case kNcclFloat32: return double(as(float()));
-    case kNcclFloat64: return as(double());
-    case kNcclInt32: return double(as(int32_t()));
-    case kNcclInt64: return double(as(int64_t()));
-    case kNcclUint32: return double(as(uint32_t()));
-    case kNcclUint8: return double(as(uint8_t()));
-    case kNcclBfloat16: return double(hone::bf16_to_f32(as(uint16_t())));
-    default: std::abort();  // it moves f16 and adds none
-  }
-}
-
-void store(char* data, size_t i, NcclDataType type, double x) {
-  const auto put = [&](auto value) { std::memcpy(data + i * sizeof value, &value, sizeof value); };
-  switch (type) {
-    case kNcclFloat32: return put(float(x));
-    case kNcclFloat64: return put(x);
-    case kNcclInt32: return put(int32_t(x));
-    case kNcclInt64: return put(int64_t(x));
-    case kNcclUint32: return put(uint32_t(x));
-    case kNcclUint8: return put(uint8_t(x));
-    case kNcclBfloat16: return put(hone::f32_to_bf16(float(x)));
-    default: std::abort();
-  }
-}
-
-/// Elements [first, first + n) of the reduction over all parts, rank after rank.
-std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
-  std::vector<char> out(n * bytes_of(o.type));
-  for (size_t i = 0; i < n; ++i) {
-    double total = load(o.parts[0].source, first + i, o.type);
-    for (size_t r = 1; r < o.parts.size(); ++r) {
-      const double x = load(o.parts[r].source, first + i, o.type);
-      total = o.op == kNcclSum ? total + x : std::max(total, x);
-    }
-    store(out.data(), i, o.type, total);
-  }
-  return out;
-}
-
-void exchange(Operation& o) {
-  for (size_t to = 0; to < o.parts.size(); ++to) {
-    std::map<int, size_t> seen;  // receives from a peer match its sends in order
-    for (const Transfer& receive : o.parts[to].transfers) {
-      if (receive.send) continue;
-      size_t skip = seen[receive.peer]++;
-      for (const Transfer& sent : o.parts[size_t(receive.peer)].transfers) {
-        if (!sent.send || sent.peer != int(to) || skip-- > 0) continue;
-        std::memcpy(receive.data, sent.data, std::min(sent.bytes, receive.bytes));
-        break;
-      }
-    }
-  }
-}
-
-void run(Operation& o) {
-  const size_t bytes = o.count * bytes_of(o.type);
-  if (o.kind == Kind::kExchange) return exchange(o);
-  if (o.kind == Kind::kAllReduce) {
-    const std::vector<char> total = reduce(o, 0, o.count);
-    for (Part& part : o.parts) std::memcpy(part.destination, total.data(), bytes);
-  }
-  for (size_t r = 0; r < o.parts.size(); ++r) {
-    Part& part = o.parts[r];
-    if (o.kind == Kind::kReduceScatter) {
-      std::memcpy(part.destination, reduce(o, r * o.count, o.count).data(), bytes);
-    } else if (o.kind == Kind::kBroadcast && int(r) != o.root) {
-      std::memcpy(part.destination, o.parts[size_t(o.root)].source, bytes);
-    } else if (o.kind == Kind::kAllGather) {
-      for (size_t from = 0; from < o.parts.size(); ++from) {
-        std::memcpy(part.destination + from * bytes, o.parts[from].source, bytes);
-      }
-    }
-  }
-  o.done = true;
-}
-
-struct Group {
-  int size = 0, joined = 0;
-  bool broken = false;
-  std::map<int, std::shared_ptr<Operation>> operations;  // by number
-};
-
-}  // namespace
+using namespace hone::test;
 
 namespace hone::dist {
 struct NcclComm {
   std::shared_ptr<Group> group;
-  int rank = 0, next = 0;  // number of the next operation
+  int rank = 0, next = 0;       // number of the next operation,
+  std::map<Members, int> with{};  // and of the next one with the same members
   int polls_left = 0;
   bool joining = true, finalizing = false;
   NcclResult error = kNcclSuccess;
@@ -165,7 +38,7 @@ class Fake final : public hone::test::FakeNccl {
   hone::test::Faults faults;
   std::map<std::string, std::shared_ptr<Group>> groups;  // by id
   std::map<NcclComm_t, bool> comms;                      // alive -> a thread is inside
-  std::map<void*, std::vector<std::shared_ptr<Operation>>> streams;
+  Streams streams;
   int made = 0, aborted = 0, polled = 0, misused = 0;
   std::function<void(const std::function<void()>&)> reach = [](const std::function<void()>& move) { move(); };
 
@@ -177,15 +50,23 @@ class Fake final : public hone::test::FakeNccl {
     const std::lock_guard lock(mutex);
     faults = next;
     groups.clear();
-    streams.clear();
+    streams = {};
     aborted = polled = misused = 0;
   }
   bool idle(void* stream) override {
     const std::lock_guard lock(mutex);
-    for (const auto& o : streams[stream]) {
-      if (!o->done && !o->lost) return false;
+    return streams.idle(stream);
+  }
+  void await(void* stream, bool by_host) override {
+    for (int polls = 0;; ++polls, by_host = false) {
+      {
+        const std::lock_guard lock(mutex);
+        misused += by_host && streams.unasked.count(stream);
+        if (streams.goes_on(stream)) return;
+      }
+      if (polls > 10) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (polls > 1'200'000) std::abort();  // a minute: nobody comes
     }
-    return true;
   }
   int live() override { return locked(int(comms.size())); }
   int aborts() override { return locked(aborted); }
@@ -233,16 +114,18 @@ class Fake final : public hone::test::FakeNccl {
     return call(comm, false, [&] {
       const int number = comm->next++;
       if (faults.refused == comm->rank && faults.refused_at == number) return kNcclInvalidUsage;
-      std::shared_ptr<Operation>& o = comm->group->operations[number];
+      const Members members = members_of(part, comm->group->size);
+      std::shared_ptr<Operation>& o = comm->group->operations[{members, comm->with[members]++}];
       if (!o) {
         o = std::make_shared<Operation>(what);
         o->parts.resize(size_t(comm->group->size));
         o->lost = comm->group->broken;
+        o->group = comm->group.get();
       }
       part.here = true;
       o->parts[size_t(comm->rank)] = std::move(part);
-      streams[stream].push_back(o);
-      if (++o->arrived == comm->group->size && !o->lost) {
+      streams.add(stream, o);
+      if (++o->arrived == (members.empty() ? size_t(comm->group->size) : members.size()) && !o->lost) {
         reach([&] { run(*o); });
         o->done = true;
       }
@@ -335,7 +218,7 @@ EXPORT NcclResult ncclCommInitRankConfig(NcclComm_t* comm, int size, NcclUniqueI
   if (!group) group = std::make_shared<Group>();
   group->size = size;
   group->joined += 1;
-  *comm = new hone::dist::NcclComm{group, rank, 0, fake().faults.init_polls, true, false, kNcclSuccess};
+  *comm = new hone::dist::NcclComm{group, rank, 0, {}, fake().faults.init_polls, true, false, kNcclSuccess};
   fake().comms[*comm] = false;
   return kNcclInProgress;
 }

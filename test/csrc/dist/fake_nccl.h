@@ -25,10 +25,14 @@ class FakeNccl {
   virtual void reach_by(std::function<void(const std::function<void()>&)> reach) = 0;
   /// True when all operations queued with this handle have run or are lost.
   virtual bool idle(void* stream) = 0;
+  /// Returns when that is so, or somebody left the group: what comes after them on a stream. by_host: a wait without a time-out
+  /// is a misuse unless idle() has said before that nothing is left, since a lost peer would keep it for ever.
+  virtual void await(void* stream, bool by_host) = 0;
   virtual int live() = 0;     // communicators neither destroyed nor aborted
   virtual int aborts() = 0;
   virtual int polls() = 0;    // of asynchronous errors
-  /// Calls that the real library forbids: after the end, while something is in progress, two threads at once.
+  /// Calls that the real library forbids: after the end, while something is in progress, two threads at once. Also those of
+  /// await() above.
   virtual int misuses() = 0;
 };
 

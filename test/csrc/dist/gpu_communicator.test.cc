@@ -38,6 +38,9 @@ TEST(what_lies_on_hosts_goes_over_hosts_and_nccl_is_formed_when_it_is_needed) {
       everything({});
       group.wait(gpu);  // nothing is there to wait for
       EXPECT_EQ(fake().live(), 0);
+      std::vector<float> x(static_cast<size_t>(size)), y = x;
+      EXPECT_THROWS(group.team_all_to_all(gpu, view(x), view(y), size), Code::kState);  // a team alone would form it
+      EXPECT_EQ(fake().live(), 0);
       everything(gpu);
       EXPECT_TRUE(fake().live() > 0);
       group.close();

@@ -24,6 +24,7 @@ inline FakeNccl& fake() {
       const cuda_shim::DeviceAccess open;
       move();
     });
+    cuda_shim::wait_for_others([made](void* stream, bool by_host) { made->await(stream, by_host); });
 #endif
     return made;
   }();

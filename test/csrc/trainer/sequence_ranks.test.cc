@@ -7,7 +7,8 @@
 #include <functional>
 #include <memory>
 
-#include "check.h"
+#include "device.h"
+#include "dist/solo_communicator.h"
 #include "model/layer.h"
 #include "model/network.h"
 #include "trainer/sharded_course.h"
@@ -60,7 +61,7 @@ TEST(rows_become_heads_and_heads_rows) {
   model.kv_heads = 4;
   for (const auto& [size, K] : {std::pair{2, 2}, {4, 2}, {4, 4}}) {
     const auto said = test::on_ranks(size, [&, K = K](dist::Communicator& ranks) {
-      SequenceRanks team(model, ranks, K);
+      SequenceRanks team({}, model, ranks, K);
       EXPECT_EQ(team.rank(), ranks.rank() % K);
       team.reserve(13);
       for (const int64_t T : {13, 1, 4, 3, 8}) {  // fewer rows than ranks, too
@@ -76,7 +77,7 @@ TEST(rows_become_heads_and_heads_rows) {
 
 TEST(what_each_found_out_about_its_rows_is_known_to_all) {
   const auto said = test::on_ranks(4, [&](dist::Communicator& ranks) {
-    SequenceRanks team(test::tiny_config(), ranks, 2);
+    SequenceRanks team({}, test::tiny_config(), ranks, 2);
     team.reserve(12);
     team.begin(12);
     for (const std::vector<RowRange>& parts : {std::vector<RowRange>{{0, 5}, {5, 2}}, {{0, 0}, {0, 7}}, {{0, 0}, {0, 0}}}) {
@@ -91,6 +92,24 @@ TEST(what_each_found_out_about_its_rows_is_known_to_all) {
     }
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+}
+
+TEST(what_is_exchanged_takes_the_bytes_it_was_said_to_take_in_the_streams_memory) {
+  dist::SoloCommunicator solo;
+  const model::ModelConfig model = test::tiny_config();
+  std::vector<Stream> streams(1);
+  if (test::has_device()) streams.push_back(test::device_stream());
+  for (const Stream& stream : streams) {
+    const Memory where = tensor_memory(stream);
+    for (const int64_t tokens : {1, 40, 41}) {
+      const int64_t before = Arena::live_bytes(where);
+      SequenceRanks team(stream, model, solo, 2);
+      team.reserve(tokens);
+      EXPECT_EQ(Arena::live_bytes(where) - before, trainer::sequence_ranks_bytes(stream, model, tokens, 2));
+    }
+    const int64_t row = 2 * model.qkv_width() * dtype_bytes(activation_dtype(stream));  // in either direction
+    EXPECT_EQ(trainer::sequence_ranks_bytes(stream, model, 1024, 2), 512 * row);
+  }
 }
 
 TEST(what_does_not_divide_is_refused_by_name) {
@@ -182,7 +201,7 @@ void check_passage(const model::ModelConfig& config, int K, int64_t T, DType sto
   }
   EXPECT_TRUE(test::relative(sum, flat_of(whole)) <= 1e-5);
   const auto said = test::on_ranks(K, [&](dist::Communicator& ranks) {
-    SequenceRanks team(config, ranks, K);
+    SequenceRanks team({}, config, ranks, K);
     team.reserve(T);
     team.begin(T);
     model::Parameters own(config);

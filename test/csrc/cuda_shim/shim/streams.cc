@@ -45,6 +45,11 @@ std::vector<cudaStream_t>& streams() {
   return all;
 }
 
+std::function<void(void*, bool)>& others() {
+  static auto& wait = *new std::function<void(void*, bool)>;
+  return wait;
+}
+
 /// Runs the first item of a stream that may go: of `wanted` rather than another, if that is asked for. False if none may.
 bool step(cudaStream_t wanted) {
   const auto may_go = [](cudaStream_t s) { return !s->queue.empty() && s->queue.front().ready(); };
@@ -77,6 +82,8 @@ void defer_streams(bool on) {
 
 bool deferring(cudaStream_t stream) { return deferred && stream && !stream->capture; }
 
+void wait_for_others(std::function<void(void* stream, bool by_host)> wait) { others() = std::move(wait); }
+
 int captures() { return global_captures; }
 
 void finish(cudaStream_t stream) {
@@ -101,6 +108,7 @@ void finish_all() {
 void submit(void* stream, std::function<void()> work) {
   auto* s = static_cast<cudaStream_t>(stream);
   if (s && s->capture) return s->capture->work.push_back(std::move(work));
+  if (s && others()) others()(s, false);
   if (!deferring(s)) return work();
   const std::scoped_lock guard(lock);
   s->queue.push_back({std::move(work)});
@@ -126,6 +134,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (stream && stream->capture) return report(cudaErrorStreamCaptureUnsupported);
+  if (stream && others()) others()(stream, true);
   finish(stream);
   return cudaSuccess;
 }

@@ -1,0 +1,11 @@
+// The CUDA backend of kernels/columns.h: arguments are already checked.
+#pragma once
+
+#include "kernels/columns.h"
+
+namespace hone::kernels::cuda {
+
+void split_columns(const Stream& stream, const ColumnPartsArgs& args);
+void join_columns(const Stream& stream, const ColumnPartsArgs& args);
+
+}  // namespace hone::kernels::cuda
