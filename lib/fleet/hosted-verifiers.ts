@@ -11,7 +11,7 @@ export interface HostedVerifiersParts {
   readonly store: StreamStore;
   readonly roster: Roster;
   readonly settings: FleetSettings;
-  /** How many hosts there are to be. */
+  /** How many hosts the run begins with. */
   readonly hosts: number;
 }
 
@@ -41,10 +41,13 @@ export class HostedVerifiers {
 
   /** A place for one pool's jobs. @param workers of each host */
   place(workers: number): JobPlace {
+    const { hosts, roster } = this.#parts;
     const own = new Set<number>();
     let isClosed = false;
     return {
-      count: this.#parts.hosts * workers,
+      get count() {
+        return Math.max(hosts, roster.hosts.length) * workers;
+      },
       run: async (heapMb, job) => {
         if (isClosed) throw abandoned();
         const number = this.#next++;

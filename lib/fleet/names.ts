@@ -34,8 +34,8 @@ export const REGISTERS = {
   folder: "fleet/folder",
   /** Which process is in a place by now; one that is an earlier one may not write any more. */
   incarnation: (place: PlaceName) => `fleet/incarnation/${place}`,
-  /** How many actors there are more than the run began with. */
-  joined: "fleet/joined",
+  /** How many of a role have joined, beyond those that the run began with. */
+  joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
   formation: "fleet/formation",
   /** What ranks of one formation need to reach each other, and one of them another. */

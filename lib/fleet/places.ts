@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { KeyValues, StreamStore } from "../streams/index.ts";
-import { type FleetSettings, memberName, type PlaceName, REGISTERS } from "./names.ts";
+import { type FleetSettings, memberName, type PlaceName, REGISTERS, type Role } from "./names.ts";
 import type { Roster } from "./roster.ts";
 import type { LastEnd, Supervisor } from "./supervisor.ts";
 
@@ -30,14 +30,19 @@ export async function nextIncarnation(
   return next;
 }
 
-/** Ranks for actors that join a run, which nobody else gets. @param begun how many actors the run began with */
-export async function joiningRanks(kv: KeyValues, begun: number, actors: number): Promise<number[]> {
+/** Ranks for processes of a role that join a run, which nobody else gets. @param begun how many the run began with */
+export async function joiningRanks(
+  kv: KeyValues,
+  role: Exclude<Role, "trainer">,
+  begun: number,
+  count: number,
+): Promise<number[]> {
+  const register = REGISTERS.joined(role);
   for (;;) {
-    const before = await kv.get(REGISTERS.joined);
+    const before = await kv.get(register);
     const first = begun + Number(before ?? 0);
-    const after = String(Number(before ?? 0) + actors);
-    if (await kv.cas(REGISTERS.joined, before ?? null, after))
-      return Array.from({ length: actors }, (_, i) => first + i);
+    if (await kv.cas(register, before ?? null, String(Number(before ?? 0) + count)))
+      return Array.from({ length: count }, (_, i) => first + i);
   }
 }
 

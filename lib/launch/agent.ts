@@ -16,7 +16,7 @@ import {
 } from "../fleet/index.ts";
 import { openStore } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
-import { devicesANode, type Seat } from "./world-map.ts";
+import { devicesANode, type Roles, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -26,7 +26,7 @@ export interface AgentOptions {
   readonly contract: Pick<Contract, "nodeRank" | "nodes">;
   /** Of this node. */
   readonly seats: readonly Seat[];
-  /** A node that the run did not begin with: it has so many actors instead of seats, and leaves when it is told to. */
+  /** A node that the run did not begin with: it has these instead of seats, and leaves when it is told to. */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
@@ -46,10 +46,11 @@ export interface AgentOptions {
   readonly say: (line: string) => void;
 }
 
+/** How many of each join, and with how many the run began. */
 export interface Joining {
   readonly actors: number;
-  /** Actors that the run began with. */
-  readonly begun: number;
+  readonly verifiers: number;
+  readonly begun: Pick<Roles, "actors" | "verifiers">;
 }
 
 /**
@@ -159,10 +160,16 @@ const told = async (signal: AbortSignal): Promise<void> => {
 };
 
 /** Places that no other node has, in the sitting that goes on. */
-async function seatsOfJoined(address: string, run: string, { actors, begun }: Joining): Promise<Seat[]> {
+async function seatsOfJoined(address: string, run: string, joins: Joining): Promise<Seat[]> {
+  const { actors, verifiers, begun } = joins;
   await using store = await openStore(address, { run, mustExist: true });
-  const ranks = await joiningRanks(store.kv, begun, actors);
-  return ranks.map((rank, slot) => ({ role: "actor", rank, worldSize: rank + 1, slot }));
+  const seats = [
+    ...(await joiningRanks(store.kv, "actor", begun.actors, actors)).map((rank) => ["actor", rank] as const),
+    ...(await joiningRanks(store.kv, "verifier", begun.verifiers ?? 0, verifiers)).map(
+      (rank) => ["verifier", rank] as const,
+    ),
+  ];
+  return seats.map(([role, rank], slot) => ({ role, rank, worldSize: rank + 1, slot }));
 }
 
 function seatVariables(

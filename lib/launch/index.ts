@@ -1,5 +1,5 @@
 /** Processes on many machines: what a launcher says of a process, who runs where, files for launchers. */
-export { type AgentOptions, addressTowards, runAgent } from "./agent.ts";
+export { type AgentOptions, addressTowards, type Joining, runAgent } from "./agent.ts";
 export { type Contract, readContract } from "./contract.ts";
 export type { Job, JobFile } from "./job.ts";
 export { type JobSetOptions, jobSetFile } from "./jobset-file.ts";

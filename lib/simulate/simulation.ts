@@ -137,7 +137,7 @@ class Simulation {
 
   #judged(): AsyncGenerator<JudgedGroup> {
     const judge = (rollouts: readonly Rollout[]) => this.#workers.judge(this.#verifySeconds(rollouts));
-    return verifyGroups(this.#generated, judge, { groups: 0 }, this.#machine.verifierWorkers);
+    return verifyGroups(this.#generated, judge, { groups: 0 }, () => this.#machine.verifierWorkers);
   }
 
   /** Of each; those of a group stand side by side, and it is looked up once. */

@@ -15,6 +15,7 @@ import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
 /** More than it takes to join; the run is told to end before. */
 const STEPS = 20_000;
+const JUDGED = /, [1-9]\d* judged$/;
 const settings = (steps: number) => [...smallQuickstart(steps), "optimizer.schedule=constant"];
 
 const dir = mkdtempSync(join(tmpdir(), "hone-joins-"));
@@ -70,7 +71,7 @@ const stepsOf = (run: string) =>
 
 describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
   test.runIf(long)(
-    "its actor samples, shows in hone status, leaves when it is told to, and changes no bit of the weights",
+    "its actor samples and its verifier host judges, they show in hone status, and leave when it is told to, and change no bit of the weights",
     async () => {
       await using store = await RedisServer.start();
       const at = join(dir, "run");
@@ -79,13 +80,15 @@ describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
         ...settings(STEPS),
         "hardware.processes.actors=1",
         "hardware.processes.trainers=1",
+        "hardware.processes.verifiers=1",
       ]);
       await using first = new Agent([...shared, ...words]);
       await first.until(at, (_, step) => step > 1, "actor.0");
-      await using joined = new Agent([...shared, ...words, "--join", "1"]);
+      await using joined = new Agent([...shared, ...words, "--join", "1", "--join-verifiers", "1"]);
       const samples = ({ version = 0, tokensPerSecond = 0 }: ProcessStatus) =>
         version > 1 && tokensPerSecond > 0;
       await joined.until(at, samples, "actor.1");
+      await joined.until(at, ({ doing }) => JUDGED.test(doing), "verifier.1");
       const { stdout } = await hone("status", at, "--json");
       const shown = (JSON.parse(stdout) as { processes: ProcessStatus[] }).processes;
       expect(shown.find(({ name }) => name === "actor.1")).toMatchObject({ state: "alive", restarts: 0 });

@@ -43,6 +43,20 @@ test("jobs come back whoever did them, each to who asked for it, and leave the s
   await until(async () => (await store.depth(STREAMS.jobs)).items < 64, "jobs to leave the store");
 });
 
+test("a host that joins has jobs beside the others: there are more at the same time", async () => {
+  const { judges, start } = await opened(1);
+  const place = judges.place(2);
+  const [first] = [start(0, 1, true)];
+  await using pool = new VerifierPool({ workers: 2, place });
+  const verdicts = pool.verify([0, 1, 2, 3].map((i) => question(String(i))));
+  expect([pool.workers, place.count]).toEqual([2, 2]);
+  const joined = start(1, 1, true);
+  await until(() => pool.workers === 4, "the roster to see it");
+  joined.finish();
+  first.finish();
+  await verdicts;
+});
+
 test("two pools of one fleet do not get each other's verdicts, and one that closes ends its own jobs alone", async () => {
   const { judges, start } = await opened(1);
   const [first, second] = [judges.place(4), judges.place(4)];

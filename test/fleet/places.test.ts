@@ -53,11 +53,12 @@ test("who was started and is not there in time is ended: it may keep others from
   expect(killed).toEqual(["actor.0"]);
 });
 
-test("actors that join have ranks after those that the run began with, each once", async () => {
+test("who joins has a rank after those of its role that the run began with, each once", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  const both = await Promise.all([2, 3].map((actors) => joiningRanks(store.kv, 4, actors)));
+  const both = await Promise.all([2, 3].map((count) => joiningRanks(store.kv, "actor", 4, count)));
   expect(both.map((ranks) => ranks.length)).toEqual([2, 3]);
   expect(both.flat().sort()).toEqual([4, 5, 6, 7, 8]);
+  expect(await joiningRanks(store.kv, "verifier", 1, 2)).toEqual([1, 2]);
 });
 
 test("what a process held is others' at once, and counts as delivered unless it was killed", async () => {

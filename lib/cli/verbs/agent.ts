@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { HoneError } from "../../errors.ts";
+import type { Joining, Roles } from "../../launch/index.ts";
 import { EXIT, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { honeCommand } from "../hone-command.ts";
 import { loadRecipe } from "../load-recipe.ts";
@@ -11,6 +12,7 @@ interface Flags {
   readonly set: readonly string[];
   readonly dryRun?: boolean;
   readonly join?: string;
+  readonly joinVerifiers?: string;
 }
 
 async function agent(file: string, flags: Flags): Promise<number> {
@@ -30,12 +32,10 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     const rehearsal = flags.dryRun ? ["--dry-run"] : [];
     const roles = expectRoles(recipe);
-    const joins = flags.join === undefined ? undefined : actorsToJoin(flags.join);
+    const joins = joining(flags, roles);
     return await runAgent({
       contract,
-      ...(joins === undefined
-        ? { seats: worldMap(roles, nodes)[nodeRank]! }
-        : { seats: [], joins: { actors: joins, begun: roles.actors } }),
+      ...(joins === undefined ? { seats: worldMap(roles, nodes)[nodeRank]! } : { seats: [], joins }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
       logs: join(dir, "logs"),
@@ -73,9 +73,28 @@ function expectOneANode(localSize: number): void {
   );
 }
 
-function actorsToJoin(text: string): number {
+/** What joins by the flags, undefined for a node of those that the run began with. */
+function joining({ join: actors, joinVerifiers: verifiers }: Flags, begun: Roles): Joining | undefined {
+  if (actors === undefined && verifiers === undefined) return undefined;
+  if (verifiers !== undefined && !begun.verifiers)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "--join-verifiers: this run has no verifier hosts, its coordinator judges",
+      {
+        hint: "Begin the run with hardware.processes.verifiers of 1 or more.",
+      },
+    );
+  return {
+    actors: countOf("--join", actors),
+    verifiers: countOf("--join-verifiers", verifiers),
+    begun,
+  };
+}
+
+function countOf(flag: string, text: string | undefined): number {
+  if (text === undefined) return 0;
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new HoneError("HONE_ERR_USAGE", `--join is ${JSON.stringify(text)}, not a number from 1 to 999`);
+  throw new HoneError("HONE_ERR_USAGE", `${flag} is ${JSON.stringify(text)}, not a number from 1 to 999`);
 }
 
 function missingStore(): never {
@@ -96,6 +115,7 @@ export const agentVerb: Verb = (hone, ends) => {
       "--join <actors>",
       "a node more, with so many actors, for a run that has begun; SIGTERM takes it out again",
     )
+    .option("--join-verifiers <hosts>", "the same, with so many verifier hosts")
     .option(
       "--dry-run",
       "start every process up to where it would open its device, say who is where, and end: no model, no data",

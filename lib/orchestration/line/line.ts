@@ -84,7 +84,8 @@ export class Line {
       unfinished,
     });
     const judge = this.#verifiers.verify.bind(this.#verifiers);
-    const judged = verifyGroups(rollouts, judge, progress.verifying, verificationCalls(recipe));
+    const calls = verificationCalls(recipe);
+    const judged = verifyGroups(rollouts, judge, progress.verifying, () => calls(this.workers));
     const settled = settleGroups(judged, {
       shaping: shapingOptions(recipe),
       onGroup: onGroup && progress.aroundHook(onGroup),
@@ -142,6 +143,11 @@ export class Line {
     return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
   }
 
+  /** Processes that judge at the same time, by now. */
+  get workers(): number {
+    return this.#parts.verifiers.workers ?? verifierWorkers(this.#parts.recipe);
+  }
+
   /** What is known of it at this moment, for whoever watches the run. */
   moment(): LineMoment {
     const { generations, recipe } = this.#parts;
@@ -159,7 +165,7 @@ export class Line {
       ready: this.#settled.length,
       wanted: recipe.training.groupsPerStep,
       verifiers: verifierStatuses(this.#verifiers),
-      workers: verifierWorkers(recipe),
+      workers: this.workers,
       engine,
     };
   }

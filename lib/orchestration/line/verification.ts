@@ -16,14 +16,14 @@ export interface VerificationLoad {
 
 /**
  * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency`
- * calls are out at a time; what comes in meanwhile goes out together in the next, so that a busy pool gets few
+ * calls, which may grow, are out at a time; what comes in meanwhile goes out together in the next, so that a busy pool gets few
  * large messages and an idle one gets each group at once.
  */
 export function verifyGroups(
   groups: AsyncIterable<GroupRollouts>,
   judge: Judge,
   load: VerificationLoad,
-  concurrency: number,
+  concurrency: () => number,
 ): AsyncGenerator<JudgedGroup, void, undefined> {
   const judged = new Channel<JudgedGroup>();
   const queue = new VerificationQueue(judge, judged, load, concurrency);
@@ -35,12 +35,12 @@ class VerificationQueue {
   readonly #judge: Judge;
   readonly #judged: Channel<JudgedGroup>;
   readonly #load: VerificationLoad;
-  readonly #concurrency: number;
+  readonly #concurrency: () => number;
   #waiting: GroupRollouts[] = [];
   #calls = 0;
   #closing = false;
 
-  constructor(judge: Judge, judged: Channel<JudgedGroup>, load: VerificationLoad, concurrency: number) {
+  constructor(judge: Judge, judged: Channel<JudgedGroup>, load: VerificationLoad, concurrency: () => number) {
     this.#judge = judge;
     this.#judged = judged;
     this.#load = load;
@@ -62,7 +62,7 @@ class VerificationQueue {
   }
 
   #call(): void {
-    if (this.#calls === this.#concurrency || this.#waiting.length === 0) return;
+    if (this.#calls >= this.#concurrency() || this.#waiting.length === 0) return;
     const groups = this.#waiting;
     this.#waiting = [];
     this.#calls += 1;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { type Recipe, verifierWorkers } from "../../config/index.ts";
+import type { Recipe } from "../../config/index.ts";
 import {
   collectStepMetrics,
   type EngineFacts,
@@ -69,6 +69,7 @@ export class StepRecorder {
       queues: line.queues(),
       leftOut: line.leftOut,
       credits: { free, total },
+      verifierWorkers: line.workers,
       evaluation,
       trackers: deliveries?.(),
     };
@@ -110,7 +111,6 @@ function outcomeFacts({ step, version, versionBefore, batch, update }: StepOutco
     groups: batch.groups.map(({ group }) => group),
     unscored: unscoredByDomain(batch.groups),
     update: update && updateFacts(update, versionBefore, recipe),
-    verifierWorkers: verifierWorkers(recipe),
   };
 }
 

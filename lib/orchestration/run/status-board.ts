@@ -130,7 +130,7 @@ export class StatusBoard {
         ...(recipe.rollouts.recordEveryTokens > 0 && takenUpOf(engine)),
       },
       verifiers: facts?.verifiers ?? [],
-      verifierWorkers: verifierWorkers(recipe),
+      verifierWorkers: facts?.workers ?? verifierWorkers(recipe),
       machine: machineOf(recipe, busyMicros / 1000 / elapsed, this.#gpu),
       processes: processRows({ ...own, others, verifiers }),
       store: others?.store,

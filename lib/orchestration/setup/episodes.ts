@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 import type { DomainName, Episode, Verdict } from "../../records.ts";
 import type { VerificationRequest, VerifierPool } from "../../rewards/index.ts";
 
-type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids">>;
+type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids" | "workers">>;
 type Played = Pick<Recipe, "domains"> & { readonly evaluation: Pick<Recipe["evaluation"], "sets"> };
 type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
@@ -58,5 +58,8 @@ export function besideEpisodes(verifiers: Verifiers): Verifiers {
     },
     stats: () => verifiers.stats(),
     pids: () => verifiers.pids?.() ?? [],
+    get workers() {
+      return verifiers.workers!;
+    },
   };
 }

@@ -14,7 +14,8 @@ import { expectRoom } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
 
 /** The part of a verifier pool that a run uses. */
-export type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids">>;
+export type Verifiers = Pick<VerifierPool, "verify" | "stats"> &
+  Partial<Pick<VerifierPool, "pids" | "workers">>;
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {

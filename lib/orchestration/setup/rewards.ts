@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { type Recipe, type RewardChoice, rewardFunctions, verifierWorkers } from "../../config/index.ts";
+import { type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
 import { rewardName } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
@@ -47,10 +47,13 @@ function moduleUrl(place: string): string {
   return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
 }
 
-/** Calls of the line to its verifiers at the same time: rewards in this process mostly wait, and hold up nobody else. */
-export function verificationCalls(recipe: Recipe): number {
+/**
+ * Calls of the line to its verifiers at the same time, of how many of these there are by now: rewards in this process mostly
+ * wait, and hold up nobody else.
+ */
+export function verificationCalls(recipe: Recipe): (workers: number) => number {
   const waits = giversOf(recipe).some(({ by }) => by === "function" || by === "judge");
-  return verifierWorkers(recipe) + (waits ? WAITING_CALLS : 0);
+  return (workers) => workers + (waits ? WAITING_CALLS : 0);
 }
 
 const giversOf = (recipe: Recipe): RewardGiver[] =>

@@ -31,7 +31,7 @@ export class FunctionVerifier {
 
   constructor(options: FunctionVerifierOptions) {
     this.#options = options;
-    this.#semaphore = new Semaphore(options.concurrency);
+    this.#semaphore = new Semaphore(() => options.concurrency);
   }
 
   /** Verdicts in the order of the requests; one that is unscored is asked for once more. Never rejects. */

@@ -57,7 +57,9 @@ export class VerifierPool implements AsyncDisposable {
     this.#place = place;
     const pool = this;
     const shared: Workers = {
-      count: place.count,
+      get count() {
+        return place.count;
+      },
       loadTimeoutMs,
       get abandoned() {
         return pool.#abandoned;
@@ -102,6 +104,11 @@ export class VerifierPool implements AsyncDisposable {
     } finally {
       this.#running.delete(work);
     }
+  }
+
+  /** Processes that judge at the same time: as many as there are now. */
+  get workers(): number {
+    return this.#place.count;
   }
 
   /** By verifier name, those that were used. */

@@ -18,7 +18,7 @@ export interface VerificationRequest {
 
 /** Where a verifier's jobs run. */
 export interface Workers {
-  /** Processes that judge at the same time. */
+  /** Processes that judge at the same time: as many as there are now. */
   readonly count: number;
   /** Milliseconds for importing and preparing a verifier. */
   readonly loadTimeoutMs: number;
@@ -63,7 +63,7 @@ export class PooledVerifier {
     this.#options = options;
     this.#workers = workers;
     this.#limits = { ...options.defaults };
-    this.#semaphore = new Semaphore(workers.count);
+    this.#semaphore = new Semaphore(() => workers.count);
     this.#limit(options.stated ?? {});
   }
 
@@ -159,9 +159,9 @@ export class PooledVerifier {
 
   #limit(stated: VerifierLimits): void {
     const { defaults, overrides } = this.#options;
-    const { timeoutMs, heapMb, concurrency = this.#workers.count } = { ...defaults, ...stated, ...overrides };
+    const { timeoutMs, heapMb, concurrency } = { ...defaults, ...stated, ...overrides };
     this.#limits = { timeoutMs, heapMb };
-    this.#semaphore = new Semaphore(concurrency);
+    this.#semaphore = new Semaphore(() => concurrency ?? this.#workers.count);
   }
 
   /** The verdict on a completion whose worker had to be given up. */

@@ -1,22 +1,31 @@
 /** Lets at most `permits` holders in at a time; the others wait in order of arrival. */
 export class Semaphore {
-  #free: number;
+  readonly #permits: () => number;
+  #out = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(permits: number) {
-    this.#free = permits;
+  /** @param permits may grow: those that wait get the new ones when the next is given back */
+  constructor(permits: () => number) {
+    this.#permits = permits;
   }
 
   /** Runs the task when a permit is free and gives the permit back when it settles. */
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
+    this.#admit();
+    if (this.#waiting.length === 0 && this.#out < this.#permits()) this.#out += 1;
     else await new Promise<void>((admit) => this.#waiting.push(admit));
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
+      this.#out -= 1;
+      this.#admit();
+    }
+  }
+
+  #admit(): void {
+    while (this.#waiting.length > 0 && this.#out < this.#permits()) {
+      this.#out += 1;
+      this.#waiting.shift()!();
     }
   }
 }

@@ -3,7 +3,7 @@ import { abandoned, WorkerGroup } from "./worker-group.ts";
 
 /** Where jobs of verifiers are done: processes that judge, of this machine or of others. */
 export interface JobPlace {
-  /** Jobs that it does at the same time. */
+  /** Jobs that it does at the same time; grows where hosts join. */
   readonly count: number;
   /** Rejects with HONE_ERR_STATE once the place closes. @param heapMb of the process that does it */
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;

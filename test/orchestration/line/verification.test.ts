@@ -15,7 +15,7 @@ const groupOf = (group: number, attempts = 2): GroupRollouts => ({
 });
 const verdictOf = ({ text }: Rollout): Verdict => ({ status: "wrong", score: 0, reason: text });
 
-function bench(concurrency: number) {
+function bench(concurrency: number | (() => number)) {
   const groups = new Channel<GroupRollouts>();
   const calls: { texts: string[]; answer: Deferred<Verdict[]> }[] = [];
   const load = { groups: 0 };
@@ -24,7 +24,12 @@ function bench(concurrency: number) {
     calls.push({ texts: rollouts.map((r) => r.text), answer });
     return answer.promise;
   };
-  const judged = verifyGroups(groups, judge, load, concurrency);
+  const judged = verifyGroups(
+    groups,
+    judge,
+    load,
+    typeof concurrency === "number" ? () => concurrency : concurrency,
+  );
   const next = judged.next(); // starts the stage
   return { groups, calls, load, judged, next };
 }
@@ -72,4 +77,24 @@ test("verification that is lost as a whole ends the stage with the error", async
   await turn();
   calls[0]!.answer.reject(new Error("pool is gone"));
   await expect(next).rejects.toThrow("pool is gone");
+});
+
+test("calls that there are more of by now are used with the next answer", async () => {
+  let most = 1;
+  const { groups, calls, judged, next } = bench(() => most);
+  for (const group of [0, 1]) {
+    groups.push(groupOf(group));
+    await turn();
+  }
+  expect(calls).toHaveLength(1);
+  most = 2;
+  groups.push(groupOf(2));
+  await turn();
+  expect(calls).toHaveLength(2);
+  groups.push(groupOf(3));
+  await turn();
+  expect(calls).toHaveLength(2);
+  for (const call of calls) answer(call);
+  expect((await next).value?.request.group).toBe(0);
+  await judged.return(undefined);
 });

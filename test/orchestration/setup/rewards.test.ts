@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { defineRecipe, type RecipeInput } from "../../../lib/config/index.ts";
+import { defineRecipe, type RecipeInput, verifierWorkers } from "../../../lib/config/index.ts";
 import {
   expectRewards,
   giverText,
@@ -23,7 +23,7 @@ const recipeOf = (domain: Partial<RecipeInput["domains"][string]>) =>
 
 test("a domain that says nothing has no plan", () => {
   const recipe = recipeOf({});
-  expect([rewardPlans(recipe), rewardPlan(recipe, "code"), verificationCalls(recipe)]).toEqual([
+  expect([rewardPlans(recipe), rewardPlan(recipe, "code"), verificationCalls(recipe)(1)]).toEqual([
     [],
     undefined,
     1,
@@ -33,7 +33,8 @@ test("a domain that says nothing has no plan", () => {
 test("as many calls at a time as all hosts have workers", () => {
   const processes = { actors: 1, verifiers: 3 };
   const recipe = defineRecipe({ ...minimal(), hardware: { processes }, verification: { workers: 2 } });
-  expect(verificationCalls(recipe)).toBe(6);
+  expect(verificationCalls(recipe)(verifierWorkers(recipe))).toBe(6);
+  expect(verificationCalls(recipe)(8), "of hosts that joined").toBe(8);
 });
 
 test("a module is named by its URL, from the working folder, with its export", () => {
@@ -47,7 +48,7 @@ test("a module is named by its URL, from the working folder, with its export", (
     ],
   });
   expect(giverText(plan.parts[0].giver)).toBe(`${url}#short in the verifier pool`);
-  expect(verificationCalls(recipeOf({ reward: "./mine.ts" }))).toBe(1);
+  expect(verificationCalls(recipeOf({ reward: "./mine.ts" }))(1)).toBe(1);
 });
 
 test("several have their weights, and functions their own calls", () => {
@@ -72,7 +73,7 @@ test("several have their weights, and functions their own calls", () => {
     "the problem's verifier",
     "function half in the main process",
   ]);
-  expect(verificationCalls(recipe)).toBeGreaterThan(8);
+  expect(verificationCalls(recipe)(1)).toBeGreaterThan(8);
 });
 
 const judge = { url: "http://localhost:8000/v1", model: "j", apiKeyEnv: "HONE_TEST_ABSENT_KEY" };
@@ -81,7 +82,7 @@ test("a judge is named with its model and server, and waits beside the workers",
   const recipe = recipeOf({ reward: { judge: { ...judge, samplings: 1 } } });
   const { giver } = rewardPlan(recipe, "math")!.parts[0];
   expect(giverText(giver)).toBe("j at http://localhost:8000/v1 judges (rubric, 1 sampling)");
-  expect(verificationCalls(recipe)).toBeGreaterThan(8);
+  expect(verificationCalls(recipe)(1)).toBeGreaterThan(8);
 });
 
 test("a missing key and a lost function are refused before a run", () => {

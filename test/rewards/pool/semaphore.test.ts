@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Semaphore } from "../../../lib/rewards/pool/semaphore.ts";
 
 test("at most the permitted number runs, in order of arrival, also after a failure", async () => {
-  const semaphore = new Semaphore(2);
+  const semaphore = new Semaphore(() => 2);
   const order: number[] = [];
   let running = 0;
   let most = 0;
@@ -21,4 +21,34 @@ test("at most the permitted number runs, in order of arrival, also after a failu
   expect(most).toBe(2);
   await Promise.all([5, 6, 7, 8].map((i) => semaphore.run(task(i))));
   expect(most).toBe(2);
+});
+
+test("permits that there are more of by now go to those that wait longest", async () => {
+  let permits = 1;
+  const semaphore = new Semaphore(() => permits);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const all = [0, 1, 2, 3, 4].map((i) =>
+    semaphore.run(() => {
+      begun.push(i);
+      return new Promise<void>((end) => ends.push(end));
+    }),
+  );
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  await turn();
+  expect(begun).toEqual([0]);
+  permits = 3;
+  ends[0]!();
+  await turn();
+  expect(begun).toEqual([0, 1, 2, 3]);
+  permits = 1;
+  ends[1]!();
+  await turn();
+  expect(begun, "of fewer none is given before enough are back").toEqual([0, 1, 2, 3]);
+  ends[2]!();
+  ends[3]!();
+  await turn();
+  ends[4]!();
+  await Promise.all(all);
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
