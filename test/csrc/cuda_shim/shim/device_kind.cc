@@ -13,6 +13,7 @@ void fault(const char* format, ...) {
   va_start(args, format);
   std::vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  Fiber::before_throw();
   throw Fault(text);
 }
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HONE_SHIM_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -21,21 +21,8 @@ namespace {
 constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
 [[maybe_unused]] constexpr size_t kLastFrames = 1024;     // of main() and leave(), which nobody returns to
 
-Fiber* running = nullptr;
+thread_local Fiber* running = nullptr;
 void* host_context = nullptr;
-
-// AddressSanitizer must know whose stack is in use.
-#if defined(__SANITIZE_ADDRESS__)
-const void* host_bottom = nullptr;
-size_t host_size = 0;
-void* host_fake = nullptr;
-void before_switch(void** fake, const void* bottom, size_t size) {
-  __sanitizer_start_switch_fiber(fake, bottom, size);
-}
-void after_switch(void* fake, const void** bottom, size_t* size) {
-  __sanitizer_finish_switch_fiber(fake, bottom, size);
-}
-#endif
 
 }  // namespace
 
@@ -93,8 +80,7 @@ Fiber::~Fiber() {
 
 void Fiber::start(const std::function<void()>* entry) {
   entry_ = entry;
-  fake_stack_ = nullptr;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(HONE_SHIM_ASAN)
   const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;  // all of it where a fault cut frames short
   __asan_unpoison_memory_region(stack_ + kStack - left, left);
 #endif
@@ -116,34 +102,40 @@ void Fiber::start(const std::function<void()>* entry) {
 }
 
 void Fiber::main() {
-#if defined(__SANITIZE_ADDRESS__)
-  after_switch(nullptr, &host_bottom, &host_size);
-#endif
   Fiber* self = running;
   (*self->entry_)();
   self->ended_ = true;
-  self->leave(true);
+  self->yield();
 }
 
 void Fiber::resume() {
   running = this;
-#if defined(__SANITIZE_ADDRESS__)
-  before_switch(&host_fake, stack_, kStack);
-#endif
   hone_shim_switch(&host_context, context_);
-#if defined(__SANITIZE_ADDRESS__)
-  after_switch(host_fake, nullptr, nullptr);
-#endif
+  running = nullptr;
 }
 
-void Fiber::leave([[maybe_unused]] bool forever) {
-#if defined(__SANITIZE_ADDRESS__)
-  before_switch(forever ? nullptr : &fake_stack_, host_bottom, host_size);
-#endif
+void Fiber::yield() {
+  tell_sanitizer(host_bottom_, host_size_);
   hone_shim_switch(&context_, host_context);
-#if defined(__SANITIZE_ADDRESS__)
-  after_switch(fake_stack_, nullptr, nullptr);
+}
+
+void Fiber::before_throw() {
+  Fiber* const self = running;
+  if (!self || self->host_bottom_) return;
+  self->tell_sanitizer(self->stack_, kStack);
+}
+
+void Fiber::tell_sanitizer([[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
+  if (!bottom) return;
+  const void* before = nullptr;
+  size_t size = 0;
+#if defined(HONE_SHIM_ASAN)
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, bottom, bytes);
+  __sanitizer_finish_switch_fiber(fake, &before, &size);
 #endif
+  host_bottom_ = bottom == stack_ ? before : nullptr;
+  host_size_ = size;
 }
 
 }  // namespace hone::cuda_shim

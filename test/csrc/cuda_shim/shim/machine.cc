@@ -227,7 +227,8 @@ void begin_cluster(uint3 first) {
       Thread& t = m.thread(b, i);
       t.state = State::kReady;
       t.awaited = false;
-      t.copies.assign(1, {});
+      t.copies.clear();
+      t.groups.clear();
       t.fiber.start(&m.entry);
     }
     begin_async();
@@ -281,10 +282,7 @@ void prepare_threads(int cluster, dim3 block) {
 
 }  // namespace
 
-Machine& machine() {
-  static Machine m;
-  return m;
-}
+Machine the_machine;
 
 bool in_kernel() { return machine().current != nullptr; }
 

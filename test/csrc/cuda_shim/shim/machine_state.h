@@ -38,7 +38,8 @@ struct Thread {
   unsigned mask = 0;
   void* mine = nullptr;
   const std::function<bool()>* until = nullptr;
-  std::vector<std::vector<Copy>> copies;  // groups, the last one open
+  std::vector<Copy> copies;    // asked for and not waited for
+  std::vector<size_t> groups;  // how many there were at the end of each group that is not waited for
 
   int lane() const { return number % 32; }
   int warp() const { return number / 32; }
@@ -87,7 +88,8 @@ struct Machine {
   void* changed_on = nullptr;  // the stream of that one
 };
 
-Machine& machine();
+extern Machine the_machine;
+inline Machine& machine() { return the_machine; }
 
 /// Faults where a device would refuse the launch.
 void expect_launch(const Grid& call, int cluster);

@@ -84,20 +84,27 @@ void async_copy16(void* shared, const void* global, bool valid) {
   expect_shared(shared, 16, "cp.async");
   if (valid && reinterpret_cast<uintptr_t>(global) % 16) fault("%s: cp.async of a misaligned source.", machine().kernel);
   std::memset(shared, kPoison, 16);
-  machine().current->copies.back().push_back({shared, global, valid});
+  machine().current->copies.push_back({shared, global, valid});
 }
 
-void async_commit() { machine().current->copies.emplace_back(); }
+void async_commit() {
+  Thread& me = *machine().current;
+  me.groups.push_back(me.copies.size());
+}
 
 void async_wait(int groups_left) {
-  auto& groups = machine().current->copies;
-  while (int(groups.size()) - 1 > groups_left) {
-    for (const Copy& c : groups.front()) {
-      if (c.valid) std::memcpy(c.to, c.from, 16);
-      else std::memset(c.to, 0, 16);
-    }
-    groups.erase(groups.begin());
+  std::vector<Copy>& copies = machine().current->copies;
+  std::vector<size_t>& groups = machine().current->groups;
+  const auto over = std::ptrdiff_t(groups.size()) - groups_left;
+  if (over <= 0) return;
+  const size_t until = groups[size_t(over - 1)];
+  for (size_t i = 0; i < until; ++i) {
+    if (copies[i].valid) std::memcpy(copies[i].to, copies[i].from, 16);
+    else std::memset(copies[i].to, 0, 16);
   }
+  copies.erase(copies.begin(), copies.begin() + std::ptrdiff_t(until));
+  groups.erase(groups.begin(), groups.begin() + over);
+  for (size_t& end : groups) end -= until;
 }
 
 }  // namespace hone::cuda_shim

@@ -11,7 +11,7 @@ struct WarpTile {
 double bf16_half(uint32_t pair, int half) { return double(bf16_to_f32(uint16_t(pair >> (16 * half)))); }
 
 // Every sum in the order of k, eight sums at once: the same numbers, at the speed of a product that is not under test.
-__attribute__((optimize("O3"), no_sanitize("address", "undefined"))) void multiply_tile(WarpTile& t) {
+__attribute__((optimize("O3"))) void multiply_tile(WarpTile& t) {
   for (int i = 0; i < 16; ++i) {
     for (int k = 0; k < 16; ++k) {
       for (int j = 0; j < 8; ++j) t.d[i][j] += t.a[i][k] * t.b[k][j];

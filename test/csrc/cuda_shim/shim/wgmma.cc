@@ -129,7 +129,7 @@ float rounded_once(double sum) {
 }
 
 // As in kernels/cuda/mma.cuh: products exact, the sum of 16 and what was there rounded once.
-__attribute__((optimize("O3"), no_sanitize("address", "undefined"))) void multiply(Tile& t, int columns) {
+__attribute__((optimize("O3"))) void multiply(Tile& t, int columns) {
   for (int i = 0; i < kRows; ++i) {
     for (int k = 0; k < kDepth; ++k) {
       for (int j = 0; j < columns; ++j) t.sums[i][j] += t.left[i][k] * t.right[k][j];
@@ -198,7 +198,7 @@ bool all_poison(const Sums& s) {
 }
 
 /// Whether a thread's left operand is what it was when the product was asked for. It may lie in a frame that is gone.
-__attribute__((no_sanitize("address"))) bool left_is_untouched(const Product& p, size_t thread) {
+bool left_is_untouched(const Product& p, size_t thread) {
   for (size_t i = 0; i < 4; ++i) {
     if (p.left_registers[thread] && p.left_registers[thread][i] != p.left[thread][i]) return false;
   }
