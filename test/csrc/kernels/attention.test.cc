@@ -15,6 +15,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "attention_reference.h"
 #include "each_isa.h"
 namespace kernels_attention_test {
 using namespace hone;
@@ -22,14 +23,6 @@ using namespace hone::kernels;
 using namespace hone::test;
 
 namespace {
-
-struct Shape {
-  std::vector<int> lengths;
-  int64_t heads, kv_heads, head_dim;
-  int window = 0;
-  float scale() const { return 1.0f / std::sqrt(float(head_dim)); }
-  int64_t tokens() const { return std::accumulate(lengths.begin(), lengths.end(), 0); }
-};
 
 const Shape kShapes[] = {
     {{1}, 1, 1, 1},
@@ -45,99 +38,6 @@ const Shape kShapes[] = {
     {{640, 30}, 1, 1, 18},
     {{560}, 1, 1, 8, 530},
 };
-
-/// Inputs with a gap between rows, as when q, k and v are columns of one matrix.
-struct Packed {
-  Shape shape;
-  std::vector<int32_t> starts{0};
-  std::vector<float> q, k, v, out, lse, dout, dq, dk, dv;
-  int64_t q_gap = 5, k_gap = 3;
-
-  explicit Packed(const Shape& s) : shape(s) {
-    for (int n : s.lengths) starts.push_back(starts.back() + n);
-    const int64_t T = s.tokens();
-    q = random_floats(T * q_stride());
-    k = random_floats(T * k_stride());
-    v = random_floats(T * k_stride());
-    dout = random_floats(T * s.heads * s.head_dim);
-    clear();
-  }
-  void clear() {
-    const int64_t T = shape.tokens(), H = shape.heads, D = shape.head_dim;
-    out = poison(T * H * D);
-    lse = poison(T * H);
-    dq = poison(T * q_stride());
-    dk = poison(T * k_stride());
-    dv = poison(T * k_stride());
-  }
-  int64_t q_stride() const { return shape.heads * shape.head_dim + q_gap; }
-  int64_t k_stride() const { return shape.kv_heads * shape.head_dim + k_gap; }
-  TensorView q_view(std::vector<float>& x) const {
-    TensorView view = f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim});
-    view.row_stride = q_stride();
-    return view;
-  }
-  TensorView k_view(std::vector<float>& x) const {
-    TensorView view = f32(x.data(), {shape.tokens(), shape.kv_heads, shape.head_dim});
-    view.row_stride = k_stride();
-    return view;
-  }
-  TensorView out_view(std::vector<float>& x) const { return f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim}); }
-  TensorView cu() const { return i32(starts.data(), {int64_t(starts.size())}); }
-
-  void forward(const Stream& stream = {}) {
-    attention_packed(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
-                              f32(lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window});
-  }
-  void backward(const Stream& stream = {}) {
-    attention_packed_grad(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
-                                   f32(lse.data(), {shape.tokens(), shape.heads}), out_view(dout), q_view(dq),
-                                   k_view(dk), k_view(dv), shape.scale(), shape.window});
-  }
-};
-
-int sequence_of(const Packed& p, int64_t t) {
-  return int(std::upper_bound(p.starts.begin(), p.starts.end(), t) - p.starts.begin()) - 1;
-}
-
-/// One row and head in f64: its output, and the natural log of its normaliser.
-double reference_row(const Packed& p, int64_t t, int64_t head, std::vector<double>* out) {
-  const Shape& s = p.shape;
-  const int64_t start = p.starts[size_t(sequence_of(p, t))], D = s.head_dim;
-  const int64_t kv = head * s.kv_heads / s.heads, low = s.window ? std::max(start, t - s.window + 1) : start;
-  std::vector<double> score;
-  for (int64_t j = low; j <= t; ++j) {
-    double dot = 0;
-    for (int64_t d = 0; d < D; ++d) {
-      dot += double(p.q[size_t(t * p.q_stride() + head * D + d)]) * double(p.k[size_t(j * p.k_stride() + kv * D + d)]);
-    }
-    score.push_back(dot * double(s.scale()));
-  }
-  const double top = *std::max_element(score.begin(), score.end());
-  double total = 0;
-  for (double& x : score) total += x = std::exp(x - top);
-  out->assign(size_t(D), 0);
-  for (int64_t j = low; j <= t; ++j) {
-    for (int64_t d = 0; d < D; ++d) {
-      (*out)[size_t(d)] += score[size_t(j - low)] / total * double(p.v[size_t(j * p.k_stride() + kv * D + d)]);
-    }
-  }
-  return top + std::log(total);
-}
-
-/// sum of out * dout over the rows of one sequence (the only ones a change in it can move), in f64.
-double reference_loss(const Packed& p, int sequence) {
-  double loss = 0;
-  std::vector<double> out;
-  for (int64_t t = p.starts[size_t(sequence)]; t < p.starts[size_t(sequence) + 1]; ++t) {
-    for (int64_t head = 0; head < p.shape.heads; ++head) {
-      reference_row(p, t, head, &out);
-      const int64_t base = (t * p.shape.heads + head) * p.shape.head_dim;
-      for (int64_t d = 0; d < p.shape.head_dim; ++d) loss += out[size_t(d)] * double(p.dout[size_t(base + d)]);
-    }
-  }
-  return loss;
-}
 
 /// Sequence s of a packed batch, alone.
 Packed alone(const Packed& p, size_t s) {
@@ -231,51 +131,37 @@ std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_
 
 // Two f32 chains of D and of up to 640 terms below 1, and exp to 2e-7.
 TEST(forward_matches_f64) {
-  each_isa([] {
-    for (const Shape& shape : kShapes) {
-      Packed p(shape);
-      p.forward();
-      std::vector<double> out;
-      for (int64_t t = 0; t < shape.tokens(); t += shape.tokens() > 500 ? 13 : 1) {
-        for (int64_t head = 0; head < shape.heads; ++head) {
-          const double lse = reference_row(p, t, head, &out);
-          EXPECT_NEAR(p.lse[size_t(t * shape.heads + head)], lse, 5e-6);
-          for (int64_t d = 0; d < shape.head_dim; ++d) {
-            EXPECT_NEAR(p.out[size_t((t * shape.heads + head) * shape.head_dim + d)], out[size_t(d)], 5e-6);
-          }
-        }
+  for (const Shape& shape : kShapes) {
+    Packed p(shape);
+    std::vector<double> lse, out, row;
+    const int64_t step = shape.tokens() > 500 ? 13 : 1;
+    for (int64_t t = 0; t < shape.tokens(); t += step) {
+      for (int64_t head = 0; head < shape.heads; ++head) {
+        lse.push_back(reference_row(p, t, head, &row));
+        out.insert(out.end(), row.begin(), row.end());
       }
     }
-  });
+    const size_t H = size_t(shape.heads), width = H * size_t(shape.head_dim);
+    each_isa([&] {
+      p.clear();
+      p.forward();
+      for (size_t i = 0; i < lse.size(); ++i) EXPECT_NEAR(p.lse[i / H * size_t(step) * H + i % H], lse[i], 5e-6);
+      for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(p.out[i / width * size_t(step) * width + i % width], out[i], 5e-6);
+    });
+  }
 }
 
 TEST(gradient_matches_central_differences_of_f64) {
-  each_isa([] {
-    for (const Shape& shape : kShapes) {
-      Packed p(shape);
+  for (const Shape& shape : kShapes) {
+    Packed p(shape);
+    const std::vector<Derivative> derivatives = drawn_derivatives(p, shape.tokens() > 500 ? 3 : 24);
+    each_isa([&] {
+      p.clear();
       p.forward();
       p.backward();
-      const int samples = shape.tokens() > 500 ? 3 : 24;
-      const auto check = [&](std::vector<float> Packed::*input, std::vector<float> Packed::*gradient, int64_t stride,
-                             int64_t width) {
-        for (int i = 0; i < samples; ++i) {
-          const int64_t t = random_int(0, shape.tokens() - 1), at = t * stride + random_int(0, width - 1);
-          const int sequence = sequence_of(p, t);
-          Packed moved = p;
-          // Powers of two move the float exactly; the error of the difference is about h^2.
-          const float x = (p.*input)[size_t(at)], h = 0x1p-9f;
-          (moved.*input)[size_t(at)] = x + h;
-          const double up = reference_loss(moved, sequence), high = double((moved.*input)[size_t(at)]);
-          (moved.*input)[size_t(at)] = x - h;
-          const double down = reference_loss(moved, sequence), low = double((moved.*input)[size_t(at)]);
-          EXPECT_NEAR((p.*gradient)[size_t(at)], (up - down) / (high - low), 2e-4);
-        }
-      };
-      check(&Packed::q, &Packed::dq, p.q_stride(), shape.heads * shape.head_dim);
-      check(&Packed::k, &Packed::dk, p.k_stride(), shape.kv_heads * shape.head_dim);
-      check(&Packed::v, &Packed::dv, p.k_stride(), shape.kv_heads * shape.head_dim);
-    }
-  });
+      for (const Derivative& d : derivatives) EXPECT_NEAR((p.*d.gradient)[d.at], d.wanted, 2e-4);
+    });
+  }
 }
 
 TEST(every_gradient_element_is_written_and_gaps_are_not) {

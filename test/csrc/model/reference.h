@@ -21,173 +21,31 @@ struct Reference {
   model::ModelConfig config;
   std::map<std::string, Vector> tensors;
 
-  explicit Reference(const model::TensorBlock& from) : config(from.config()) {
-    for (const auto& spec : from.specs()) {
-      const float* data = from.view(spec).as<float>();
-      tensors[spec.name] = Vector(data, data + spec.numel());
-    }
-  }
-  const Vector& weight(int64_t layer, const char* name) const {
-    return tensors.at("model.layers." + std::to_string(layer) + "." + name);
-  }
+  explicit Reference(const model::TensorBlock& from);
+  const Vector& weight(int64_t layer, const char* name) const;
   const Vector& head() const { return tensors.at(config.tied_head ? "model.embed_tokens.weight" : "lm_head.weight"); }
 
   /// y[n] = w[n, k] x[k] (+ bias)
-  static Vector apply(const Vector& w, const double* x, int64_t k, const Vector* bias = nullptr) {
-    Vector y(w.size() / size_t(k));
-    for (size_t n = 0; n < y.size(); ++n) {
-      double sum = bias ? (*bias)[n] : 0.0;
-      for (int64_t i = 0; i < k; ++i) sum += w[n * size_t(k) + size_t(i)] * x[i];
-      y[n] = sum;
-    }
-    return y;
-  }
-  Vector norm(const double* x, const Vector& w) const {
-    double square = 0.0;
-    for (size_t i = 0; i < w.size(); ++i) square += x[i] * x[i];
-    const double r = 1.0 / std::sqrt(square / double(w.size()) + double(config.norm_eps));
-    Vector y(w.size());
-    for (size_t i = 0; i < w.size(); ++i) y[i] = x[i] * r * (w[i] + double(config.norm_offset));
-    return y;
-  }
-  void rotate(double* head, int64_t layer, int64_t position) const {
-    if (!config.rotates(layer)) return;
-    model::RopeConfig rope = config.rope;
-    if (config.sliding_theta > 0 && config.slides(layer)) {
-      rope = {};
-      rope.theta = config.sliding_theta;
-    }
-    const std::vector<double> frequency = model::rope_frequencies(rope, config.rotary_dim());
-    const double factor = model::rope_attention_factor(rope);
-    const size_t half = frequency.size();
-    for (size_t i = 0; i < half; ++i) {
-      const double c = factor * std::cos(double(position) * frequency[i]), s = factor * std::sin(double(position) * frequency[i]);
-      const double a = head[i], b = head[i + half];
-      head[i] = a * c - b * s;
-      head[i + half] = b * c + a * s;
-    }
-  }
+  static Vector apply(const Vector& w, const double* x, int64_t k, const Vector* bias = nullptr);
+  Vector norm(const double* x, const Vector& w) const;
+  void rotate(double* head, int64_t layer, int64_t position) const;
 
   struct Projected { Vector q, k, v; };
-  Projected project(int64_t layer, const Vector& normed, int64_t position) const {
-    const size_t C = size_t(config.width), q = size_t(config.q_width()), k = size_t(config.kv_width());
-    const auto linear = [&](const char* name) {
-      const std::string stem = std::string("self_attn.") + name + "_proj.";
-      const Vector* bias = config.qkv_bias ? &weight(layer, (stem + "bias").c_str()) : nullptr;
-      if (!config.fused_names) return apply(weight(layer, (stem + "weight").c_str()), normed.data(), config.width, bias);
-      const Vector& whole = weight(layer, "self_attn.qkv_proj.weight");
-      const size_t first = *name == 'q' ? 0 : *name == 'k' ? q : q + k, rows = *name == 'q' ? q : k;
-      return apply(Vector(whole.begin() + long(first * C), whole.begin() + long((first + rows) * C)), normed.data(), config.width);
-    };
-    Projected p{linear("q"), linear("k"), linear("v")};
-    if (config.qk_norm_whole) {
-      p.q = norm(p.q.data(), weight(layer, "self_attn.q_norm.weight"));
-      p.k = norm(p.k.data(), weight(layer, "self_attn.k_norm.weight"));
-    }
-    const auto finish = [&](Vector& x, const char* norm_name) {
-      for (size_t at = 0; at < x.size(); at += size_t(config.head_dim)) {
-        if (config.qk_norm && !config.qk_norm_whole) {
-          const Vector y = norm(&x[at], weight(layer, norm_name));
-          std::copy(y.begin(), y.end(), x.begin() + long(at));
-        }
-        rotate(&x[at], layer, position);
-      }
-    };
-    finish(p.q, "self_attn.q_norm.weight");
-    finish(p.k, "self_attn.k_norm.weight");
-    return p;
-  }
-
-  Vector attend(const std::vector<Projected>& rows, int64_t layer, size_t t) const {
-    const size_t D = size_t(config.head_dim), group = size_t(config.heads / config.kv_heads);
-    const size_t window = size_t(config.window(layer)), first = window > 0 && t + 1 > window ? t + 1 - window : 0;
-    const double scale = config.attention_multiplier > 0 ? config.attention_multiplier : 1.0 / std::sqrt(config.query_scalar > 0 ? config.query_scalar : double(D));
-    Vector out(size_t(config.q_width()));
-    for (size_t h = 0; h < size_t(config.heads); ++h) {
-      const size_t kv = h / group * D;
-      Vector score;
-      for (size_t j = first; j <= t; ++j) {
-        double dot = 0.0;
-        for (size_t d = 0; d < D; ++d) dot += rows[t].q[h * D + d] * rows[j].k[kv + d];
-        score.push_back(capped(dot * scale, config.attention_softcap));
-      }
-      const double top = *std::max_element(score.begin(), score.end());
-      double total = 0.0;
-      for (double& s : score) total += s = std::exp(s - top);
-      for (size_t j = first; j <= t; ++j)
-        for (size_t d = 0; d < D; ++d) out[h * D + d] += score[j - first] / total * rows[j].v[kv + d];
-    }
-    return out;
-  }
+  Projected project(int64_t layer, const Vector& normed, int64_t position) const;
+  Vector attend(const std::vector<Projected>& rows, int64_t layer, size_t t) const;
 
   static double capped(double x, double cap) { return cap > 0 ? cap * std::tanh(x / cap) : x; }
-  double gate(double g) const {
-    if (!config.gelu) return g / (1.0 + std::exp(-g));
-    return 0.5 * g * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (g + 0.044715 * g * g * g)));
-  }
-  Vector entering(const Vector& x, int64_t layer, const char* name) const {
-    return config.norms_before() ? norm(x.data(), weight(layer, name)) : x;
-  }
-  void add(Vector& x, Vector added, int64_t layer, const char* name) const {
-    if (config.norms_after()) added = norm(added.data(), weight(layer, name));
-    for (size_t i = 0; i < x.size(); ++i) x[i] += double(config.residual_scale) * added[i];
-  }
-  Vector mlp(int64_t layer, const Vector& x) const {
-    const size_t F = size_t(config.mlp_width);
-    Vector both;
-    if (config.fused_names) {
-      both = apply(weight(layer, "mlp.gate_up_proj.weight"), x.data(), config.width);
-    } else {
-      both = apply(weight(layer, "mlp.gate_proj.weight"), x.data(), config.width);
-      const Vector up = apply(weight(layer, "mlp.up_proj.weight"), x.data(), config.width);
-      both.insert(both.end(), up.begin(), up.end());
-    }
-    for (size_t i = 0; i < F; ++i) both[i] = gate(both[i]) * both[F + i];
-    return apply(weight(layer, "mlp.down_proj.weight"), both.data(), config.mlp_width);
-  }
+  double gate(double g) const;
+  Vector entering(const Vector& x, int64_t layer, const char* name) const;
+  void add(Vector& x, Vector added, int64_t layer, const char* name) const;
+  Vector mlp(int64_t layer, const Vector& x) const;
 
   /// Hidden states after the final norm, over logits_scaling, one per token of a single sequence.
-  std::vector<Vector> hidden(const std::vector<int32_t>& ids) const {
-    const bool around = config.norms == model::ModelConfig::Norms::kAround;
-    const size_t C = size_t(config.width);
-    const Vector& table = tensors.at("model.embed_tokens.weight");
-    std::vector<Vector> x;
-    for (int32_t id : ids) {
-      x.emplace_back(table.begin() + long(size_t(id) * C), table.begin() + long(size_t(id + 1) * C));
-      for (double& v : x.back()) v *= double(config.embedding_scale);
-    }
-    for (int64_t l = 0; l < config.layers; ++l) {
-      std::vector<Projected> rows;
-      for (size_t t = 0; t < x.size(); ++t) rows.push_back(project(l, entering(x[t], l, "input_layernorm.weight"), int64_t(t)));
-      for (size_t t = 0; t < x.size(); ++t) {
-        add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width()), l, "post_attention_layernorm.weight");
-        const char* before = around ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight";
-        add(x[t], mlp(l, entering(x[t], l, before)), l, "post_feedforward_layernorm.weight");
-      }
-    }
-    for (Vector& row : x) {
-      row = norm(row.data(), tensors.at("model.norm.weight"));
-      for (double& v : row) v /= config.logits_scaling;
-    }
-    return x;
-  }
+  std::vector<Vector> hidden(const std::vector<int32_t>& ids) const;
 
   /// logprob[t] = log p(ids[t] | before), entropy[t] of the distribution that predicts ids[t]; t = 0 is 0.
   struct Predictions { Vector logprob, entropy; };
-  Predictions predict(const std::vector<int32_t>& ids, double temperature) const {
-    Predictions out{Vector(ids.size()), Vector(ids.size())};
-    const std::vector<Vector> h = hidden(ids);
-    for (size_t t = 1; t < ids.size(); ++t) {
-      Vector z = apply(head(), h[t - 1].data(), config.width);
-      double top = -INFINITY, total = 0.0;
-      for (double& v : z) top = std::max(top, v = capped(v, config.logit_softcap) / temperature);
-      for (double v : z) total += std::exp(v - top);
-      const double lse = top + std::log(total);
-      out.logprob[t] = z[size_t(ids[t])] - lse;
-      for (double v : z) out.entropy[t] -= std::exp(v - lse) * (v - lse);
-    }
-    return out;
-  }
+  Predictions predict(const std::vector<int32_t>& ids, double temperature) const;
 };
 
 /// A tiny decoder whose every size is awkward for vector code.
