@@ -1,11 +1,12 @@
 // npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with
 // tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
 // HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
-// core,engine/step the C++ tests of those rooms and programs. HONE_TEST_ALL (test/long.ts) adds
+// ran vitest, and the closing line counts what the last run of all C++ tests counted; core,engine/step the C++ tests of
+// those rooms and programs. HONE_TEST_ALL (test/long.ts) adds
 // long tests, HONE_TEST_FILES=long leaves out the files that have none.
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -17,9 +18,11 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
 const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
 const asked = process.env.HONE_TEST_NATIVE || "0";
-const rooms = /^([01]|only|compile)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
+const rooms = /^([01]|only|compile|ran)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
 const BUILD_LINE_MS = 10_000;
+const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
+const counted = path.join(build, "count.json"); // of the last run of all of them that came to its end
 
 /** Runs a command and tells `onLine` what it prints; its status and all of its output. */
 function follow(command, argv, onLine) {
@@ -41,9 +44,9 @@ function follow(command, argv, onLine) {
   });
 }
 
-/** Configures and compiles the programs of `rooms`, or all; their folder. Ends the process where they do not compile. */
+/** Configures and compiles the programs of `rooms`, or all. Ends the process where they do not compile. */
 async function compile() {
-  const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
+  rmSync(counted, { force: true });
   const ninja = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
   const options = [
     "-DHONE_TESTS=ON",
@@ -72,12 +75,11 @@ async function compile() {
       process.exit(1);
     }
   }
-  return build;
 }
 
 /** Builds and runs the C++ tests; counts of cases. A line a program; a failing one's output is shown whole. */
 async function nativeTests() {
-  const build = await compile();
+  await compile();
   const only = rooms.length === 0 ? [] : ["-R", testPattern(rooms)];
   const tests = await follow("ctest", ["--test-dir", build, "-V", "-j", jobs, ...only], (line) => {
     const result = programResult(line);
@@ -88,6 +90,7 @@ async function nativeTests() {
   if (tests.status !== 0) console.log(text);
   for (const line of skipLines(text)) console.log(line);
   console.log(`native: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+  if (rooms.length === 0) writeFileSync(counted, JSON.stringify(count));
   return count;
 }
 
@@ -95,8 +98,10 @@ if (asked === "compile") {
   await compile();
   process.exit(0);
 }
-const native = asked === "0" || args.length > 0 ? undefined : await nativeTests();
-if (asked !== "0" && asked !== "1") process.exit(native?.failed ? 1 : 0);
+const isOfNative = asked !== "0" && args.length === 0;
+const ran = asked === "ran" && isOfNative;
+const native = ran ? JSON.parse(readFileSync(counted, "utf8")) : isOfNative ? await nativeTests() : undefined;
+if (!/^([01]|ran)$/.test(asked)) process.exit(native?.failed ? 1 : 0);
 const vitest = path.join(
   path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
   "vitest.mjs",
