@@ -139,3 +139,12 @@ void Fiber::tell_sanitizer([[maybe_unused]] const void* bottom, [[maybe_unused]]
 }
 
 }  // namespace hone::cuda_shim
+
+#if defined(HONE_SHIM_ASAN)
+// What the compiler calls before a function that does not return (-Wl,--wrap).
+extern "C" void __real___asan_handle_no_return();
+extern "C" void __wrap___asan_handle_no_return() {
+  hone::cuda_shim::Fiber::before_throw();
+  __real___asan_handle_no_return();
+}
+#endif
