@@ -1,6 +1,6 @@
 import { deadLettersOf } from "../checks.ts";
 import type { Appended, Held } from "../driver.ts";
-import type { Offset } from "../store.ts";
+import type { EntrySize, Offset } from "../store.ts";
 import { StreamError } from "../stream-error.ts";
 import type { Database, Statement, Value } from "./database.ts";
 import { monotonicMs } from "./registers.ts";
@@ -9,8 +9,6 @@ export interface EntryRow {
   readonly offset: number;
   readonly key: string;
   readonly payload: Uint8Array;
-  readonly samples: number;
-  readonly tokens: number;
   readonly reason: string | null;
 }
 
@@ -22,6 +20,12 @@ export interface PendingRow {
 export interface LeasedRow extends EntryRow, PendingRow {
   readonly isAgain: boolean;
 }
+
+/** "LIMIT ?" alone would be planned anew at every call: SQLite looks at the number. */
+const BEHIND =
+  "SELECT offset, key, reason, payload FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ? + 0";
+const TAKE = `INSERT OR REPLACE INTO pending
+  SELECT stream, ?, offset, ?, 1, ?, ?, ? FROM entry WHERE stream = ? AND offset > ? AND offset <= ?`;
 
 /** Rows of the tables of database.ts. Each call is part of the caller's transaction. */
 export class Tables {
@@ -89,16 +93,14 @@ export class Tables {
   ): LeasedRow[] {
     const cursor = this.cursor(stream, group);
     const rows = this.behind(stream, cursor, max);
-    const sql = `INSERT OR REPLACE INTO pending
-      SELECT stream, ?, offset, ?, 1, ?, ?, ? FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?`;
-    if (rows.length > 0) this.change(sql, group, token, untilMs, ...by, stream, cursor, rows.length);
-    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, cursor + rows.length);
+    const last = cursor + rows.length;
+    if (rows.length > 0) this.change(TAKE, group, token, untilMs, ...by, stream, cursor, last);
+    this.change("INSERT OR REPLACE INTO reader VALUES(?, ?, ?)", stream, group, last);
     return rows.map((row) => ({ ...row, deliveries: 1, isAgain: false }));
   }
 
   protected behind(stream: string, cursor: Offset, max: number): EntryRow[] {
-    const sql = "SELECT * FROM entry WHERE stream = ? AND offset > ? ORDER BY offset LIMIT ?";
-    return this.all<EntryRow>(sql, stream, cursor, max);
+    return this.all<EntryRow>(BEHIND, stream, cursor, max);
   }
 
   /** When the next lease of the group runs out. */
@@ -119,8 +121,9 @@ export class Tables {
     return this.row<{ offset: number }>(sql, stream, key)?.offset;
   }
 
-  protected at(stream: string, offset: Offset): EntryRow {
-    return this.row<EntryRow>("SELECT * FROM entry WHERE stream = ? AND offset = ?", stream, offset)!;
+  protected at(stream: string, offset: Offset): EntryRow & EntrySize {
+    const sql = "SELECT * FROM entry WHERE stream = ? AND offset = ?";
+    return this.row<EntryRow & EntrySize>(sql, stream, offset)!;
   }
 
   protected held(held: Held): PendingRow | undefined {
