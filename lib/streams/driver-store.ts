@@ -16,16 +16,33 @@ import type {
   ReadOptions,
   StreamStore,
 } from "./store.ts";
-import { Waiter } from "./waiter.ts";
+import { inMs, type Quiet, Waiter } from "./waiter.ts";
 
 const NO_SIZE: EntrySize = { samples: 0, tokens: 0 };
 const MAX_DELIVERIES = 10;
+
+/** Of a stream: one with a cursor, or a group, whose cursor is the store's. */
+interface Reader {
+  readonly stream: string;
+  readonly group?: string;
+  readonly after: Offset;
+}
+
+interface Found<T> {
+  readonly entries: readonly T[];
+  /** The reader's cursor behind them. */
+  readonly after?: Offset;
+  /** When there may be more without news. */
+  readonly nextMs?: number | undefined;
+}
 
 /** A StreamStore over a driver: arguments checked, waiting done, leases labelled. */
 export class DriverStore implements StreamStore {
   readonly kv: DriverRegisters;
   readonly #driver: Driver;
   readonly #waiter: Waiter;
+  /** Of readers whose last look found less than they would have taken: to know that there is no more they need no other. */
+  readonly #ends = new Map<string, Quiet & { readonly after: Offset }>();
   #fence: Fence | undefined;
   #closing: Promise<void> | undefined;
 
@@ -53,7 +70,7 @@ export class DriverStore implements StreamStore {
     checkMs("leaseMs", leaseMs);
     checkCount("maxDeliveries", maxDeliveries, 1);
     const token = randomUUID();
-    const found = await this.#entries(stream, options, async () => {
+    const found = await this.#entries({ stream, group, after: 0 }, options, async () => {
       const args = { stream, group, token, max, leaseMs, maxDeliveries };
       const { leases, nextMs } = await this.#run("lease", args);
       // that another reader renews for less time is no news: what it holds may run out before it would have
@@ -93,9 +110,10 @@ export class DriverStore implements StreamStore {
 
   async read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]> {
     checkCount("cursor", after);
-    const found = await this.#entries(stream, options, async () => ({
-      entries: await this.#run("read", { stream, after, max: options.max }),
-    }));
+    const found = await this.#entries({ stream, after }, options, async () => {
+      const entries = await this.#run("read", { stream, after, max: options.max });
+      return { entries, after: entries.at(-1)?.offset ?? after };
+    });
     return [...found];
   }
 
@@ -130,17 +148,23 @@ export class DriverStore implements StreamStore {
   }
 
   async #entries<T>(
-    stream: string,
+    { stream, group, after }: Reader,
     { max, ...waiting }: ReadOptions,
-    look: () => Promise<{ readonly entries: readonly T[]; readonly nextMs?: number | undefined }>,
+    look: () => Promise<Found<T>>,
   ): Promise<readonly T[]> {
     checkName("stream", stream);
     checkCount("max", max, 1);
-    const found = await this.#waiter.until(stream, waiting, async () => {
-      const { entries, nextMs } = await look();
+    const reader = `${stream} ${group ?? ""}`;
+    const end = this.#ends.get(reader);
+    const quiet = end?.after === after ? end : undefined;
+    const findMore = async (count: number) => {
+      const { entries, after: at = after, nextMs } = await look();
+      const isAll = entries.length < max && waiting.waitMs > 0; // only who waits is told of news
+      if (isAll) this.#ends.set(reader, { after: at, count, untilMs: inMs(nextMs) });
+      else this.#ends.delete(reader);
       return entries.length > 0 ? { found: entries } : { nextMs };
-    });
-    return found ?? [];
+    };
+    return (await this.#waiter.until(stream, waiting, findMore, quiet)) ?? [];
   }
 
   #open(): Driver {

@@ -71,7 +71,7 @@ export interface Driver {
   readonly pauseMs: { readonly first: number; readonly most: number };
   /** Called with the stream (or REGISTERS) in which something may be new; with undefined for all of them. */
   onNews(listener: (topic: string | undefined) => void): void;
-  /** Called before a waiter's first look at a topic: of what changes after it, news have to come. */
+  /** Called before each look of one who waits at a topic: of what changes after it, news have to come, one at least. */
   attend?(topic: string): void;
   close(): Promise<void>;
 }

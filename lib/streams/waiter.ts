@@ -9,7 +9,18 @@ export interface Look<T> {
   readonly nextMs?: number | undefined;
 }
 
+/** That a look has found nothing more, after so many rings of the topic's bell; until then it is so unless it rings again. */
+export interface Quiet {
+  readonly count: number;
+  readonly untilMs: number;
+}
+
+type Known<T> = Quiet & { readonly found?: T };
+
 const GROWTH = 1.5;
+
+/** A moment so many milliseconds from now; never, where there is no number. */
+export const inMs = (ms = Number.POSITIVE_INFINITY): number => performance.now() + ms;
 
 /** Looks again and again until there is something, woken by news. */
 export class Waiter {
@@ -18,7 +29,7 @@ export class Waiter {
   readonly #attend: (topic: string) => void;
   #isClosed = false;
 
-  /** @param attend told of each topic before the first look at it */
+  /** @param attend told of each topic before every look of who waits */
   constructor(bell: Bell, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
     this.#bell = bell;
     this.#pauseMs = pauseMs;
@@ -28,25 +39,31 @@ export class Waiter {
   /**
    * What `look` found, undefined if nothing within `waitMs`. What is found while the wait is called off is returned all
    * the same: it may be leased. Rejects with HONE_ERR_ABORTED, HONE_ERR_STATE after `close`.
+   * @param look told how often the topic had rung before it
+   * @param quiet of an earlier wait: it begins where that one left off, without a look
    */
   async until<T>(
     topic: string,
     { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
-    look: () => Promise<Look<T>>,
+    look: (count: number) => Promise<Look<T>>,
+    quiet?: Quiet,
   ): Promise<T | undefined> {
     checkMs("waitMs", waitMs);
     const deadline = performance.now() + waitMs;
-    if (waitMs > 0) this.#attend(topic);
     let pauseMs = this.#pauseMs.first;
-    for (;;) {
+    for (let known = waitMs > 0 ? quiet : undefined; ; known = undefined) {
       this.#goOn(signal);
-      const seen = this.#bell.count(topic);
-      const { found, nextMs = Number.POSITIVE_INFINITY } = await look();
+      const { count, untilMs, found }: Known<T> = known ?? (await this.#look(topic, waitMs > 0, look));
       if (found !== undefined) return found;
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) return undefined;
-      await this.#bell.wait(topic, seen, Math.min(leftMs, pauseMs, Math.max(nextMs, 1)), signal);
-      const isNews = this.#bell.count(topic) > seen;
+      const now = performance.now();
+      if (now >= deadline) return undefined;
+      await this.#bell.wait(
+        topic,
+        count,
+        Math.min(deadline - now, pauseMs, Math.max(untilMs - now, 1)),
+        signal,
+      );
+      const isNews = this.#bell.count(topic) > count;
       pauseMs = isNews ? this.#pauseMs.first : Math.min(pauseMs * GROWTH, this.#pauseMs.most);
     }
   }
@@ -54,6 +71,17 @@ export class Waiter {
   close(): void {
     this.#isClosed = true;
     this.#bell.ring(undefined);
+  }
+
+  async #look<T>(
+    topic: string,
+    isWaiting: boolean,
+    look: (count: number) => Promise<Look<T>>,
+  ): Promise<Known<T>> {
+    if (isWaiting) this.#attend(topic);
+    const count = this.#bell.count(topic);
+    const { found, nextMs } = await look(count);
+    return { count, untilMs: inMs(nextMs), ...(found !== undefined && { found }) };
   }
 
   #goOn(signal: AbortSignal | undefined): void {

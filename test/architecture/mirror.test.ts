@@ -33,7 +33,6 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "lib/streams/checks.ts":
     "bounds of arguments; the conformance suite (test/streams/conformance-waits.ts) breaks each",
   "lib/streams/driver-registers.ts": "likewise, over every driver",
-  "lib/streams/driver-store.ts": "likewise, over every driver",
   "lib/streams/memory-registers.ts": "likewise, and test/streams/memory.test.ts gives it the time",
   "lib/streams/memory-stream.ts": "likewise",
   "lib/streams/redis/calls.ts": "likewise, of a server; test/streams/redis/driver.test.ts runs it",

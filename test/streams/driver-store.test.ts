@@ -1,0 +1,67 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { DriverStore } from "../../lib/streams/driver-store.ts";
+import { MemoryDriver } from "../../lib/streams/memory.ts";
+import { append } from "./place.ts";
+
+/** A store that tells what was done with its driver. */
+function watched() {
+  const driver = new MemoryDriver();
+  const done: string[] = [];
+  const store = new DriverStore({
+    run: (name, args, fence) => {
+      done.push(name);
+      return driver.run(name, args, fence);
+    },
+    pauseMs: driver.pauseMs,
+    onNews: (tell) => driver.onNews(tell),
+    close: () => driver.close(),
+  });
+  return { store, looks: (name: string) => done.filter((each) => each === name).length };
+}
+
+const WAITING = { max: 4, waitMs: 60_000 };
+
+test("a reader that has had all looks at the stream again when there is news, and not before", async () => {
+  const { store, looks } = watched();
+  await append(store, "s", ["a", "b"]);
+  expect(await store.read("s", 0, WAITING)).toHaveLength(2);
+  const next = store.read("s", 2, WAITING);
+  await pause(20);
+  expect(looks("read")).toBe(1);
+  await append(store, "s", ["c"]);
+  expect(await next).toMatchObject([{ key: "c" }]);
+  expect(looks("read")).toBe(2);
+  expect(await store.read("s", 0, WAITING)).toHaveLength(3); // of another place nothing is known
+  expect(await store.read("s", 3, { max: 1, waitMs: 0 })).toEqual([]);
+  expect(looks("read")).toBe(4);
+  await store.close();
+});
+
+test("a reader that may not have had all looks at once", async () => {
+  const { store } = watched();
+  await append(store, "s", ["a", "b"]);
+  expect(await store.read("s", 0, { ...WAITING, max: 1 })).toHaveLength(1);
+  expect(await store.read("s", 1, { ...WAITING, max: 1 })).toMatchObject([{ key: "b" }]);
+  await append(store, "s", ["c"]);
+  expect(await store.read("s", 2, WAITING)).toMatchObject([{ key: "c" }]); // appended between two reads
+  await store.close();
+});
+
+test("a group that has leased all looks again when there is news, or when a lease runs out", async () => {
+  const { store, looks } = watched();
+  await append(store, "s", ["a"]);
+  const [lease] = await store.lease("s", "g", { ...WAITING, leaseMs: 60_000 });
+  const next = store.lease("s", "g", { ...WAITING, leaseMs: 60 });
+  await pause(20);
+  expect(looks("lease")).toBe(1);
+  await store.release(lease!, "retry");
+  expect(await next).toMatchObject([{ key: "a" }]);
+  expect(looks("lease")).toBe(2);
+  const begun = performance.now();
+  expect(await store.lease("s", "g", { ...WAITING, leaseMs: 60 })).toMatchObject([
+    { key: "a", deliveries: 2 },
+  ]);
+  expect(performance.now() - begun).toBeGreaterThan(30);
+  await store.close();
+});
