@@ -4,8 +4,17 @@ import { crc32c } from "../../crc32c.ts";
 
 /** Topics that share one wake each other for nothing. */
 const BELLS = 64;
+/** Strokes of a bell after which a process to which none of them mattered is told no more. */
+const UNHEEDED = 8;
 const STROKE = Uint8Array.of(1);
 const MADE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
+
+interface Watched {
+  readonly topics: Set<string>;
+  readonly watcher: FSWatcher;
+  /** Since somebody asked for one of its topics. */
+  strokes: number;
+}
 
 /**
  * Small files beside the streams, one for some topics each. Who has changed a topic writes to its file afterwards, and the
@@ -14,7 +23,7 @@ const MADE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 export class Bells {
   readonly #folder: string;
   readonly #files = new Map<number, number>();
-  readonly #watched = new Map<number, { readonly topics: Set<string>; readonly watcher: FSWatcher }>();
+  readonly #watched = new Map<number, Watched>();
 
   /** @param path of the file of streams. Throws what the file system says. */
   constructor(path: string) {
@@ -30,20 +39,32 @@ export class Bells {
       } catch {}
   }
 
-  /** From now on `tell` is called when the topic rings; no change before the call is told. Throws where nobody tells. */
+  /**
+   * From now on `tell` is called when the topic rings; no change before the call is told. After some rings without another
+   * call it is told no more: each wakes the process. Throws where nobody tells.
+   */
   watch(topic: string, tell: (topic: string) => void): void {
     const bell = bellOf(topic);
     const known = this.#watched.get(bell);
     if (known !== undefined) {
       known.topics.add(topic);
+      known.strokes = 0;
       return;
     }
     this.#file(bell); // it has to be there
-    const topics = new Set([topic]);
-    const watcher = watch(this.#path(bell), () => {
-      for (const each of topics) tell(each);
-    });
-    this.#watched.set(bell, { topics, watcher: watcher.on("error", () => {}) });
+    const watcher = watch(this.#path(bell), () => this.#rung(bell, tell));
+    this.#watched.set(bell, { topics: new Set([topic]), watcher: watcher.on("error", () => {}), strokes: 0 });
+  }
+
+  #rung(bell: number, tell: (topic: string) => void): void {
+    const watched = this.#watched.get(bell);
+    if (watched === undefined) return;
+    watched.strokes += 1;
+    if (watched.strokes === UNHEEDED) {
+      watched.watcher.close();
+      this.#watched.delete(bell);
+    }
+    for (const each of watched.topics) tell(each);
   }
 
   close(): void {

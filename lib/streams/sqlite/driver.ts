@@ -16,7 +16,7 @@ const UNTOLD_MS = { first: 2, most: 50 };
 /** Streams of a run in a file, for the processes of one machine. */
 export class SqliteDriver implements Driver {
   /** For what a process did not tell any more because it was killed. */
-  readonly pauseMs = { first: 250, most: 250 };
+  readonly pauseMs = { first: 250, most: 1_000 };
   readonly #path: string;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Deferred<unknown>>();

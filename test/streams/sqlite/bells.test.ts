@@ -27,6 +27,30 @@ test("those that watch a topic are told of it once a stroke, and of topics that 
   for (const bell of bells) expect(statSync(join(`${path}-bells`, bell)).size).toBe(1);
 });
 
+test("a topic that nobody asks for any more is told no more, and again once somebody asks", async () => {
+  const path = join(folder, "x.db");
+  const [here, there] = [new Bells(path), new Bells(path)];
+  let told = 0;
+  const stroke = async () => {
+    const before = told;
+    here.ring(["s"]);
+    await expect.poll(() => told).toBe(before + 1);
+  };
+  there.watch("s", () => told++);
+  for (let i = 0; i < 7; i++) await stroke();
+  there.watch("s", () => {}); // it is still asked for
+  for (let i = 0; i < 8; i++) await stroke();
+  expect(told).toBe(15);
+  here.ring(["s"]);
+  there.watch("t", () => told++);
+  here.ring(["t"]);
+  await expect.poll(() => told).toBe(16); // told of what came later, and of nothing before it
+  there.watch("s", () => told++);
+  await stroke();
+  here.close();
+  there.close();
+});
+
 test("a stroke that the file system refuses is left out", () => {
   const path = join(folder, "x.db");
   const bells = new Bells(path);
