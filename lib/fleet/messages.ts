@@ -1,17 +1,17 @@
 import { HoneError } from "../errors.ts";
 import type { AttemptTokens } from "../native/attempt-tokens.ts";
-import {
-  type EngineMessage,
-  type EngineOptions,
-  type EngineStats,
-  FINISH,
-  type GenerationRequest,
-  type ModelConfigJson,
+import type {
+  EngineMessage,
+  EngineOptions,
+  EngineStats,
+  GenerationRequest,
+  ModelConfigJson,
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
 import { attemptSections, attemptTokens } from "../orchestration/index.ts";
-import { decodeMessage, encodeMessage, type Message, type Section, sectionOf } from "../streams/index.ts";
+import { decodeMessage, encodeMessage, type Message, sectionOf } from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
+import { engineMessageOf, wordsOf } from "./outcome-words.ts";
 
 // What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
 
@@ -138,17 +138,11 @@ export function decodeNote(bytes: Uint8Array): Note {
 export function encodeOutcome(outcome: Outcome): Uint8Array {
   if (!("completions" in outcome)) return written("outcome", { ...outcome });
   const { completions, ...header } = outcome;
-  const sections: Record<string, Section> = {
-    attempts: Int32Array.from(completions, ({ attempt }) => attempt),
-    lengths: Int32Array.from(completions, ({ tokens }) => tokens.length),
-    finish: Uint8Array.from(completions, ({ finish }) => FINISH.indexOf(finish as (typeof FINISH)[number])),
-    tokens: joined(completions, "tokens", Int32Array),
-    logprobs: joined(completions, "logprobs", Float32Array),
-    entropies: joined(completions, "entropies", Float32Array),
-    versions: joined(completions, "versions", Uint32Array),
-    oldestKv: joined(completions, "oldestKvVersions", Uint32Array),
-  };
-  return written("outcome", header, sections);
+  return written(
+    "outcome",
+    { ...header, attempts: completions.length },
+    { completions: wordsOf(completions) },
+  );
 }
 
 /** What came of a request as an engine would have said it, but for the request's id, which is 0 everywhere. */
@@ -158,42 +152,14 @@ export type DecodedOutcome =
 
 export function decodeOutcome(bytes: Uint8Array): DecodedOutcome {
   const outcome = read(bytes, "outcome");
-  if (!Object.hasOwn(outcome.sections, "attempts"))
+  if (!Object.hasOwn(outcome.sections, "completions"))
     return outcome.header as unknown as Exclude<Outcome, { completions: unknown }>;
-  const { number, by } = outcome.header as unknown as { number: number; by: Sender };
-  return { number, by, message: asEngineMessage(outcome) };
-}
-
-function asEngineMessage(outcome: Message): EngineMessage {
-  const attempts = sectionOf(outcome, "attempts", "i32");
-  const lengths = sectionOf(outcome, "lengths", "i32");
-  const finish = sectionOf(outcome, "finish", "u8");
-  const token = sectionOf(outcome, "tokens", "i32");
-  const attempt = new Int32Array(token.length);
-  const codes = new Uint8Array(token.length);
-  const empty: number[] = [];
-  let at = 0;
-  attempts.forEach((which, i) => {
-    const end = at + lengths[i]!;
-    attempt.fill(which, at, end);
-    // an attempt that was aborted may end without a token of its own
-    if (end === at) empty.push(i);
-    else codes[end - 1] = finish[i]!;
-    at = end;
-  });
-  return {
-    request: new Float64Array(token.length),
-    attempt,
-    token,
-    logprob: sectionOf(outcome, "logprobs", "f32"),
-    entropy: sectionOf(outcome, "entropies", "f32"),
-    version: sectionOf(outcome, "versions", "u32"),
-    oldestKv: sectionOf(outcome, "oldestKv", "u32"),
-    finish: codes,
-    endedRequest: new Float64Array(empty.length),
-    endedAttempt: Int32Array.from(empty, (i) => attempts[i]!),
-    endedFinish: Uint8Array.from(empty, (i) => finish[i]!),
+  const { number, by, attempts } = outcome.header as unknown as {
+    number: number;
+    by: Sender;
+    attempts: number;
   };
+  return { number, by, message: engineMessageOf(sectionOf(outcome, "completions", "i32"), attempts) };
 }
 
 export function encodeControl(control: Control): Uint8Array {
@@ -230,22 +196,6 @@ export const encodeAnswer = ({ update, member, fault }: Answer): Uint8Array =>
   written("answer", { update, member, ...(fault && { fault }) });
 
 export const decodeAnswer = (bytes: Uint8Array): Answer => read(bytes, "answer").header as unknown as Answer;
-
-type Numbers = Int32Array | Float32Array | Uint32Array;
-
-function joined<A extends Numbers>(
-  completions: readonly Completion[],
-  field: "tokens" | "logprobs" | "entropies" | "versions" | "oldestKvVersions",
-  Kind: new (length: number) => A,
-): A {
-  const all = new Kind(completions.reduce((sum, { tokens }) => sum + tokens.length, 0));
-  let at = 0;
-  for (const completion of completions) {
-    all.set(completion[field], at);
-    at += completion.tokens.length;
-  }
-  return all;
-}
 
 /** A message of a kind; fields that are undefined are left out. */
 export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {

@@ -54,14 +54,11 @@ const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
  * listed, HONE_ERR_DATA for a message of 4 GB.
  */
 export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
-  const table = Object.entries(sections).map(([name, array]) => [name, typeOf(name, array), array.length]);
+  const names = Object.keys(sections);
+  const table = names.map((name) => [name, typeOf(name, sections[name]!), sections[name]!.length]);
   const head = Buffer.from(jsonOf([kind, header, table] as JsonValue), "utf8");
-  const starts: number[] = [];
   let end = FIXED + head.length;
-  for (const { byteLength } of Object.values(sections)) {
-    starts.push(aligned(end));
-    end = aligned(end) + byteLength;
-  }
+  for (const name of names) end = aligned(end) + sections[name]!.byteLength;
   if (end >= 2 ** 32)
     throw new HoneError("HONE_ERR_DATA", `a message "${kind}" of ${end} bytes, 4 GB at most`);
   const bytes = Buffer.alloc(end);
@@ -70,8 +67,12 @@ export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
   bytes.writeUInt32LE(end, AT.length);
   bytes.writeUInt32LE(head.length, AT.head);
   bytes.set(head, FIXED);
-  for (const [k, { buffer, byteOffset, byteLength }] of Object.values(sections).entries())
-    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), starts[k]);
+  let at = FIXED + head.length;
+  for (const name of names) {
+    const { buffer, byteOffset, byteLength } = sections[name]!;
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), aligned(at));
+    at = aligned(at) + byteLength;
+  }
   bytes.writeUInt32LE(crc32c(bytes.subarray(AT.head)), AT.crc);
   return bytes;
 }

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { engineMessageOf, wordsOf } from "../../lib/fleet/outcome-words.ts";
+import type { Completion } from "../../lib/native/generations.ts";
+
+const attempt = (which: number, tokens: readonly number[], finish: Completion["finish"]): Completion => ({
+  request: 5,
+  attempt: which,
+  tokens: Int32Array.from(tokens),
+  logprobs: Float32Array.from(tokens, (token) => -1 / token),
+  entropies: Float32Array.from(tokens, (token) => 1 / (token + 1)),
+  versions: Uint32Array.from(tokens, () => 2 ** 32 - 1),
+  oldestKvVersions: Uint32Array.from(tokens, (_, i) => i),
+  finish,
+});
+
+test("attempts come out as an engine would have said them, numbers to the bit, from anywhere in memory", () => {
+  const words = wordsOf([attempt(3, [7, -2], "eos"), attempt(1, [], "abort"), attempt(0, [3], "length")]);
+  const elsewhere = new Int32Array(new ArrayBuffer(words.byteLength + 12), 8, words.length);
+  elsewhere.set(words);
+  for (const each of [words, elsewhere])
+    expect(engineMessageOf(each, 3)).toEqual({
+      request: new Float64Array(3),
+      attempt: Int32Array.of(3, 3, 0),
+      token: Int32Array.of(7, -2, 3),
+      logprob: Float32Array.of(-1 / 7, 1 / 2, -1 / 3),
+      entropy: Float32Array.of(1 / 8, 1 / -1, 1 / 4),
+      version: Uint32Array.of(2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1),
+      oldestKv: Uint32Array.of(0, 1, 0),
+      finish: Uint8Array.of(0, 1, 3),
+      endedRequest: new Float64Array(1),
+      endedAttempt: Int32Array.of(1),
+      endedFinish: Uint8Array.of(4),
+    });
+});
+
+test("words that are not those of so many attempts are refused", () => {
+  const words = wordsOf([attempt(0, [1, 2], "eos"), attempt(1, [3], "eos")]);
+  for (const n of [0, 1, 3, 1000, undefined as unknown as number])
+    expect(() => engineMessageOf(words, n)).toThrow(/words are not those of/);
+  words[2]! += 1; // a length
+  expect(() => engineMessageOf(words, 2)).toThrow(/words are not those of 2 attempts/);
+});
