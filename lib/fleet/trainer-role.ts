@@ -32,6 +32,9 @@ export const TRAINER_CALLS = [
 ] as const satisfies readonly (keyof TrainerFace)[];
 export type TrainerCall = (typeof TRAINER_CALLS)[number];
 
+/** Calls that are read at once: batches may be large; and who asks for one more than there is knows that it has all. */
+const MOST = 2;
+
 /** Calls that change nothing and that every rank could answer alone: rank 0 does. */
 const OF_FIRST: ReadonlySet<string> = new Set(["score", "gradientParts", "saveModel", "parameter"]);
 
@@ -115,8 +118,9 @@ class TrainerRank {
   async #obey(): Promise<void> {
     const { store, epoch, signal } = this.#parts;
     for (let after = 0; !signal.aborted; ) {
-      const entries = await store.read(STREAMS.commands(epoch), after, { max: 1, waitMs: 60_000, signal });
+      const entries = await store.read(STREAMS.commands(epoch), after, { max: MOST, waitMs: 60_000, signal });
       for (const { payload, offset } of entries) {
+        if (signal.aborted) return;
         await this.#obeyOne(decodeCall(payload));
         after = offset;
       }
