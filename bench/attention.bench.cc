@@ -37,7 +37,7 @@ std::vector<float> numbers(int64_t n) {
 class Report {
  public:
   Report(const Stream& on, bool as_json, bool smoke, const char* only)
-      : stream(on), json_(as_json), repeats_(smoke ? 10 : 40), filter_(only), peak_(bench::peak_gflops(on, repeats_)) {
+      : stream(on), json_(as_json), repeats_(smoke ? 1 : 40), filter_(only), peak_(bench::peak_gflops(on, repeats_)) {
     if (!json_) std::printf("FMA peak, %s, %d thread(s): %.0f GFLOP/s\n", cpu::isa_name(cpu::isa()), threads(), peak_);
   }
   /// flops = 0: only time is reported, per row.

@@ -135,8 +135,8 @@ int main(int argc, char** argv) {
       const Stream stream{.pool = threads};
       const std::string name = std::string(shape.name) + (threads ? ", 2 threads" : ", 1 thread");
       if (!std::strstr(name.c_str(), filter)) continue;
-      const double peak = bench::peak_gflops(stream, smoke ? 10 : 40);
-      const Seconds s = measure(shape, batch, threads, int(std::clamp((smoke ? 50.0 : 300.0) / flops, 2.0, 30.0)));
+      const double peak = bench::peak_gflops(stream, smoke ? 2 : 40);
+      const Seconds s = measure(shape, batch, threads, smoke ? 1 : int(std::clamp(300.0 / flops, 2.0, 30.0)));
       Json row = Json::object();
       row.set("name", Json::string(name));
       row.set("tokensPerSecond", Json::number(double(batch.tokens.size()) / s.whole));
