@@ -145,10 +145,10 @@ test("what recompute saves is what the activations shrink by", () => {
 
 test.runIf(long)("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
   const recipe = { ...apriel({ recompute: false, sharding: undefined } as object), device: "cpu" } as const;
-  const plan = planMemory(recipe, TINY, machine);
+  const plan = measureMemory(recipe, TINY, machine);
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
-  expect(plan.roles).toEqual(planMemory({ ...recipe, hardware: undefined }, TINY, machine).roles);
-  expect(planMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
+  expect(plan.roles).toEqual(measureMemory({ ...recipe, hardware: undefined }, TINY, machine).roles);
+  expect(measureMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
 });
 
 test.runIf(long)(
@@ -161,7 +161,7 @@ test.runIf(long)(
       hardware: apriel({ gpus: 1, actorGpus: undefined } as object).hardware,
     } as Recipe;
     const found = (recipe: Recipe, machine_: object, asked?: number) => {
-      const { device, capacity, roles } = planMemory(recipe, TINY, { ...machine, ...machine_ }, asked);
+      const { device, capacity, roles } = measureMemory(recipe, TINY, { ...machine, ...machine_ }, asked);
       return [device, capacity, roles[0]!.rows.some(({ name }) => name === "weights, bf16, engine")];
     };
     expect(found(cuda, { gpu })).toEqual(["A100", 40 * 2 ** 30, true]);
@@ -214,9 +214,9 @@ test.runIf(long)(
   () => {
     const plain = smallRecipe();
     const kl = { ...plain, objective: { ...plain.objective, klCoef: 0.1 } } as Recipe;
+    const [two, one] = [kl, plain].map((recipe) => measureMemory(recipe, TINY, machine));
     const times = (name: string) =>
-      bytesOf(planMemory(kl, TINY, machine), "actor and trainer", name) /
-      bytesOf(planMemory(plain, TINY, machine), "actor and trainer", name);
+      bytesOf(two!, "actor and trainer", name) / bytesOf(one!, "actor and trainer", name);
     for (const name of ["master weights, f32", "weights, trainer", "activations"]) {
       expect([name, times(name)]).toEqual([name, 2]);
     }
@@ -269,7 +269,7 @@ test("gradients of domains lie on the host of a GPU, and where it is this machin
 test("hardware that names no memory is this machine's GPU, under the recipe's name for it if it has one", () => {
   const gpu = { name: "A100", memory: 40 * 2 ** 30 };
   const on = (hardware: object) =>
-    planMemory({ ...smallRecipe(), device: "cuda", hardware } as Recipe, TINY, { ...machine, gpu });
+    measureMemory({ ...smallRecipe(), device: "cuda", hardware } as Recipe, TINY, { ...machine, gpu });
   expect(on({ gpus: 1, recompute: true })).toMatchObject({ device: "A100", capacity: gpu.memory });
   expect(on({ gpus: 1, recompute: true, gpu: "mine" })).toMatchObject({
     device: "mine",
@@ -283,7 +283,7 @@ test("hardware that names no memory is this machine's GPU, under the recipe's na
 
 test("a micro-batch is planned for the longest sequence where that is longer than its budget", () => {
   const scratch = (packedTokens: number) =>
-    bytesOf(planMemory(smallRecipe({ packedTokens }), TINY, machine), "actor and trainer", "activations");
+    bytesOf(measureMemory(smallRecipe({ packedTokens }), TINY, machine), "actor and trainer", "activations");
   expect(scratch(16)).toBe(scratch(88)); // prompts of 64, answers of 24
   expect(scratch(176)).toBeGreaterThan(1.5 * scratch(88));
 });
