@@ -46,7 +46,7 @@ test("jobs come back whoever did them, each to who asked for it, and leave the s
 test("a host that joins has jobs beside the others: there are more at the same time", async () => {
   const { judges, start } = await opened(1);
   const place = judges.place(2);
-  const [first] = [start(0, 1, true)];
+  const first = start(0, 1, true);
   await using pool = new VerifierPool({ workers: 2, place });
   const verdicts = pool.verify([0, 1, 2, 3].map((i) => question(String(i))));
   expect([pool.workers, place.count]).toEqual([2, 2]);

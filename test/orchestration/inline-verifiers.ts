@@ -1,5 +1,5 @@
 import { loadBuiltIn } from "../../lib/domains/index.ts";
-import type { Verifiers } from "../../lib/orchestration/setup/resources.ts";
+import type { Verifiers } from "../../lib/orchestration/setup/episodes.ts";
 
 /** The package's verifiers on the test's own thread: no workers to start. */
 export const inlineVerifiers: Verifiers = {

@@ -4,7 +4,13 @@ import { HoneError } from "../../errors.ts";
 import type { DomainName, Episode, Verdict } from "../../records.ts";
 import type { VerificationRequest, VerifierPool } from "../../rewards/index.ts";
 
-type Verifiers = Pick<VerifierPool, "verify" | "stats"> & Partial<Pick<VerifierPool, "pids" | "workers">>;
+/** The part of a verifier pool that a run uses. */
+export interface Verifiers
+  extends Pick<VerifierPool, "verify" | "stats">,
+    Partial<Pick<VerifierPool, "pids">> {
+  /** Default: as many as the recipe says. */
+  readonly workers?: number | undefined;
+}
 type Played = Pick<Recipe, "domains"> & { readonly evaluation: Pick<Recipe["evaluation"], "sets"> };
 type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
@@ -59,7 +65,7 @@ export function besideEpisodes(verifiers: Verifiers): Verifiers {
     stats: () => verifiers.stats(),
     pids: () => verifiers.pids?.() ?? [],
     get workers() {
-      return verifiers.workers!;
+      return verifiers.workers;
     },
   };
 }

@@ -2,11 +2,11 @@
 
 export { admissionOf } from "./admission.ts";
 export { type Core, type CoreProcesses, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
-export { besideEpisodes, expectEnvironments, playsOf } from "./episodes.ts";
+export { besideEpisodes, expectEnvironments, playsOf, type Verifiers } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
 export { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";
-export { openResources, openVerifiers, type RunResources, type Verifiers } from "./resources.ts";
+export { openResources, openVerifiers, type RunResources } from "./resources.ts";
 export { expectRewards, giverText, rewardPlan, verificationCalls } from "./rewards.ts";

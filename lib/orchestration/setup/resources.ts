@@ -7,15 +7,11 @@ import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, trainerOptions } from "./core.ts";
-import { besideEpisodes, playsOf } from "./episodes.ts";
+import { besideEpisodes, playsOf, type Verifiers } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
-
-/** The part of a verifier pool that a run uses. */
-export type Verifiers = Pick<VerifierPool, "verify" | "stats"> &
-  Partial<Pick<VerifierPool, "pids" | "workers">>;
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {

@@ -10,7 +10,7 @@ import { math } from "../../../lib/domains/math/verify.ts";
 import { RUN_FILES, writeRunManifest } from "../../../lib/metrics/index.ts";
 import { createRun, rescoreRun } from "../../../lib/orchestration/index.ts";
 import { VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
-import type { Verifiers } from "../../../lib/orchestration/setup/resources.ts";
+import type { Verifiers } from "../../../lib/orchestration/setup/episodes.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import { long } from "../../long.ts";
 import { inlineVerifiers } from "../inline-verifiers.ts";

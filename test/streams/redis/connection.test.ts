@@ -90,10 +90,14 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
       ["z", 1],
     ]);
     expect(await lossy(() => store.forward(leases[0]!, "out", "x", bytes("x")))).toBe(1);
-    expect(await lossy(() => store.release(leases[1]!, "done"))).toBe(true);
+    expect(leases.map(({ isAgain }) => isAgain)).toEqual([false, false, false]);
+    expect(await store.release(leases[1]!, "retry")).toBe(true);
+    const [again] = await lossy(() => store.lease("s", "g", { ...LEASED, max: 1 }));
+    expect(again).toMatchObject({ key: "y", deliveries: 1, isAgain: true });
+    expect(await lossy(() => store.release(again!, "done"))).toBe(true);
     expect(await lossy(() => store.release(leases[2]!, { dead: "bad" }))).toBe(true);
     expect(await lossy(() => store.trim("s", 3))).toBe(2);
-    expect(proxy.lost).toBe(8);
+    expect(proxy.lost).toBe(9);
     expect(await store.depth("s", { group: "g" })).toMatchObject({ items: 1, dead: 1 });
     expect(await store.depth("out")).toMatchObject({ items: 1 });
   });
