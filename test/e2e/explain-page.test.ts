@@ -28,7 +28,10 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
+    // late, so that the rows of the search before are there while this one's are looked for
+    await page.route("**/api/samples?*problem=*", (route) => void setTimeout(() => route.continue(), 500));
     await page.goto(`${live.url}#samples`);
+    await page.waitForSelector(".sample-row");
     await page.locator("input[name=steps]").fill(`${STEPS}..${STEPS}`);
     await page.locator("input[name=problem]").fill(String(asked.problem));
     await page.keyboard.press("Enter");

@@ -135,6 +135,14 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     expect(await textOf(page, "#panel-problems tbody tr")).toMatch(
       /math 1\s+chain\s+2\s+6\s+12\s+0\s+50 %\s+0 % → 100 %/,
     );
+    await page.route("**/api/problems?*kind=all*", (route) => void setTimeout(() => route.continue(), 500));
+    const overtaken = page.waitForResponse(/api\/problems\?.*kind=all/);
+    await page.selectOption("select[name=kind]", "all");
+    await page.selectOption("select[name=kind]", "flipped");
+    await page.waitForSelector('#panel-problems [aria-busy=false] .count:has-text("of 1 problems")');
+    await (await overtaken).finished();
+    await page.evaluate("new Promise((shown) => setTimeout(shown, 100))");
+    expect(await textOf(page, "#panel-problems .count")).toMatch("of 1 problems");
     await page.locator("#panel-problems tbody button").first().click();
     await page.waitForSelector('.count:has-text("of 12 completions")');
     expect(faults).toEqual([]);

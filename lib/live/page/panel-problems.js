@@ -1,5 +1,6 @@
 import { el, fill, table } from "./dom.js";
 import { short } from "./format.js";
+import { newestAnswer } from "./newest-answer.js";
 import { choice } from "./panel-samples.js";
 import { searchSamples } from "./sample-search.js";
 
@@ -23,27 +24,38 @@ export const problemsPanel = {
   mount(root, page) {
     const suspicions = el("section", { className: "hints", "aria-label": "hints" });
     const list = el("div", {});
-    const start = () =>
-      void Promise.all([showHints(page, suspicions), showProblems(page, list)]).catch((error) =>
-        page.say(error),
-      );
-    const listAgain = () => void showProblems(page, list).catch((error) => page.say(error));
+    const hints = newestAnswer(
+      suspicions,
+      () => askHints(page),
+      (answer) => fill(suspicions, ...hintsOf(answer)),
+    );
+    const problems = newestAnswer(
+      list,
+      () => askProblems(page),
+      (answer) => fill(list, ...problemsOf(answer, listAgain, page.connection.frozen)),
+    );
+    const start = () => void Promise.all([hints(), problems()]).catch((error) => page.say(error));
+    const listAgain = () => void problems().catch((error) => page.say(error));
     fill(root, suspicions, !page.connection.frozen && problemForm(page, start, listAgain), list);
     start();
     return { update: (what) => void (what === "all" && start()) };
   },
 };
 
-/** @param {Page} page @param {HTMLElement} root */
-async function showHints(page, root) {
+/** @param {Page} page */
+async function askHints(page) {
   const { run } = problemSearch;
-  const hints = /** @type {ShownHint[] | null} */ (await page.connection.ask("hints", { run }));
-  const cards = (hints ?? []).map((hint) => hintCard(run, hint));
+  return /** @type {ShownHint[] | null} */ (await page.connection.ask("hints", { run }));
+}
+
+/** @param {ShownHint[] | null} hints */
+function hintsOf(hints) {
+  const cards = (hints ?? []).map((hint) => hintCard(problemSearch.run, hint));
   const none =
     hints === null
       ? "The run has judged no completion yet."
       : "Nothing looks as if reward were gained otherwise than meant.";
-  fill(root, el("h2", {}, "Hints"), ...(cards.length > 0 ? cards : [el("p", { className: "muted" }, none)]));
+  return [el("h2", {}, "Hints"), ...(cards.length > 0 ? cards : [el("p", { className: "muted" }, none)])];
 }
 
 /** @param {number} run @param {ShownHint} hint */
@@ -74,20 +86,23 @@ function hintCard(run, { kind, says, quotes, samples, domain, problem }) {
   );
 }
 
-/** @param {Page} page @param {HTMLElement} root */
-async function showProblems(page, root) {
-  const { run, offset, ...asked } = problemSearch;
-  const params = { run, ...asked, offset, limit: PROBLEMS_A_PAGE };
-  const answer = /** @type {ProblemsAnswer | null} */ (await page.connection.ask("problems", params));
-  if (answer === null) return fill(root);
+/** @param {Page} page @returns {Promise<ProblemsAnswer | null>} */
+async function askProblems(page) {
+  const params = { ...problemSearch, limit: PROBLEMS_A_PAGE };
+  return /** @type {ProblemsAnswer | null} */ (await page.connection.ask("problems", params));
+}
+
+/** @param {ProblemsAnswer | null} answer @param {() => void} again @param {boolean} frozen @returns {(Node | false)[]} */
+function problemsOf(answer, again, frozen) {
+  if (answer === null) return [];
   const { total, problems } = answer;
+  const { run, offset } = problemSearch;
   const move = (/** @type {number} */ by) => () => {
     problemSearch.offset = Math.max(0, offset + by);
-    void showProblems(page, root).catch((error) => page.say(error));
+    again();
   };
   const last = offset + problems.length;
-  fill(
-    root,
+  return [
     el(
       "p",
       { className: "count", role: "status" },
@@ -108,14 +123,14 @@ async function showProblems(page, root) {
       ],
       problems.map((one) => problemRow(run, one)),
     ),
-    !page.connection.frozen &&
+    !frozen &&
       el(
         "p",
         { className: "pager" },
         el("button", { type: "button", disabled: offset === 0, onclick: move(-PROBLEMS_A_PAGE) }, "back"),
         el("button", { type: "button", disabled: last >= total, onclick: move(PROBLEMS_A_PAGE) }, "more"),
       ),
-  );
+  ];
 }
 
 /** @param {number} run @param {ProblemStatistics} one @returns {(string | Node)[]} */

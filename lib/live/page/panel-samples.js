@@ -1,5 +1,6 @@
 import { el, fill } from "./dom.js";
 import { short } from "./format.js";
+import { newestAnswer } from "./newest-answer.js";
 import { sampleSearch } from "./sample-search.js";
 import { sampleView } from "./sample-view.js";
 
@@ -22,17 +23,15 @@ export const samplesPanel = {
       start();
     });
     fill(root, form, el("div", { className: "samples" }, list, shown));
-    let asked = 0;
-    const show = async () => {
-      asked += 1;
-      const mine = asked;
-      const { run, asked: conditions, offset } = sampleSearch;
-      const params = { run, ...given(conditions), offset, limit: SAMPLES_A_PAGE };
-      const answer = /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
-      if (mine !== asked) return;
+    const ask = async () => {
+      const { run, asked, offset } = sampleSearch;
+      const params = { run, ...given(asked), offset, limit: SAMPLES_A_PAGE };
+      return /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
+    };
+    const search = newestAnswer(list, ask, (answer) => {
       fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
       shown.hidden = answer === null;
-    };
+    });
     const open = async (/** @type {number} */ row) => {
       sampleSearch.row = row;
       mark(list, row);
@@ -43,7 +42,7 @@ export const samplesPanel = {
       // where there is one column it stands above the list, which the reader may have scrolled
       if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
     };
-    const start = () => void show().catch((error) => page.say(error));
+    const start = () => void search().catch((error) => page.say(error));
     start();
     if (sampleSearch.row === undefined) fill(shown, el("p", { className: "muted" }, "Choose a completion."));
     else void open(sampleSearch.row).catch((error) => page.say(error));
