@@ -1,7 +1,10 @@
-// What `hone simulate` foretells of the quick start on several processes, beside what is then measured: a synchronous run of
-// one actor and one trainer is fitted, runs with one, two and three actors are simulated, and then made. In the asynchronous
-// schedule answers are another run's (one actor), since what is learned differs. Seconds a step, of the steps after the
-// fifth. `others` is the share of the machine that everything else took meanwhile: above some 0.05 a row measures the neighbours.
+// What `hone simulate` foretells of the quick start on several processes, beside what is then measured: runs with one, two
+// and three actors and a trainer, in both schedules. Right before each of them a synchronous run of one actor and one
+// trainer is made and fitted, so that both see the machine at about the speed that it has then; the first row repeats
+// that run itself and shows what the machine does between two runs. Medians of three rounds (`--rounds N`), with the
+// least and the most. In the asynchronous schedule answers are the round's own run of one actor, since what is learned
+// differs. Seconds a step, of the steps after the fifth. `others` is the share of the machine that everything else took
+// meanwhile, the most of the rounds: above some 0.05 a row measures the neighbours.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -15,6 +18,9 @@ const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
 const FIRST = smoke ? 1 : 5;
 const STEPS = smoke ? 8 : 40;
 const ACTORS = smoke ? [1] : [1, 2, 3];
+const ROUNDS = smoke
+  ? 1
+  : Number(/^[1-9]$/.exec(process.argv[process.argv.indexOf("--rounds") + 1] ?? "")?.[0] ?? 3);
 const SCHEDULES = smoke ? ["sync"] : ["sync", "async"];
 const COMMON = {
   "training.steps": STEPS,
@@ -73,7 +79,7 @@ const secondsOf = (text) =>
     .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
 
 /** Its folder, its seconds a step, and what others took meanwhile. */
-function run(schedule, actors, name = `${schedule}-${actors}`) {
+function run(schedule, actors, name) {
   const dir = path.join(folder, name);
   const { others } = hone("run", ["--dir", dir, "--start-from", warm], processes(schedule, actors));
   const lines = readFileSync(path.join(dir, "steps.jsonl"), "utf8").trim().split("\n");
@@ -82,32 +88,50 @@ function run(schedule, actors, name = `${schedule}-${actors}`) {
   return { dir, seconds: average(late), others };
 }
 
-function foretold(schedule, actors, answers) {
-  const flags = ["--fit", fitted.dir, ...(answers === undefined ? [] : ["--answers", answers])];
+function foretold(fitted, schedule, actors, answers) {
+  const flags = ["--fit", fitted, ...(answers === undefined ? [] : ["--answers", answers])];
   const { steps } = hone("simulate", flags, processes(schedule, actors)).out.run;
   return (steps.at(-1).end - steps[FIRST - 1].end) / (steps.length - FIRST);
+}
+
+/** What was foretold and measured, by schedule and actors. */
+function round(number) {
+  let answers;
+  return SCHEDULES.flatMap((schedule) =>
+    ACTORS.map((actors) => {
+      const name = `${number}-${schedule}-${actors}`;
+      const fitted = run("sync", 1, `${name}-fitted`);
+      const measured = run(schedule, actors, name);
+      if (schedule === "async") answers ??= measured.dir;
+      const others = Math.max(fitted.others, measured.others);
+      return {
+        schedule,
+        actors,
+        predicted: foretold(fitted.dir, schedule, actors, answers),
+        measured: measured.seconds,
+        others,
+      };
+    }),
+  );
 }
 
 const base = path.join(folder, "base");
 hone("run", ["--dir", base], { ...COMMON, "training.steps": 1 });
 const warm = path.join(base, "checkpoints/warm-start");
-const fitted = run("sync", 1, "fitted");
-const rows = [];
-for (const schedule of SCHEDULES) {
-  let answers;
-  for (const actors of ACTORS) {
-    const measured = run(schedule, actors);
-    if (schedule === "async") answers ??= measured.dir;
-    const predicted = foretold(schedule, actors, answers);
-    rows.push({
-      name: `${schedule}, ${actors} actors and a trainer: predicted / measured`,
-      value: predicted / measured.seconds,
-      aim: "0.85 to 1.15",
-      predicted,
-      measured: measured.seconds,
-      others: measured.others,
-    });
-  }
-}
+const rounds = Array.from({ length: ROUNDS }, (_, number) => round(number));
+const rows = rounds[0].map(({ schedule, actors }, i) => {
+  const seen = rounds.map((rows) => rows[i]);
+  const ratios = seen.map(({ predicted, measured }) => predicted / measured).toSorted((a, b) => a - b);
+  return {
+    name: `${schedule}, ${actors} actors and a trainer: predicted / measured`,
+    value: ratios[Math.floor(ratios.length / 2)],
+    aim: "0.85 to 1.15",
+    least: ratios[0],
+    most: ratios.at(-1),
+    predicted: seen.map(({ predicted }) => predicted),
+    measured: seen.map(({ measured }) => measured),
+    others: Math.max(...seen.map(({ others }) => others)),
+  };
+});
 rmSync(folder, { recursive: true });
 process.stdout.write(`${JSON.stringify({ rows })}\n`);

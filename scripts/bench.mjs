@@ -99,6 +99,7 @@ function met(row) {
 }
 
 function format(value) {
+  if (Array.isArray(value)) return value.map(format).join(" ");
   if (typeof value !== "number") return String(value);
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
