@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Recipe } from "../config/index.ts";
@@ -7,8 +8,8 @@ import type { RunOptions } from "../orchestration/index.ts";
 
 /**
  * The default export of a recipe file, with overrides applied. TypeScript is loaded directly, on any Node; "hone-rl"
- * inside it is this package. Throws HONE_ERR_USAGE if there is no such file or export, ConfigError if it is no
- * recipe; errors of the file itself pass through.
+ * inside it is this package. Throws HONE_ERR_USAGE if there is no such file or export or it cannot be loaded, ConfigError
+ * if it is no recipe; what the file itself throws passes through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
   return recipeOf(await loadExport(file), file, assignments);
@@ -54,15 +55,53 @@ function sinksOf(sinks: unknown, file: string): Entry["sinks"] {
   });
 }
 
-/** The default export of a recipe or sweep file. Throws HONE_ERR_USAGE if there is no such file. */
+/** The default export of a recipe or sweep file. Throws HONE_ERR_USAGE if there is no such file or it is no script. */
 export async function loadExport(file: string): Promise<unknown> {
   return (await importExisting(file)).default;
 }
 
+/** Whether a file can be an entry script, by its name. */
+export const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
+
 async function importExisting(file: string): Promise<Exports> {
   const path = resolve(file);
-  if (!existsSync(path)) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
-  return importModule(path);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
+  if (!found.isFile() || !isScript(path)) {
+    throw new HoneError("HONE_ERR_USAGE", `${path} is ${found.isDirectory() ? "a folder" : "no script"}`, {
+      hint: "A recipe is a .ts, .mts, .cts, .js, .mjs or .cjs file that ends with: export default defineRecipe({ ... })",
+    });
+  }
+  try {
+    return await importModule(path);
+  } catch (error) {
+    throw loadFault(path, error as NodeJS.ErrnoException) ?? error;
+  }
+}
+
+/** Why a script could not be loaded; undefined for what its own code threw. */
+function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | undefined {
+  if (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND") {
+    const [missing] = error.message.split("\n");
+    return new HoneError("HONE_ERR_USAGE", `${path} cannot be loaded: ${missing}`, {
+      hint: "Install in its folder what it imports (npm install hone-rl or its tarball, for hone-rl itself), or mend the path.",
+    });
+  }
+  const typed = /^ParseError: (.*?)\s*\n\s*(\S.*):(\d+):\d+$/s.exec(error.message);
+  if (typed) return new HoneError("HONE_ERR_USAGE", `${typed[2]}, line ${typed[3]}: ${typed[1]}`);
+  return error instanceof SyntaxError && !isThrownByCode(error) ? syntaxFault(path, error) : undefined;
+}
+
+/** Whether code of the user's was running, JSON.parse in a recipe say: then the stack tells where. */
+const isThrownByCode = ({ stack = "" }: Error): boolean =>
+  /^ {4}at (?!.*(?:node:|load-recipe\.))/m.test(stack);
+
+/** Node's error of a module that does not parse names neither file nor line; its own check of a file does. */
+function syntaxFault(path: string, { message }: SyntaxError): HoneError {
+  const { stderr } = spawnSync(process.execPath, ["--check", path], { encoding: "utf8" });
+  const line = /^\S.*:(\d+)$/m.exec(stderr)?.[1];
+  const where = line === undefined ? `${path}, or a module that it imports` : `${path}, line ${line}`;
+  return new HoneError("HONE_ERR_USAGE", `${where}: ${message}`);
 }
 
 interface Exports {

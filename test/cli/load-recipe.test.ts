@@ -54,9 +54,27 @@ test.each([
   ["nothing there", "missing.ts", undefined, /there is no recipe at/],
   ["no default export", "c.mjs", "export const recipe = 1;", /no recipe as its default export/],
   ["not a recipe", "d.mjs", "export default { name: 3 };", /d.mjs: \d+ problem/],
+  ["no script", "e.yaml", "name: x", /e.yaml is no script/],
+  ["TypeScript that does not parse", "g.ts", "export default {\n  name: 3,\n", /g.ts, line 3: Unexpected/],
+  ["an import of nothing", "h.mjs", "import './none.mjs'; export default {};", /h.mjs cannot be .*none.mjs/],
+  ["an import of no package", "i.cjs", "require('no-such')", /i.cjs cannot be loaded: .*no-such/],
 ])("%s is a usage error", async (_, name, text, message) => {
   const path = text === undefined ? join(dir, name) : file(name, text);
-  await expect(loadRecipe(path)).rejects.toThrow(message);
+  await expect(loadRecipe(path)).rejects.toMatchObject({
+    code: expect.stringMatching(/^HONE_ERR_(USAGE|CONFIG)$/) as string,
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+test("a folder is no recipe", async () => {
+  await expect(loadRecipe(dir)).rejects.toThrow("is a folder");
+});
+
+test("what the file's own code throws passes through, a SyntaxError of JSON.parse too", async () => {
+  const path = file("k.mjs", "export default JSON.parse('{');");
+  const error = await loadRecipe(path).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SyntaxError);
+  expect((error as Error).stack).toContain("k.mjs:1");
 });
 
 test("sinks that a file exports beside its recipe come with it; what is none is refused", async () => {

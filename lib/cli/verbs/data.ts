@@ -71,9 +71,9 @@ async function specOf(
   given: DatasetSpec | undefined,
   verifier: string | undefined,
 ): Promise<DatasetSpec | undefined> {
-  const { isDataPath } = await import("../../data/index.ts");
+  const { isScript } = await import("../load-recipe.ts");
   if (given?.kind === "jsonl") return { ...given, verifier: verifier ?? "math" };
-  if (given !== undefined || !isDataPath(target)) return given;
+  if (given !== undefined || isScript(target)) return given;
   const { tellKind } = await import("../../domains/data-kind.ts");
   return tellKind(target, verifier);
 }

@@ -1,7 +1,7 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
-import { loadRecipe } from "../load-recipe.ts";
+import { isScript, loadRecipe } from "../load-recipe.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -29,9 +29,6 @@ async function plan(file: string | undefined, flags: Flags): Promise<number> {
 const ASSUMED =
   "Planned as on one card that generates and trains, answers of up to 16,000 tokens to prompts of up to 2,000, 64 at once; " +
   "--set rollouts.maxOutputTokens=4000 (training.packedTokens, engine.maxRunning, ...) plans it otherwise.";
-
-/** An entry script, by its name; anything else is a model. */
-const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
 
 /** The recipe that `--table` has too, for a folder or Hub name. */
 async function ofModel(model: string, settings: readonly string[]): Promise<Recipe> {
