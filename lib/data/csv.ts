@@ -1,12 +1,13 @@
 import { streamPlainFile } from "../plain-file.ts";
-import type { RawRow } from "./raw-row.ts";
+import type { Fault, RawRow } from "./raw-row.ts";
 
 /**
  * Rows of a CSV file by the names in its first line, a piece at a time; the row after that line is 1. Quoted fields may
- * hold commas, line ends and doubled quotes. Throws on a file that ends in the middle of a quoted field.
+ * hold commas, line ends and doubled quotes. A row that says more than there are names comes as a Fault: a comma that
+ * nobody quoted has moved its fields. Throws on a file that ends in the middle of a quoted field.
  * Source: RFC 4180.
  */
-export async function* csvRows(path: string): AsyncGenerator<RawRow> {
+export async function* csvRows(path: string): AsyncGenerator<RawRow | Fault> {
   let header: readonly string[] | undefined;
   let row = 0;
   for await (const record of records(streamPlainFile(path).setEncoding("utf8"))) {
@@ -15,6 +16,10 @@ export async function* csvRows(path: string): AsyncGenerator<RawRow> {
       continue;
     }
     row += 1;
+    if (record.slice(header.length).some((extra) => extra !== "")) {
+      yield { file: path, row, fault: "more fields than the first line has names: a comma outside quotes?" };
+      continue;
+    }
     const fields = header.map((name, i) => [name, record[i] ?? ""] as const);
     yield { file: path, row, value: Object.fromEntries(fields) };
   }

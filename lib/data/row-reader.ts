@@ -80,7 +80,15 @@ export function readFields<T>(
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const path = issue.path.map((key) => (typeof key === "number" ? "#" : String(key)));
-  return { bad: `${[at ?? [], path].flat().join(".") || "row"}: ${issue.message.toLowerCase()}` };
+  return { bad: `${[at ?? [], path].flat().join(".") || "row"}: ${faultOf(issue, value)}` };
+}
+
+/** Of a field that may be of several types and is of none of them, zod says neither; of an empty text, its length. */
+function faultOf({ code, message, path, ...issue }: z.core.$ZodIssue, value: unknown): string {
+  if (code === "too_small" && "origin" in issue && issue.origin === "string") return "empty";
+  if (code !== "invalid_union" || message !== "Invalid input") return message.toLowerCase();
+  const found = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)[key], value);
+  return `invalid input, received ${Array.isArray(found) ? "array" : found === null ? "null" : typeof found}`;
 }
 
 /** As readFields, for a field that holds JSON as text. */

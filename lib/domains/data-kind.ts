@@ -47,8 +47,9 @@ interface Candidate {
 async function lookInto(file: DataFile, kinds: readonly Candidate[]): Promise<number> {
   let looked = 0;
   for await (const raw of readRows(file)) {
-    if (!("fault" in raw)) {
-      for (const one of kinds) count(one, raw);
+    for (const one of kinds) {
+      if ("fault" in raw) one.fault ??= raw.fault;
+      else count(one, raw);
     }
     looked += 1;
     if (looked === LOOKED_AT) break;

@@ -30,7 +30,8 @@ const toolSchema = z.looseObject({
   type: z.literal("function").optional(),
   function: z.looseObject({ name: text }),
 });
-const rowSchema = z
+const number = z.union([z.number(), z.bigint()]);
+const fields = z
   .object({
     question: text.optional(),
     problem: text.optional(),
@@ -40,8 +41,8 @@ const rowSchema = z
       .optional(),
     tools: z.array(toolSchema).min(1).optional(),
     reference: z.unknown().optional(),
-    answer: z.union([text, z.number()]).optional(),
-    final_answer: z.union([text, z.number(), onlyOne]).optional(),
+    answer: z.union([text, number]).optional(),
+    final_answer: z.union([text, number, onlyOne]).optional(),
     solution: z.union([text, solutions]).optional(),
     family: text.optional(),
     level: z.int().min(0).optional(),
@@ -55,7 +56,14 @@ const rowSchema = z
     (row) => (row.reference ?? row.final_answer ?? row.answer ?? row.solution) !== undefined,
     "neither reference nor answer",
   );
+/** A field that holds null is as good as absent: sets put together from several have all columns in every row. */
+const rowSchema = z.preprocess(withoutNulls, fields);
 type Row = z.infer<typeof rowSchema>;
+
+function withoutNulls(row: unknown): unknown {
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
 
 /** What a recipe may say of rows of its own beside DatasetOptions. */
 export const jsonlOptions: OptionSchemas<JsonlOptions> = {
@@ -90,7 +98,7 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
         const draft = draftOf(row, tools, template);
         if (row.reference !== undefined) return draft;
         const bad = hiddenChoices(raw.value, draft.question);
-        return bad === undefined ? withAnswer(draft, row, judge === "math") : { bad };
+        return bad === undefined ? withAnswer(draft, statedIn(row, raw.text), judge === "math") : { bad };
       };
     },
   };
@@ -114,10 +122,25 @@ function draftOf(row: Row, tools: string | undefined, template: string | undefin
   };
 }
 
-/** The draft with { answer }, and for mathematics a response that states it, for the verifier to accept. */
-function withAnswer(draft: RowDraft, row: Row, isMath: boolean): RowOutcome {
+interface Stated {
+  readonly field: "final_answer" | "answer" | "solution";
+  readonly text: string;
+}
+
+/** A number with more digits than its value has here, as the file writes it. */
+const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
+const SURE_DIGITS = 15;
+
+function statedIn(row: Row, json: string | undefined): Stated {
   const field = (["final_answer", "answer", "solution"] as const).find((name) => row[name] !== undefined)!;
   const text = String(row[field]);
+  const isCut = typeof row[field] === "number" && text.replace(/\D/g, "").length > SURE_DIGITS;
+  const written = isCut && json !== undefined ? membersOf(json).get(field)?.trim() : undefined;
+  return { field, text: written !== undefined && LONG_NUMBER.test(written) ? written : text };
+}
+
+/** The draft with { answer }, and for mathematics a response that states it, for the verifier to accept. */
+function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): RowOutcome {
   const stated = isMath ? statedAnswer(field, text, field === "solution") : { answer: text, from: field };
   if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
   const { answer, from } = stated;

@@ -67,7 +67,9 @@ test("JavaScript that does not parse is named with its line, and files that are 
   expect(text).toMatch(/^2 HONE_ERR_USAGE {2}broken.mjs, line 3: Unexpected end of input\n2 HONE_ERR_USAGE/);
   expect(text).toMatch(/\n2 HONE_ERR_USAGE {2}imports.mjs, or a module that it imports: Unexpected end/);
   expect(text).toMatch(/\n2 HONE_ERR_USAGE {2}recipe.yaml is no script\n {2}hint: A recipe is a .ts/);
-  expect(text).toMatch(/\n4 HONE_ERR_DATA {2}recipe.yaml holds no data file\n {2}hint: Data files end in .json,/);
+  expect(text).toMatch(
+    /\n4 HONE_ERR_DATA {2}recipe.yaml holds no data file\n {2}hint: Data files end in .json,/,
+  );
 });
 
 test("plan takes a model by its name or folder, where there is no recipe", async () => {

@@ -13,7 +13,7 @@ afterAll(() => rmSync(join(path, ".."), { recursive: true }));
 async function read(text: string): Promise<unknown[]> {
   writeFileSync(path, text);
   const rows: unknown[] = [];
-  for await (const { row, value } of csvRows(path)) rows.push([row, value]);
+  for await (const raw of csvRows(path)) rows.push([raw.row, "fault" in raw ? raw.fault : raw.value]);
   return rows;
 }
 
@@ -26,6 +26,15 @@ test("quotes, line ends, a byte order mark, blank lines and missing fields", asy
   ]);
   expect(await read("")).toEqual([]);
   await expect(read('a\n"open')).rejects.toThrow("quoted");
+});
+
+test("a row that says more than there are names is a fault; commas at its end say nothing", async () => {
+  const fault = "more fields than the first line has names: a comma outside quotes?";
+  expect(await read("question,answer\nHow many, then?,5\na,1,,\nb,2")).toEqual([
+    [1, fault],
+    [2, { question: "a", answer: "1" }],
+    [3, { question: "b", answer: "2" }],
+  ]);
 });
 
 test("what is written by the rules is read back", async () => {

@@ -109,3 +109,10 @@ test("an answer that is the only one of a list is read; of several none is chose
   const several = file("several.jsonl", [{ ...row, final_answer: ["2", "3"] }]);
   await expect(tellKind(several)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 }, 120_000);
+
+test("rows that are no JSON, or not UTF-8, are said to be so where their kind is not known", async () => {
+  const python = file("python.jsonl", "{'question': 'a', 'answer': '1'}\n");
+  await expect(tellKind(python)).rejects.toMatchObject({
+    hint: expect.stringMatching(/\(not JSON\)\.$/) as string,
+  });
+});

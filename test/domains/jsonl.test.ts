@@ -58,10 +58,36 @@ describe("a row", () => {
     expect(parsed).toMatchObject({ tools: JSON.stringify(TOOLS) });
   });
 
+  test("may have null where another has a value", () => {
+    const row = { question: "q", problem: null, messages: null, tools: null, reference: null, level: null };
+    const draft = read({ ...row, family: null, gold: null, answer: null, final_answer: null, solution: "7" });
+    expect(draft).toMatchObject({ question: "q", family: "jsonl", level: 0, reference: { answer: "7" } });
+  });
+
+  test.each([
+    ["12345678901234567890123", "12345678901234567890123"],
+    ["-0.1234567890123456789", "-0.1234567890123456789"],
+    ["5.0", "5"], // what pandas makes of an integer beside a missing value
+    ["1e3", "1000"],
+  ])("has the number %s as its answer %s", (written, answer) => {
+    const text = `{"question": "q", "answer": ${written} }`;
+    expect(read(JSON.parse(text), {}, text)).toMatchObject({ reference: { answer } });
+  });
+
+  test("of a column of 64-bit integers has all digits", () => {
+    expect(read({ question: "q", answer: 2n ** 60n })).toMatchObject({
+      reference: { answer: "1152921504606846976" },
+    });
+  });
+
   test.each([
     [{ answer: "2" }, "row: neither question nor messages"],
     [{ question: "q" }, "row: neither reference nor answer"],
-    [{ question: "", answer: "2" }, /^question: /],
+    [{ question: "", answer: "2" }, "question: empty"],
+    [{ question: null, answer: "2" }, "row: neither question nor messages"],
+    [{ question: "q", answer: true }, "answer: invalid input, received boolean"],
+    [{ question: "q", final_answer: ["1", "2"] }, "final_answer: invalid input, received array"],
+    [null, /^row: .*received null/],
     [{ question: "q", answer: "2", tools: [{ name: "f" }] }, /^tools.#.function: /],
     [{ messages: [{ role: "user" }], answer: "2" }, /^messages.#.content: /],
     [{ question: "q", answer: "2", level: -1 }, /^level: /],

@@ -82,7 +82,7 @@ test.each([
   [withTests({ inputs: ["1", "2"], outputs: ["1"] }), "input_output: not as many outputs as inputs"],
   [withTests({ ...io, fn_name: 3 }), "input_output: fn_name is no name"],
   [withTests({ ...io, fn_name: "f(); g" }), "input_output: fn_name is no name"],
-  [row({ question: "" }), "question: too small: expected string to have >=1 characters"],
+  [row({ question: "" }), "question: empty"],
   [row({ difficulty: undefined }), "difficulty: invalid input: expected string, received undefined"],
 ])("%j is bad", async (bad, reason) => {
   expect((await readAs(spec, [bad])).bad).toEqual({ [reason]: 1 });

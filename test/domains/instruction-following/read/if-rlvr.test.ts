@@ -56,7 +56,7 @@ test.each([
 test("a prompt must be there", async () => {
   const { bad } = await readAs(spec, [row(python, " "), { ...row(python), messages: [] }]);
   expect(bad).toEqual({
-    "messages.#.content: too small: expected string to have >=1 characters": 1,
+    "messages.#.content: empty": 1,
     "messages: too small: expected array to have >=1 items": 1,
   });
 });

@@ -39,6 +39,6 @@ test("without subject or answer a row is bad", async () => {
   expect(bad).toEqual({
     "subject: missing": 1,
     "answer: missing, and solution states none": 2,
-    "level: invalid input": 1,
+    "level: invalid input, received undefined": 1,
   });
 });
