@@ -55,11 +55,16 @@ test(
         process.kill(board.look()[0]!.pid!, "SIGKILL");
       }
       if (step === 2) {
-        await until(async () => (await of("actor.0"))["hone_process_restarts_total"] === 1, "the new actor");
+        const isNew = { hone_process_restarts_total: 1, hone_process_version: 2 };
+        const has = (now: Record<string, number>) => Object.entries(isNew).every(([k, v]) => now[k] === v);
+        await until(async () => has(await of("actor.0")), "version 2 of the new actor");
         seen.push(await of("actor.0"));
-        await new Promise((resolve) => setTimeout(resolve, 1500)); // line.json is written once a second
-        const text = statusText(await readStatus(join(dir, "run")), 100, Date.now());
-        expect(text).toContain(`actor.0 metrics ${board.metrics.get("actor.0")}`);
+        const shown = async () => statusText(await readStatus(join(dir, "run")), 100, Date.now());
+        const address = `actor.0 metrics ${board.metrics.get("actor.0")}`;
+        await until(
+          async () => (await shown()).includes(address),
+          "line.json, which is written once a second",
+        );
       }
       return undefined;
     };
