@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { RunOptions } from "../orchestration/index.ts";
@@ -112,22 +112,23 @@ interface Exports {
 async function importModule(path: string): Promise<Exports> {
   if (!/\.[cm]?ts$/.test(path)) return (await import(pathToFileURL(path).href)) as Exports;
   const { createJiti } = await import("jiti");
-  const source = import.meta.url.endsWith(".ts");
+  const isSource = import.meta.url.endsWith(".ts");
   const door = asksForRecipesOnly(readFileSync(path, "utf8")) ? "../config/index" : "../index";
-  const hone = fileURLToPath(new URL(`${door}.${source ? "ts" : "js"}`, import.meta.url));
+  // Handed over as it is loaded here: from source, jiti would compile the package a second time.
+  const hone: unknown = await import(new URL(`${door}.${isSource ? "ts" : "js"}`, import.meta.url).href);
   const jiti = createJiti(import.meta.url, {
-    alias: { "hone-rl": hone },
+    virtualModules: { "hone-rl": hone },
     interopDefault: false,
-    tryNative: !source,
+    tryNative: !isSource,
   });
   return (await jiti.import(path)) as Exports;
 }
 
 /**
- * Whether a file imports `defineRecipe` and nothing else: then it is given the room that has it, a fifth of the package.
- * Whatever is in doubt, be it the word in a comment, counts as no.
+ * Whether a file imports nothing but `defineRecipe` and types: then it is given the room that has it, a fifth of the
+ * package. Whatever is in doubt, be it the word in a comment, counts as no.
  */
 function asksForRecipesOnly(text: string): boolean {
-  const words = text.match(/\b(?:import|require)\b|\bfrom\s*["'`]/g) ?? [];
-  return words.length === 2 && /^import \{ defineRecipe \} from "hone-rl";$/m.test(text);
+  const known = /^import (?:type \{[^}]*\}|\{ defineRecipe(?:, type \w+)* \}) from "hone-rl";$/gm;
+  return !/\b(?:import|require)\b|\bfrom\s*["'`]/.test(text.replaceAll(known, ""));
 }

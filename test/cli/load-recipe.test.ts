@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadEntry, loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { recipeInput } from "../../lib/config/index.ts";
+import { ConfigError } from "../../lib/errors.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 let dir: string;
@@ -36,6 +37,11 @@ test.each([
 ${asks}
 export default defineRecipe({ ...${PLAIN}, seed: new CounterRandom(1).int(5, 5) });`;
   expect((await loadRecipe(file(`more-${name.length}.ts`, text))).seed).toBe(5);
+});
+
+test("what a TypeScript recipe throws is this package's own error, not a copy's", async () => {
+  const path = file("t.ts", 'import { defineRecipe } from "hone-rl";\ndefineRecipe({ name: 3 } as never);');
+  await expect(loadRecipe(path)).rejects.toBeInstanceOf(ConfigError);
 });
 
 test("a plain object is checked like any recipe, and overrides apply", async () => {
