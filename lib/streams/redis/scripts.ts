@@ -4,6 +4,7 @@
  *
  * A run's keys, behind hone:{run}:
  *   id            what the store was when it was made; without it the store is not the one that was opened
+ *   c             the run's clock: "server's milliseconds, run's milliseconds" at the last tick
  *   kv, ku        registers, and until when those last that were set with setLease
  *   r:<request>   what a request was answered, for its repetition after a lost connection
  *   s:<stream>    the Redis stream; entry n has the id n-0 and fields k(ey), p(ayload), r(eason)
@@ -16,12 +17,21 @@
  *   l:<stream>:<group>, h:<stream>:<group>   unfinished entries: when their leases run out; "token deliveries", and the
  *                 fence that they are held under, as "length:key:value"
  */
+
+/**
+ * What the run's clock goes forward at most from one script to the next. Leases are measured by it, since the server's own
+ * clock may be set: an hour forth must not end what is held, nor an hour back keep it. Whoever waits looks twice a second,
+ * so that no time is lost; while nobody does, the clock stands. A lease of five seconds, renewed by thirds, outlives a jump.
+ */
+const MOST_MS = 2_000;
+/** Between two ticks it is computed, not written. */
+const TICK_MS = 250;
+
 const PRELUDE = `
 local P = string.sub(KEYS[1], 1, -3)
 local function f(n) return string.format('%.0f', n) end
 local function num(s) return tonumber(s or 0) or 0 end
-local T = redis.call('TIME')
-local NOW = T[1] * 1000 + math.floor(T[2] / 1000)
+local NOW
 local function refuse(why, about, found, more) return {'!', why, about, found, more} end
 local function register(key)
   local till = redis.call('HGET', P .. 'ku', key)
@@ -85,7 +95,17 @@ local function bury(stream, group, offset, reason)
   local s, t = sizes(stream, offset)
   append(stream .. '/dead', group .. '/' .. offset .. '/' .. fields[2], fields[4], f(s), f(t), reason)
 end
+local function clock()
+  local time = redis.call('TIME')
+  local server = time[1] * 1000 + math.floor(time[2] / 1000)
+  local was, now = string.match(redis.call('GET', P .. 'c') or '', '^(%d+) (%d+)$')
+  local passed = server - (was or server)
+  now = (now or server) + math.max(0, math.min(passed, ${MOST_MS}))
+  if not was or passed < 0 or passed > ${TICK_MS} then redis.call('SET', P .. 'c', f(server) .. ' ' .. f(now)) end
+  return now
+end
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return refuse('lost', ARGV[5]) end
+NOW = clock()
 local MEMO = P .. 'r:' .. ARGV[4]
 local function remember(answer)
   redis.call('SET', MEMO, answer, 'PX', 300000)

@@ -112,7 +112,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     const keys = ask("KEYS", "*tag*").split("\n");
     expect(keys.filter((key) => !key.startsWith("hone:{tag}:"))).toEqual([]);
     expect(new Set(keys.map((key) => key.split(":")[2]))).toEqual(
-      new Set("id kv ku s m k z p g gs l h r".split(" ")),
+      new Set("id c kv ku s m k z p g gs l h r".split(" ")),
     );
   });
 

@@ -11,6 +11,8 @@ const isThere = spawnSync("redis-server", ["--version"]).status === 0;
 /** Why nothing of Redis is tested here. */
 export const noRedis = isThere ? undefined : "no redis-server: apt-get install redis-server";
 
+const READY = "Ready to accept connections";
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -25,15 +27,21 @@ export class RedisServer implements AsyncDisposable {
   readonly port: number;
   readonly dir = mkdtempSync(join(tmpdir(), "hone-redis-"));
   readonly #options: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
   #process: ChildProcess | undefined;
 
-  private constructor(port: number, options: readonly string[]) {
+  private constructor(port: number, options: readonly string[], env: NodeJS.ProcessEnv) {
     this.port = port;
     this.#options = options;
+    this.#env = env;
   }
 
-  static async start(options: readonly string[] = [], port?: number): Promise<RedisServer> {
-    const server = new RedisServer(port ?? (await freePort()), options);
+  static async start(
+    options: readonly string[] = [],
+    port?: number,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<RedisServer> {
+    const server = new RedisServer(port ?? (await freePort()), options, env);
     await server.restart();
     return server;
   }
@@ -49,14 +57,15 @@ export class RedisServer implements AsyncDisposable {
     const kept = this.#options.includes("--appendonly") ? [] : ["--appendonly", "yes"];
     const child = spawn("redis-server", [...own, ...fixed, ...kept, ...this.#options], {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...this.#env },
     });
     this.#process = child;
     let out = "";
     for await (const chunk of child.stdout!) {
       out += String(chunk);
-      if (out.includes("Ready to accept connections")) break;
-      if (child.exitCode !== null) throw new Error(out);
+      if (out.includes(READY)) break;
     }
+    if (!out.includes(READY)) throw new Error(`redis-server does not start: ${out}`);
     child.stdout!.resume();
   }
 
