@@ -58,8 +58,8 @@ describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's
     await using store = await openStore(server.url, { run: "back" });
     await append(store, "s", ["x"]);
     await setClock(HOUR);
+    await store.kv.setLease("alive", "dead", 300); // runs out no later than the lease
     await store.lease("s", "g", { ...ALL, leaseMs: 300 });
-    await store.kv.setLease("alive", "dead", 300);
     await setClock(-HOUR);
     const [again] = await store.lease("s", "g", { ...ALL, leaseMs: 60_000, waitMs: 60_000 });
     expect(again).toMatchObject({ key: "x", deliveries: 2 });
