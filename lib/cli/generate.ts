@@ -1,5 +1,6 @@
 import type { DeviceName } from "../device.ts";
-import { generateTokens, loadModel } from "../inference/index.ts";
+import { HoneError } from "../errors.ts";
+import { generateTokens, loadModel, modelFacts, readModelFile } from "../inference/index.ts";
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
 import { chatFormat } from "../text/index.ts";
@@ -11,7 +12,8 @@ export interface GenerateRequest {
   /** Continue the prompt as it is, instead of answering it through the folder's chat template. */
   readonly raw: boolean;
   readonly sampling: SamplingOptions;
-  readonly maxTokens: number;
+  /** Default: 256, or as many as the model has positions for behind the prompt. */
+  readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
 }
@@ -26,11 +28,17 @@ export interface Generation {
   readonly tokensPerSecond: number;
 }
 
-/** Answers one prompt; `say` gets the text piece by piece. Throws what loadModel, openTokenizer and the template throw. */
+const DEFAULT_TOKENS = 256;
+
+/**
+ * Answers one prompt; `say` gets the text piece by piece. Throws HONE_ERR_USAGE where the model
+ * has too few positions, and what loadModel, openTokenizer and the template throw.
+ */
 export async function generate(request: GenerateRequest, say: (piece: string) => void): Promise<Generation> {
-  const { directory, maxTokens, sampling, seed } = request;
+  const { directory, sampling, seed } = request;
   const tokenizer = openTokenizer(directory);
   const { prompt, stopIds } = request.raw ? asItIs(request, tokenizer) : asAsked(request, tokenizer);
+  const maxTokens = tokensBehind(prompt, request);
   await using model = await loadModel(directory, {
     maxContext: prompt.length + maxTokens,
     ...(request.device !== undefined && { device: request.device }),
@@ -56,6 +64,19 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   add(stream.end());
   const tokensPerSecond = (1000 * ids.length) / (performance.now() - begun);
   return { text, promptIds: [...prompt], ids, logprobs, finish, tokensPerSecond };
+}
+
+/** How long the answer may get. */
+function tokensBehind({ length }: Int32Array, { directory, maxTokens }: GenerateRequest): number {
+  const { maxPositions } = modelFacts(readModelFile(directory, "config.json"), directory);
+  const room = maxPositions - length;
+  if (room > 0 && (maxTokens ?? 0) <= room) return maxTokens ?? Math.min(DEFAULT_TOKENS, room);
+  const asked = maxTokens === undefined ? "" : `, and --max-tokens ${maxTokens} behind it`;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `the prompt has ${length} tokens${asked}: the model has positions for ${maxPositions}`,
+    { hint: room > 0 ? `--max-tokens ${room} at most.` : "Give a shorter prompt." },
+  );
 }
 
 interface TokenizedPrompt {

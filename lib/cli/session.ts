@@ -96,12 +96,12 @@ class Session {
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
+    this.#display.endPhase(); // before the report, whose time is not the evaluation's
     const cut = outcome.reason !== "done" || this.#evaluation.after.length === 0;
     const interrupted = signal?.aborted === true && cut;
     const summary = this.#summary(run, { ...outcome, reason: interrupted ? "aborted" : outcome.reason });
     writeWhole(join(dir, RUN_FILES.summary), `${JSON.stringify(summary, null, 2)}\n`);
     const report = await this.#report();
-    this.#display.endPhase();
     this.#display.say((look) => closingText(summary, report, look));
     if (failure !== undefined) throw failure.error;
     return { outcome, summary, report, interrupted };

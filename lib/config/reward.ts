@@ -3,6 +3,12 @@ import type { RewardFunction } from "../domains/index.ts";
 import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 
+const PLACE = /^(?:file:|\.{0,2}\/)/;
+
+/** Where a verifier of the user's lies. @param words what it must be */
+export const modulePlace = (words: string) =>
+  z.string().refine((place) => PLACE.test(place) || place.startsWith("data:"), `it must be ${words}`);
+
 /** Wall time of one call, and calls at the same time. */
 const limits = {
   timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).optional(),
@@ -25,7 +31,7 @@ const functionSchema = z.strictObject({
 const moduleSchema = z
   .string()
   .refine(
-    (name) => name === "verifier" || /^(?:file:|\.{0,2}\/)/.test(name),
+    (name) => name === "verifier" || PLACE.test(name),
     'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
   );
 

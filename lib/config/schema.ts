@@ -15,7 +15,7 @@ import {
   size,
   tokens,
 } from "./numbers.ts";
-import { domainRewards } from "./reward.ts";
+import { domainRewards, modulePlace } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 import { shardingSchema } from "./sharding.ts";
@@ -247,8 +247,8 @@ const verificationSchema = z
   .strictObject({
     workers: count(64).default(1),
     timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(5_000),
-    /** Verifiers of your own: name to the URL of a `.ts` or `.js` module. */
-    modules: z.record(z.string().min(1), z.string().min(1)).default({}),
+    /** Verifiers of your own: name to a `.ts` or `.js` module, by URL or by a path from the working folder. */
+    modules: z.record(z.string().min(1), modulePlace('a module by path or URL: "./mine.ts"')).default({}),
     /** Keep completions and verdicts in the run folder (verdicts.jsonl), for `hone rescore`. */
     journal: z.boolean().default(true),
   })

@@ -124,3 +124,27 @@ test("ids of a padded embedding, which the vocabulary has no text for, are sampl
   expect(answer.ids.every(named), "no such id was sampled: the test would prove nothing").toBe(false);
   expect(answer.text).toBe(tokenizer.decode(answer.ids.filter(named), { skipSpecial: true }));
 });
+
+test("an answer is as long as the model has positions for, unless it was asked to be longer", async () => {
+  const directory = await tinyModel(join(dir, "short"));
+  const file = join(directory, "config.json");
+  writeFileSync(
+    file,
+    JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), max_position_embeddings: 16 }),
+  );
+  const { maxTokens: _, ...request } = { ...REQUEST, prompt: "a", directory };
+  const { ids, promptIds, finish } = await generate(request, () => {});
+  expect([ids.length + promptIds.length <= 16, finish]).toEqual([
+    true,
+    ids.length + promptIds.length === 16 ? "length" : "eos",
+  ]);
+  const room = 16 - promptIds.length;
+  await expect(generate({ ...request, maxTokens: room + 1 }, () => {})).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: `the prompt has ${promptIds.length} tokens, and --max-tokens ${room + 1} behind it: the model has positions for 16`,
+    hint: `--max-tokens ${room} at most.`,
+  });
+  await expect(generate({ ...request, prompt: "a ".repeat(40) }, () => {})).rejects.toThrow(
+    "positions for 16",
+  );
+});

@@ -72,6 +72,32 @@ test("JavaScript that does not parse is named with its line, and files that are 
   );
 });
 
+test("a verifier of one's own is named by path as a reward is, and what is no place is refused as such", () => {
+  file(
+    "any.mjs",
+    "export default { verify: ({ text }) => ({ status: text ? 'correct' : 'no_answer', score: text ? 1 : 0, reason: '' }) };",
+  );
+  const rows = file("rows.jsonl", '{"question": "a", "reference": "b"}\n'.repeat(2).replace("a", "c"));
+  const path = file(
+    "own.mjs",
+    RECIPE.replace('import { defineRecipe } from "hone-rl";', "")
+      .replace("defineRecipe(", "(")
+      .replace(" as number", "")
+      .replace(
+        'source: "procedural/math"',
+        `source: { kind: "jsonl", path: ${JSON.stringify(rows)}, verifier: "any" }`,
+      ),
+  );
+  const modules = (place: string) => ["--set", `verification.modules.any=${place}`];
+  const good = hone("check", path, ...modules(join(dir, "any.mjs")));
+  expect(good.stderr + good.stdout).toMatch(/^✓ one step .*rollouts judged/m);
+  const bad = hone("check", path, ...modules("any.mjs"));
+  expect([bad.status, bad.stderr]).toEqual([
+    2,
+    'HONE_ERR_CONFIG  --set: 1 problem(s)\n  verification.modules.any: is "any.mjs"; it must be a module by path or URL: "./mine.ts"\n',
+  ]);
+});
+
 test("plan takes a model by its name or folder, where there is no recipe", async () => {
   const named = await honeHere(["plan", "Qwen/Qwen3-0.6B", "--gpu-memory", "80GiB"]);
   expect([named.status, named.stderr]).toEqual([0, ""]);

@@ -26,9 +26,17 @@ const saved = () => JSON.parse(readFileSync(join(dir, "summary.json"), "utf8")) 
 
 test("evaluates before and after at both temperatures, and leaves table, summary and report", async () => {
   const policies: [string, number][] = [];
+  let ended = "";
+  const watching = {
+    write(text: string): void {
+      if (/^phase="evaluation after" done=\d+ seconds/.test(text))
+        ended = `report ${existsSync(join(dir, "report.html"))}`;
+      terminal.write(text);
+    },
+  };
   const { outcome, report } = await trainAndEvaluate(recipe, {
     dir,
-    terminal,
+    terminal: watching,
     verifiers,
     core: standInCore(),
     onPolicy: async (when, { version }) => {
@@ -59,6 +67,7 @@ test("evaluates before and after at both temperatures, and leaves table, summary
   expect(summary.tokens.generated).toBeGreaterThan(0);
   expect(summary.peakRssBytes).toBeGreaterThan(2 ** 20);
   expect(printed).toContain("before -> after");
+  expect(ended, "the phase ends with the evaluation, not with the report").toBe("report false");
   expect(readFileSync(report!, "utf8")).toContain("<html");
 });
 

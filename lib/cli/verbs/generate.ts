@@ -7,7 +7,7 @@ interface Flags extends Common {
   readonly model: string;
   readonly prompt: string;
   readonly raw?: boolean;
-  readonly maxTokens: string;
+  readonly maxTokens?: string;
   readonly temperature: string;
   readonly topP: string;
   readonly topK: string;
@@ -33,7 +33,7 @@ async function generateVerbAction(flags: Flags): Promise<number> {
       topP: numberOf("--top-p", flags.topP),
       topK: numberOf("--top-k", flags.topK),
     },
-    maxTokens: numberOf("--max-tokens", flags.maxTokens),
+    ...(flags.maxTokens !== undefined && { maxTokens: numberOf("--max-tokens", flags.maxTokens) }),
     seed: BigInt(numberOf("--seed", flags.seed)),
     ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
   };
@@ -54,7 +54,7 @@ export const generateVerb: Verb = (hone, ends) => {
     .requiredOption("--model <model>", "folder with config, weights and tokenizer, or a name on the Hub")
     .requiredOption("--prompt <text>", "what the user says")
     .option("--raw", "continue the prompt as it is, without the chat template")
-    .option("--max-tokens <n>", "longest answer", "256")
+    .option("--max-tokens <n>", "longest answer (default: 256, or what the model has positions for)")
     .option("--temperature <t>", "0 is greedy", "1")
     .option("--top-p <p>", "1 is off", "1")
     .option("--top-k <k>", "0 is off", "0")

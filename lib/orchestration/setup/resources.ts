@@ -11,7 +11,7 @@ import { besideEpisodes, playsOf, type Verifiers } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
-import { rewardPlans } from "./rewards.ts";
+import { moduleUrl, rewardPlans } from "./rewards.ts";
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
@@ -94,7 +94,7 @@ export function openVerifiers(recipe: Recipe, core?: Pick<Core, "verifierHosts">
   return new VerifierPool({
     workers,
     ...(place && { place }),
-    modules,
+    modules: Object.fromEntries(Object.entries(modules).map(([name, place]) => [name, moduleUrl(place)])),
     timeoutMs,
     rewards: rewardPlans(recipe),
   });

@@ -41,8 +41,8 @@ function giverOf(
 }
 
 /** Paths are from the working folder. */
-function moduleUrl(place: string): string {
-  if (place.startsWith("file:")) return place;
+export function moduleUrl(place: string): string {
+  if (/^(?:file|data):/.test(place)) return place;
   const [path, name] = place.split("#", 2) as [string, string | undefined];
   return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
 }
