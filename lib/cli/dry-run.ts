@@ -6,7 +6,7 @@ import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/
 import { HoneError } from "../errors.ts";
 import { findConfig, parseHubName, writeStandIn } from "../inference/index.ts";
 import { createRun, type RunOptions } from "../orchestration/index.ts";
-import type { StepRecord } from "../records.ts";
+import type { StepRecord, Verdict } from "../records.ts";
 
 /** Bytes of text assumed per token, if a byte tokenizer replaces the real one. */
 const BYTES_PER_TOKEN = 8;
@@ -174,7 +174,7 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
 /**
  * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
  * random weights is always wrong, so every second answer, judged like the others, then counts as right: otherwise all
- * advantages and the gradient would be 0. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
+ * advantages and the gradient would be 0, as they would where the others are right too. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
  * HONE_ERR_NON_FINITE for a gradient that is not finite.
  */
 export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {
@@ -193,6 +193,14 @@ export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise
   }
 }
 
+const RIGHT: Verdict = { status: "correct", score: 1, reason: "taken for right in a dry run" };
+
+/** A reward may be full for whatever random weights say: an answer that is short, or that ends. */
+const belowFull = (verdict: Verdict): Verdict =>
+  verdict.status !== "unscored" && verdict.score >= 1
+    ? { status: "partial", score: 0.5, reason: "taken for half right in a dry run" }
+    : verdict;
+
 type Verifiers = NonNullable<RunOptions["verifiers"]>;
 
 function everySecondRight(verifiers: Verifiers): Verifiers {
@@ -204,11 +212,7 @@ function everySecondRight(verifiers: Verifiers): Verifiers {
       const unscored = verdicts.find(({ status }) => status === "unscored");
       if (unscored?.status === "unscored")
         throw new HoneError("HONE_ERR_VERIFIER", `an answer cannot be judged: ${unscored.cause}`);
-      return verdicts.map((verdict) =>
-        judged++ % 2 === 0
-          ? { status: "correct", score: 1, reason: "taken for right in a dry run" }
-          : verdict,
-      );
+      return verdicts.map((verdict) => (judged++ % 2 === 0 ? RIGHT : belowFull(verdict)));
     },
   };
 }

@@ -5,9 +5,13 @@ import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 
 const PLACE = /^(?:file:|\.{0,2}\/)/;
 
-/** Where a verifier of the user's lies. @param words what it must be */
-export const modulePlace = (words: string) =>
-  z.string().refine((place) => PLACE.test(place) || place.startsWith("data:"), `it must be ${words}`);
+/** Where a verifier of the user's lies. */
+export const modulePlace = z
+  .string()
+  .refine(
+    (place) => PLACE.test(place) || place.startsWith("data:"),
+    'it must be a module by path: "./mine.ts", or file:///...',
+  );
 
 /** Wall time of one call, and calls at the same time. */
 const limits = {

@@ -248,7 +248,7 @@ const verificationSchema = z
     workers: count(64).default(1),
     timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(5_000),
     /** Verifiers of your own: name to a `.ts` or `.js` module, by URL or by a path from the working folder. */
-    modules: z.record(z.string().min(1), modulePlace('a module by path or URL: "./mine.ts"')).default({}),
+    modules: z.record(z.string().min(1), modulePlace).default({}),
     /** Keep completions and verdicts in the run folder (verdicts.jsonl), for `hone rescore`. */
     journal: z.boolean().default(true),
   })

@@ -94,7 +94,7 @@ test("a verifier of one's own is named by path as a reward is, and what is no pl
   const bad = hone("check", path, ...modules("any.mjs"));
   expect([bad.status, bad.stderr]).toEqual([
     2,
-    'HONE_ERR_CONFIG  --set: 1 problem(s)\n  verification.modules.any: is "any.mjs"; it must be a module by path or URL: "./mine.ts"\n',
+    'HONE_ERR_CONFIG  --set: 1 problem(s)\n  verification.modules.any: is "any.mjs"; it must be a module by path: "./mine.ts", or file:///...\n',
   ]);
 });
 
