@@ -1,8 +1,8 @@
 // The results of a run in a real browser: the system's chromium.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
@@ -50,6 +50,32 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
         expect(faults).toEqual([]);
         await page.close();
       }
+    },
+  );
+
+  test.runIf(long)(
+    "a run that ends is shown with its scores, though an earlier answer comes later",
+    async () => {
+      const dir = join(synthetic, "ends");
+      writeSyntheticRun(dir);
+      const path = join(dir, RUN_FILES.summary);
+      const summary = readFileSync(path);
+      rmSync(path);
+      await using live = await LiveServer.open([dir]);
+      const page = await browser.newPage();
+      const late = async (route: Route) => {
+        const response = await route.fetch();
+        writeFileSync(path, summary);
+        await page.waitForSelector(".cards");
+        await route.fulfill({ response });
+      };
+      await page.route(/api\/summary/, late, { times: 1 });
+      const overtaken = page.waitForRequest(/api\/summary/);
+      await page.goto(`${live.url}#results`);
+      await (await (await overtaken).response())!.finished();
+      await page.evaluate("new Promise((shown) => setTimeout(shown, 100))");
+      expect(await page.locator(".cards").count()).toBe(1);
+      await page.close();
     },
   );
 });

@@ -1,6 +1,6 @@
 // Samples and problems of a run in a real browser: the system's chromium.
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page, type Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { query, SampleIndex } from "../../lib/samples/index.ts";
@@ -86,8 +86,15 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const { samples } = query(index, { flippedSince: 3 });
     expect(Number(fact)).toBeCloseTo(samples.at(-1)!.reward!, 6);
     expect(await page.locator(".over-time tbody tr").count()).toBe(6);
-    await page.locator(".over-time tbody tr").last().locator("button").first().click();
+    const attempts = page.locator(".over-time tbody tr").last().locator("button");
+    const late = (route: Route) => void setTimeout(() => route.continue(), 500);
+    await page.route(/api\/sample\?/, late, { times: 1 });
+    const overtaken = page.waitForRequest(/api\/sample\?/);
+    await attempts.last().click();
+    await attempts.first().click();
     await page.waitForSelector(".side-by-side");
+    await (await (await overtaken).response())!.finished();
+    await page.evaluate("new Promise((shown) => setTimeout(shown, 100))");
     expect(await page.locator(".side-by-side > section h3").allInnerTexts()).toEqual(
       expect.arrayContaining(["step 3, attempt 0", "step 6, attempt 0"]),
     );

@@ -1,6 +1,6 @@
 import { el, fill, table } from "./dom.js";
 import { short } from "./format.js";
-import { newestAnswer } from "./newest-answer.js";
+import { newestSearch } from "./newest-answer.js";
 import { choice } from "./panel-samples.js";
 import { searchSamples } from "./sample-search.js";
 
@@ -24,12 +24,12 @@ export const problemsPanel = {
   mount(root, page) {
     const suspicions = el("section", { className: "hints", "aria-label": "hints" });
     const list = el("div", {});
-    const hints = newestAnswer(
+    const hints = newestSearch(
       suspicions,
       () => askHints(page),
       (answer) => fill(suspicions, ...hintsOf(answer)),
     );
-    const problems = newestAnswer(
+    const problems = newestSearch(
       list,
       () => askProblems(page),
       (answer) => fill(list, ...problemsOf(answer, listAgain, page.connection.frozen)),

@@ -1,4 +1,5 @@
 import { el, fill, table } from "./dom.js";
+import { newestAnswer } from "./newest-answer.js";
 
 /** @import { Panel } from "./page.js" */
 
@@ -7,9 +8,14 @@ export const recipePanel = {
   id: "recipe",
   title: "Recipe",
   mount(root, page) {
-    const show = async () => {
+    const ask = async () => {
       const runs = page.visibleRuns();
-      const manifests = await Promise.all(runs.map(({ run }) => page.connection.ask("recipe", { run })));
+      return {
+        runs,
+        manifests: await Promise.all(runs.map(({ run }) => page.connection.ask("recipe", { run }))),
+      };
+    };
+    const show = newestAnswer(ask, ({ runs, manifests }) => {
       const flat = manifests.map((manifest) => flattened(/** @type {{}} */ (manifest ?? {})));
       const names = [...new Set(flat.flatMap((fields) => [...fields.keys()]))];
       const rows = names.map((name) => [name, ...flat.map((fields) => fields.get(name) ?? "–")]);
@@ -22,7 +28,7 @@ export const recipePanel = {
         el("h2", {}, "Resolved recipe"),
         table(head, rows),
       );
-    };
+    });
     const start = () => void show().catch((error) => page.say(error));
     start();
     return { update: (what) => void ((what === "view" || what === "all") && start()) };

@@ -1,5 +1,6 @@
 import { el, fill, svg, table } from "./dom.js";
 import { bytes, duration, short } from "./format.js";
+import { newestAnswer } from "./newest-answer.js";
 import { verifierTable } from "./verifier-table.js";
 
 /** @import { Panel, Page } from "./page.js" */
@@ -11,19 +12,22 @@ export const resultsPanel = {
   id: "results",
   title: "Results",
   mount(root, page) {
-    const show = async () => {
+    const ask = async () => {
       const runs = page.visibleRuns();
-      const ask = (/** @type {string} */ name) =>
+      const of = (/** @type {string} */ name) =>
         Promise.all(runs.map(({ run }) => page.connection.ask(name, { run })));
-      const [summaries, verifiers] = await Promise.all([ask("summary"), ask("verifiers")]);
+      const [summaries, verifiers] = await Promise.all([of("summary"), of("verifiers")]);
+      return { runs, summaries, verifiers };
+    };
+    const show = newestAnswer(ask, ({ runs, summaries, verifiers }) =>
       fill(
         root,
         ...runs.flatMap(({ run }, i) => [
           section(page, run, /** @type {(RunSummary & { notes: string[] }) | null} */ (summaries[i] ?? null)),
           calledVerifiers(/** @type {readonly VerifierRow[]} */ (verifiers[i])),
         ]),
-      );
-    };
+      ),
+    );
     const start = () => void show().catch((error) => page.say(error));
     start();
     return { update: (what) => void (["view", "all", "runs"].includes(what) && start()) };

@@ -1,6 +1,6 @@
 import { el, fill } from "./dom.js";
 import { short } from "./format.js";
-import { newestAnswer } from "./newest-answer.js";
+import { newestSearch } from "./newest-answer.js";
 import { sampleSearch } from "./sample-search.js";
 import { sampleView } from "./sample-view.js";
 
@@ -28,7 +28,7 @@ export const samplesPanel = {
       const params = { run, ...given(asked), offset, limit: SAMPLES_A_PAGE };
       return /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
     };
-    const search = newestAnswer(list, ask, (answer) => {
+    const search = newestSearch(list, ask, (answer) => {
       fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
       shown.hidden = answer === null;
     });

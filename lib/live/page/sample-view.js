@@ -1,6 +1,7 @@
 import { el, fill, svg, table } from "./dom.js";
 import { explainAttempt } from "./explain-search.js";
 import { short } from "./format.js";
+import { newestAnswer } from "./newest-answer.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { ProblemAnswer, ShownSample, Taking } from "../wire.ts" */
@@ -132,6 +133,18 @@ async function overTime(page, run, one, root) {
   );
   const { takings } = answer;
   const beside = el("div", {});
+  let wanted = one.row;
+  const show = newestAnswer(
+    async () => /** @type {ShownSample} */ (await page.connection.ask("sample", { run, row: wanted })),
+    (other) => {
+      fill(beside, other.step < one.step ? sideBySide(other, one) : sideBySide(one, other));
+      beside.scrollIntoView({ block: "nearest" });
+    },
+  );
+  const compare = (/** @type {number} */ row) => {
+    wanted = row;
+    void show().catch((error) => page.say(error));
+  };
   const rows = takings.map((taking) => [
     String(taking.step),
     `${taking.solved} of ${taking.judged}`,
@@ -140,7 +153,7 @@ async function overTime(page, run, one, root) {
     el(
       "span",
       { className: "attempts" },
-      ...taking.rows.map((row, i) => attemptButton(page, run, one, beside, row, i)),
+      ...taking.rows.map((row, i) => attemptButton(compare, one, row, i)),
     ),
   ]);
   fill(
@@ -151,27 +164,15 @@ async function overTime(page, run, one, root) {
   );
 }
 
-/** @param {Page} page @param {number} run @param {ShownSample} one @param {HTMLElement} beside @param {number} row @param {number} attempt */
-function attemptButton(page, run, one, beside, row, attempt) {
-  const compare = async () => {
-    const other = /** @type {ShownSample} */ (await page.connection.ask("sample", { run, row }));
-    fill(
-      beside,
-      sideBySide(
-        ...(other.step < one.step
-          ? /** @type {const} */ ([other, one])
-          : /** @type {const} */ ([one, other])),
-      ),
-    );
-    beside.scrollIntoView({ block: "nearest" });
-  };
+/** @param {(row: number) => void} compare @param {ShownSample} one @param {number} row @param {number} attempt */
+function attemptButton(compare, one, row, attempt) {
   return el(
     "button",
     {
       type: "button",
       disabled: row === one.row,
       title: "set this attempt beside the one above",
-      onclick: () => void compare().catch((error) => page.say(error)),
+      onclick: () => compare(row),
     },
     String(attempt),
   );
