@@ -64,12 +64,19 @@ export class Answers {
     this.#expected.set(update, new Map());
   }
 
-  /** When all have answered, or those who have not are gone or too late. */
+  /**
+   * When all have answered, or those who have not are gone or too late. Time in which this process stood still counts against
+   * nobody: what they said meanwhile it has not heard.
+   */
   async of(update: number, members: readonly string[]): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;
-    const deadline = performance.now() + this.#settings.updateMs;
+    const { updateMs, beatMs } = this.#settings;
     const missing = () => members.some((member) => !answers.has(member) && this.#roster.isAlive(member));
-    while (missing() && performance.now() < deadline) await this.#next();
+    for (let leftMs = updateMs; missing() && leftMs > 0; ) {
+      const begun = performance.now();
+      await this.#next();
+      leftMs -= Math.min(performance.now() - begun, 2 * beatMs);
+    }
     this.#expected.delete(update);
     for (const member of members) this.#note(member, answers.has(member));
     return answers;

@@ -48,6 +48,15 @@ const isOver = (work: Promise<unknown>, withinMs: number) =>
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
   ]);
 
+test("what was said while this process stood still, for longer than anybody may take, is heard", async () => {
+  const asked = answers.of(1, ["b", "c"]);
+  await say("b");
+  setImmediate(() => void say("c")); // it comes when all that was due meanwhile has run
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  expect([...(await asked).keys()]).toEqual(["b", "c"]);
+  expect(answers.isLate("c")).toBe(false);
+});
+
 test("who does not answer in time is late, for longer each time, until it answers", async () => {
   await say("b");
   const heard = await answers.of(1, ["b", "c"]);
