@@ -91,6 +91,8 @@ function openFolder(dir: string): number {
   } catch (cause) {
     throw new HoneError("HONE_ERR_IO", `${dir} cannot be taken: ${(cause as Error).message}`, {
       cause,
+      // mkdir of a whole path says ENOENT of a file system that is mounted for reading only
+      hint: "Name a folder that you may write to, on a disk that is not mounted for reading only (--dir; createRun: dir).",
     });
   }
 }

@@ -59,6 +59,7 @@ const SAMPLES = 20;
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE for flags that do not go together. */
 export async function showSamples(dir: string, flags: SampleFlags, columns: number): Promise<Shown> {
   const index = await SampleIndex.open(dir);
+  if (flags.domain !== undefined) expectDomain(index, flags.domain);
   if (flags.hints) return shownHints(index, flags.hints);
   if (flags.problems !== undefined) {
     const { domain, offset, limit = SAMPLES } = flags;
@@ -78,6 +79,16 @@ export async function showSamples(dir: string, flags: SampleFlags, columns: numb
     ? whole.map(wholeSampleText).join("\n\n")
     : samplesText(found.total, whole, columns);
   return { value: { total: found.total, samples: flags.show ? whole : found.samples }, text };
+}
+
+/** A misspelled domain would look like one that has no completions yet. */
+function expectDomain({ tables: { problems: known }, names }: SampleIndex, domain: string): void {
+  const there = new Set(Array.from({ length: known.rows }, (_, row) => names[known.columns.domain[row]!]!));
+  if (there.size === 0 || there.has(domain)) return;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `--domain is ${JSON.stringify(domain)}; there: ${[...there].join(", ")}`,
+  );
 }
 
 function filterOf(flags: SampleFlags): SampleFilter {

@@ -55,6 +55,21 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 
+test("generate refuses a seed and a length that are no whole numbers", () => {
+  const asked = (...flags: string[]) =>
+    hone("generate", "--model", join(dir, "none"), "--prompt", "a", ...flags);
+  for (const [flag, text] of [
+    ["--seed", "1.5"],
+    ["--seed", "-1"],
+    ["--seed", "18446744073709551616"],
+    ["--max-tokens", "3.5"],
+  ]) {
+    const { status, stderr } = asked(flag!, text!);
+    expect(stderr).toBe(`HONE_ERR_USAGE  ${flag} is "${text}", not a whole number below 2^64\n`);
+    expect(status).toBe(2);
+  }
+});
+
 test("JavaScript that does not parse is named with its line, and files that are neither data nor a script as such", () => {
   file("half.mjs", "export const a = {");
   const said = [

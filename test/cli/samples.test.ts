@@ -123,3 +123,11 @@ test("a problem over time needs its name, and must have been taken", async () =>
   expect(text).toMatch(/step 1: correct, reward 1.000, 10 tokens +\| step 4: correct/);
   expect(text).toMatch(/boxed\{1\} +\| .*boxed\{4\}/);
 });
+
+test("a domain that the run has no problem of is an error that names those it has", async () => {
+  await expect(showSamples(dir, { domain: "maths" }, 80)).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: '--domain is "maths"; there: math, code',
+  });
+  await expect(showSamples(dir, { domain: "cod", problems: "all" }, 80)).rejects.toThrow("there: math, code");
+});

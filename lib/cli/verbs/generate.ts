@@ -21,11 +21,15 @@ function numberOf(flag: string, text: string): number {
   throw new HoneError("HONE_ERR_USAGE", `${flag} is ${JSON.stringify(text)}, not a number`);
 }
 
+function wholeOf(flag: string, text: string): bigint {
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return BigInt(text);
+  throw new HoneError("HONE_ERR_USAGE", `${flag} is ${JSON.stringify(text)}, not a whole number below 2^64`);
+}
+
 async function generateVerbAction(flags: Flags): Promise<number> {
   const { generate } = await import("../generate.ts");
   const { modelFolder } = await import("../model-name.ts");
   const request = {
-    directory: await modelFolder(flags.model),
     prompt: flags.prompt,
     raw: flags.raw ?? false,
     sampling: {
@@ -33,9 +37,10 @@ async function generateVerbAction(flags: Flags): Promise<number> {
       topP: numberOf("--top-p", flags.topP),
       topK: numberOf("--top-k", flags.topK),
     },
-    ...(flags.maxTokens !== undefined && { maxTokens: numberOf("--max-tokens", flags.maxTokens) }),
-    seed: BigInt(numberOf("--seed", flags.seed)),
+    ...(flags.maxTokens !== undefined && { maxTokens: Number(wholeOf("--max-tokens", flags.maxTokens)) }),
+    seed: wholeOf("--seed", flags.seed),
     ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
+    directory: await modelFolder(flags.model), // last: it may download
   };
   const say = flags.json ? () => {} : (piece: string) => void process.stdout.write(piece);
   const { text, ...facts } = await generate(request, say);

@@ -1,3 +1,4 @@
+import { HoneError } from "../../errors.ts";
 import type { Rescoring } from "../../orchestration/index.ts";
 import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/terminal.ts";
@@ -31,6 +32,11 @@ async function rescore(dir: string, flags: Flags): Promise<number> {
     },
   }).finally(() => own?.close());
   line.end();
+  if (domain !== undefined && rescoring.domains.length === 0)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${dir} has no completion of a domain called ${JSON.stringify(domain)}`,
+    );
   print(flags, rescoring, rescoringText(rescoring));
   return EXIT.done;
 }

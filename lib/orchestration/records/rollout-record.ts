@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
-import { fileWork } from "../../metrics/index.ts";
+import { fileWork, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
 import {
   type DomainName,
@@ -136,10 +136,11 @@ export function cutRolloutRecord(dir: string, steps: number): void {
   });
 }
 
-/** Steps that a run folder has records of, ascending. Throws HONE_ERR_IO where there are none. */
+/** Steps that a run folder has records of, ascending. Throws HONE_ERR_IO where there are none, or no run. */
 export function recordedSteps(dir: string): number[] {
   const folder = join(dir, ROLLOUT_RECORD);
   if (!existsSync(folder)) {
+    readRunManifest(dir);
     throw new HoneError("HONE_ERR_IO", `${folder}: no such folder`, {
       hint: "Rollouts are kept by runs whose recipe says rollouts: { record: true }.",
     });
