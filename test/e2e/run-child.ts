@@ -6,7 +6,6 @@
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
 import { defineRecipe } from "../../lib/config/index.ts";
-import { openProcesses } from "../../lib/fleet/index.ts";
 import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
@@ -19,7 +18,9 @@ await runMain(async () => {
   const signal = interruptSignal(say);
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
   const { processes } = recipe.hardware ?? {};
-  await using fleet = processes && (await openProcesses({ ...processes, core: await nativeCore() }));
+  // Loaded where it is asked for: a chaos test starts ninety of these without.
+  const door = processes && (await import("../../lib/fleet/index.ts"));
+  await using fleet = door && (await door.openProcesses({ ...processes, core: await nativeCore() }));
   await using run = await createRun(recipe, {
     dir,
     resume,
