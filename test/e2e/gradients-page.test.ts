@@ -92,8 +92,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
   });
   afterAll(() => browser?.close());
 
-  async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}) {
+  /** @param mayHear when the page gets events of its run */
+  async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}, mayHear?: Promise<void>) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
+    if (mayHear) await page.route("**/api/events*", (route) => mayHear.then(() => route.continue()));
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
@@ -128,7 +130,11 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
   test("the matrix is the log's at the last measured step, and at any other by slider, button and key", async () => {
     const dir = measuredRun(42);
     await using live = await LiveServer.open([dir]);
-    const { page, faults } = await open(live.url);
+    let letHear = () => {};
+    const mayHear = new Promise<void>((resolve) => {
+      letHear = resolve;
+    });
+    const { page, faults } = await open(live.url, {}, mayHear);
     await page.waitForSelector(".cosine");
     const title = page.locator(".gradients .card h3").first();
     expect(await title.innerText()).toBe("Step 40, measurement 8 of 8");
@@ -138,6 +144,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     );
     const slider = page.getByLabel("measured step");
     await slider.focus();
+    const hears = page.waitForResponse(/api\/events/);
+    letHear();
+    await hears; // and what the page hears of its run takes nobody's focus away
+    await page.evaluate("new Promise((drawn) => setTimeout(drawn, 600))"); // it draws steps every 400 ms
     await page.keyboard.press("Home");
     expect(await title.innerText()).toBe("Step 5, measurement 1 of 8");
     expect(await matrix(page)).toEqual(expected(5));

@@ -29,12 +29,18 @@ const ATTRIBUTES = new Set(["role", "for", "list", "scope", "colspan"]);
 const isThere = (child) => child !== undefined && child !== false && child !== null;
 
 /**
- * Replaces what an element holds.
+ * Replaces what an element holds. Children that it holds already are not taken out: one that is taken out and put in again
+ * loses the focus and whatever a reader is dragging.
  * @param {Element} node
  * @param {(Node | string | undefined | false)[]} children
  */
 export function fill(node, ...children) {
-  node.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(isThere)));
+  const wanted = children.filter(isThere).map((one) => (typeof one === "string" ? new Text(one) : one));
+  if (!wanted.some((one) => one.parentNode === node)) return node.replaceChildren(...wanted);
+  const kept = new Set(wanted);
+  for (const old of [...node.childNodes]) if (!kept.has(old)) old.remove();
+  for (const [i, one] of wanted.entries())
+    if (node.childNodes[i] !== one) node.insertBefore(one, node.childNodes[i] ?? null);
 }
 
 const HANDLERS = /** @type {const} */ (["onclick", "onchange", "onsubmit", "oninput"]);
