@@ -26,13 +26,21 @@ export function chartTools(page) {
   const all = el("button", { type: "button", onclick: () => (view.range = null) }, "all steps");
   const runs = el("div", { className: "runs", role: "group", "aria-label": "runs" });
   const marks = el("ul", { className: "marks", "aria-label": "marks on the charts" });
+  /** @type {Map<number, ReturnType<typeof runSwitch>>} */
+  const switches = new Map();
+  const switchOf = (/** @type {number} */ run) => {
+    const one = switches.get(run) ?? runSwitch(page, run);
+    switches.set(run, one);
+    one.update();
+    return one.element;
+  };
   const show = () => {
     showMarkKey(page, marks);
     smoothing.value = String(view.smoothing);
-    from.value = view.range ? String(view.range[0]) : "";
-    to.value = view.range ? String(view.range[1]) : "";
+    for (const [end, input] of [from, to].entries())
+      if (document.activeElement !== input) input.value = view.range ? String(view.range[end]) : "";
     all.disabled = view.range === null;
-    fill(runs, ...(page.store.runs.length > 1 ? page.store.runs.map(({ run }) => runSwitch(page, run)) : []));
+    if (page.store.runs.length > 1) fill(runs, ...page.store.runs.map(({ run }) => switchOf(run)));
   };
   show();
   const tools = el(
@@ -69,10 +77,11 @@ function runSwitch(page, run) {
   const dir = page.store.runs[run]?.dir ?? "";
   const chip = el("span", { className: "chip" });
   chip.style.background = `var(--hue-${run % 8})`;
-  const box = el("input", {
-    type: "checkbox",
-    checked: page.view.shows(dir),
-    onchange: () => page.view.toggle(dir),
-  });
-  return el("label", { className: "run-switch", title: dir }, box, chip, page.runLabel(run));
+  const box = el("input", { type: "checkbox", onchange: () => page.view.toggle(dir) });
+  const label = el("span", {});
+  const update = () => {
+    box.checked = page.view.shows(dir);
+    fill(label, page.runLabel(run));
+  };
+  return { element: el("label", { className: "run-switch", title: dir }, box, chip, label), update };
 }

@@ -1,5 +1,5 @@
 import { chartTools } from "./chart-tools.js";
-import { el, fill } from "./dom.js";
+import { el, fill, renew } from "./dom.js";
 import { ChartGrid } from "./panel-overview.js";
 
 /** @import { Panel, Page } from "./page.js" */
@@ -30,28 +30,28 @@ export const metricsPanel = {
     const charts = new ChartGrid(page, grid);
     /** @type {readonly GuideRow[]} */
     let guide = [];
-    const renew = () => {
+    const showFound = () => {
       wanted = search.value;
       const found = matching(namesOf(page), wanted, guide);
       fill(count, `${found.length} of ${namesOf(page).length} metrics`);
       charts.show(found.slice(0, MOST_CHARTS).map((name) => specOf(name, guide)));
-      fill(more, ...found.slice(MOST_CHARTS).map((name) => nameButton(name, search)));
+      renew(more, ...found.slice(MOST_CHARTS).map((name) => nameButton(name, search)));
       charts.update();
     };
-    search.addEventListener("input", renew);
+    search.addEventListener("input", showFound);
     page.connection.ask("guide").then(
       (rows) => {
         guide = /** @type {GuideRow[]} */ (rows);
-        renew();
+        showFound();
       },
       (error) => page.say(error),
     );
-    renew();
+    showFound();
     return {
       update(what) {
         if (what === "view" || what === "all" || what === "runs") tools.update();
         if (what === "theme") return charts.repaint();
-        if (what === "runs" || what === "all" || what === "view") renew();
+        if (what === "runs" || what === "all" || what === "view") showFound();
         else if (what === "steps") charts.update();
       },
       close: () => charts.close(),

@@ -54,11 +54,7 @@ export class ChartGrid {
     );
     for (const chart of before.values()) chart.close();
     const figures = [...this.#charts.values()].map(({ figure }) => figure);
-    if (
-      figures.some((figure, i) => figure !== this.#root.children[i]) ||
-      figures.length !== this.#root.children.length
-    )
-      fill(this.#root, ...figures);
+    fill(this.#root, ...figures);
   }
 
   update() {
