@@ -67,7 +67,7 @@ function start(body: string, settings: object): RankProcess & { prepared: Promis
   prepared.catch(() => {});
   const result = new Promise<RankResult | undefined>((resolve) => {
     child.on("message", (said: Said) => said.result && resolve(said.result));
-    child.once("exit", () => resolve(undefined));
+    child.once("disconnect", () => resolve(undefined)); // not "exit", which may come before what it said last
   });
   return { child, prepared, result };
 }

@@ -16,6 +16,8 @@ import { engineOptions, modelConfig, request, trainerOptions } from "./small-mod
 
 const withGloo = describe.skipIf(info().gloo.version === null);
 const SMALL = { bucketBytes: 512 };
+/** What a receiver says of a sender that died. */
+const LOST = { lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" };
 
 /** For a rank's script: a trainer, an engine with a receiver, and samples of it. */
 const PARTS = `
@@ -128,9 +130,9 @@ withGloo("between processes", () => {
     );
     setTimeout(() => ranks[0]!.child.kill("SIGKILL"), 1500);
     for (const { result } of ranks.slice(1)) {
-      const value = (await result)?.value as Samples & { lost: string; commit: string };
-      expect(value).toMatchObject({ lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" });
-      expect(new Set(value.versions)).toEqual(new Set([1]));
+      const said = await result;
+      expect(said).toMatchObject({ value: LOST });
+      expect(new Set((said!.value as Samples).versions)).toEqual(new Set([1]));
     }
   });
 
@@ -161,9 +163,9 @@ withGloo("between processes", () => {
        return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
       patient(600_000),
     );
-    const value = (await ranks[1]!.result)?.value as Samples & { lost: string; commit: string };
-    expect(value).toMatchObject({ lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" });
-    expect(new Set(value.versions)).toEqual(new Set([1]));
+    const result = await ranks[1]!.result;
+    expect(result).toMatchObject({ value: LOST });
+    expect(new Set((result!.value as Samples).versions)).toEqual(new Set([1]));
   });
 
   test("a receiver that dies is told to the sender, which trains on, and to the other receiver", async () => {
