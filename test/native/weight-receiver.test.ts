@@ -163,6 +163,7 @@ withGloo("between processes", () => {
        return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
       patient(600_000),
     );
+    expect(await ranks[0]!.result).toBeUndefined(); // killed, without a word of an error
     const result = await ranks[1]!.result;
     expect(result).toMatchObject({ value: LOST });
     expect(new Set((result!.value as Samples).versions)).toEqual(new Set([1]));
