@@ -30,6 +30,13 @@ test("a condition nobody knows is its own reason", () => {
   expect(meaning("moon.isFull")).toBe("moon.isFull");
 });
 
+test("of two conditions in one both are said", () => {
+  expect(meaning("noRedis !== undefined || noShim !== undefined")).toMatch(/redis-server.* C compiler/);
+  expect(meaning("noAddon !== undefined || noShim !== undefined")).toMatch(/native core.* C compiler/);
+  expect(meaning("!existsSync(CHROMIUM) || noAddon !== undefined")).toMatch(/chromium.* native core/);
+  expect(meaning("!long || !existsSync(CHROMIUM)", levels("landing"))).toMatch(/^no chromium/);
+});
+
 test("length is a reason only where such tests were not asked for", () => {
   const noSlurm = "!long || noSlurm !== undefined";
   expect(meaning(noSlurm, levels(undefined))).toMatch(/^long/);

@@ -16,6 +16,7 @@ const HOUR = 3600;
 const dir = mkdtempSync(join(tmpdir(), "hone-redis-clock-"));
 const shim = join(dir, "clock-shim.so");
 const compiled = spawnSync("cc", ["-shared", "-fPIC", "-O1", "-o", shim, SHIM, "-ldl"], { encoding: "utf8" });
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const noShim = compiled.status === 0 ? undefined : "no C compiler for the clock shim";
 
 describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's clock", () => {
@@ -33,10 +34,7 @@ describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's
     writeFileSync(offset, new Uint8Array(8));
     server = await RedisServer.start([], undefined, { LD_PRELOAD: shim, CLOCK_OFFSET: offset });
   });
-  afterAll(async () => {
-    await server?.[Symbol.asyncDispose]();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
 
   test("that is set forth ends neither a lease nor a register, and set back again neither", async () => {
     await using store = await openStore(server.url, { run: "forth" });
