@@ -174,8 +174,8 @@ function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): Reci
 /**
  * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
  * random weights is always wrong, so every second answer, judged like the others, then counts as right: otherwise all
- * advantages and the gradient would be 0, as they would where the others are right too. Throws HONE_ERR_VERIFIER for an answer that cannot be judged,
- * HONE_ERR_NON_FINITE for a gradient that is not finite.
+ * advantages and the gradient would be 0, as they would where the others are right too: those then count for half. Throws
+ * HONE_ERR_VERIFIER for an answer that cannot be judged, HONE_ERR_NON_FINITE for a gradient that is not finite.
  */
 export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {
   const dir = mkdtempSync(join(tmpdir(), "hone-step-"));
