@@ -65,7 +65,7 @@ export const machineSchema = z.strictObject({
       trainer: positive(),
       /**
        * A group on its way to an engine and back costs so many seconds beside it (messages, books, verdicts), on so many
-       * cores; an engine's groups one after the other.
+       * cores; one group after the other, for all engines, since one process keeps the books.
        */
       perGroup: seconds(),
       service: positive(),

@@ -25,6 +25,8 @@ export class SharedCores {
   readonly #timeline: Timeline;
   readonly #engines: readonly Sharer[];
   readonly #works = new Set<Work>();
+  /** Told when what their groups cost beside an engine is done; the first one's is under way. */
+  readonly #served: (() => void)[] = [];
   #busy = 0;
   #speed = 1;
   #since = 0;
@@ -52,9 +54,18 @@ export class SharedCores {
     });
   }
 
-  /** Calls back when what a group costs beside its engine is done. */
+  /** Calls back when what a group costs beside its engine is done: one group after the other, whoever asks. */
   serve(done: () => void): void {
-    this.#work(this.#shared.service, this.#shared.perGroup, done);
+    this.#served.push(done);
+    if (this.#served.length === 1) this.#serveNext();
+  }
+
+  #serveNext(): void {
+    this.#work(this.#shared.service, this.#shared.perGroup, () => {
+      const done = this.#served.shift()!;
+      if (this.#served.length > 0) this.#serveNext();
+      done();
+    });
   }
 
   #work(cores: number, seconds: number, done: () => void): void {

@@ -42,3 +42,33 @@ test("beyond that all are slowed alike, and only for as long", async () => {
   expect(ends["trained"]).toBeCloseTo(6 + 3 / (2 / 3), 12);
   expect(speeds.map((speed) => Number(speed.toFixed(4)))).toEqual([0.6667, 0.5, 0.6667, 1]);
 });
+
+test("groups of all engines are served one after the other, so that more engines crowd out nobody's step", async () => {
+  const { timeline, cores } = coresOf();
+  const ends: number[] = [];
+  for (let i = 0; i < 3; i++) cores.serve(() => ends.push(timeline.seconds));
+  let trained = -1;
+  void cores.train(8, 0).then(() => {
+    trained = timeline.seconds;
+  });
+  await timeline.run(() => ends.length === 3);
+  expect(ends).toEqual([3, 6, 9]);
+  expect(trained).toBe(8);
+});
+
+test("who is served may ask for the next at once, behind who waits", async () => {
+  const { timeline, cores } = coresOf();
+  const ends: [string, number][] = [];
+  const end = (name: string) => () => {
+    ends.push([name, timeline.seconds]);
+    if (name === "first") cores.serve(end("again"));
+  };
+  cores.serve(end("first"));
+  cores.serve(end("second"));
+  await timeline.run(() => ends.length === 3);
+  expect(ends).toEqual([
+    ["first", 3],
+    ["second", 6],
+    ["again", 9],
+  ]);
+});
