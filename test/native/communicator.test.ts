@@ -2,12 +2,14 @@
 // ends is tested in test/csrc/dist; here it is what JavaScript sees of it, and that nothing of Node waits for another rank.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Communicator, info } from "../../lib/native/index.ts";
 import { patient } from "../patience.ts";
-import { communicatorPair as pair, rankProcesses, resultsOf } from "./processes.ts";
+import { communicatorPair as pair, rankProcess, rankProcesses, resultsOf } from "./processes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const withGloo = describe.skipIf(info().gloo.version === null);
@@ -17,6 +19,11 @@ test.runIf(info().gloo.version === null)("without Gloo a communicator says what 
     /libgloo-dev.*npx hone build/,
   );
 });
+
+/** Of the socket's address behind the line that says whose it is, as Gloo compares them: the higher connects. */
+function port(blob: Uint8Array): number {
+  return new Uint16Array(blob.slice(blob.indexOf(10) + 3).buffer)[0]!;
+}
 
 withGloo("between processes", () => {
   test.each([2, 3, 4])("%i of them compute what plain loops compute", async (size) => {
@@ -94,6 +101,26 @@ withGloo("between processes", () => {
     expect((await stopped)?.error?.code).toBe("HONE_ERR_COLLECTIVE");
   });
 
+  // Gloo's thread threw where it came too late for a connection, which ended the process.
+  test("a process that stands still while another connects and gives up lives on, and is told", async () => {
+    const timeoutMs = patient(60_000);
+    const slow = rankProcess("return 1", { rank: 1, size: 2, timeoutMs });
+    const there = (await slow.prepared)[0]!;
+    let group: Communicator, here: Uint8Array;
+    do {
+      group = new Communicator({ rank: 0, size: 2, timeoutMs });
+      here = group.prepare()[1]!;
+    } while (port(here) < port(there)); // then this one waits for the other's connection
+    slow.child.kill("SIGSTOP");
+    while (!/\) T /.test(readFileSync(`/proc/${slow.child.pid}/stat`, "utf8"))) await sleep(5);
+    const connected = group.connect([new Uint8Array(), there]);
+    setTimeout(() => group.abort("it takes too long"), 200);
+    await expect(connected).rejects.toMatchObject({ code: "HONE_ERR_ABORTED" });
+    slow.child.kill("SIGCONT");
+    slow.child.send([here, new Uint8Array()]);
+    expect(await slow.result).toMatchObject({ error: { code: "HONE_ERR_COLLECTIVE" } });
+  });
+
   test("a process may end while a collective waits", () => {
     const script = `
       const native = require("node-gyp-build")(${JSON.stringify(ROOT)});
@@ -106,7 +133,7 @@ withGloo("between processes", () => {
       })();`;
     const { status, stderr } = spawnSync(process.execPath, ["--input-type=commonjs", "-e", script], {
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: patient(60_000),
     });
     expect({ status, stderr }).toEqual({ status: 3, stderr: "" });
   });

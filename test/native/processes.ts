@@ -1,6 +1,7 @@
 /** Ranks as processes of their own, each with a communicator over the real addon; the test carries what they prepare. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { CommunicatorOptions } from "../../lib/native/group-face.ts";
 import { Communicator } from "../../lib/native/index.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -45,8 +46,7 @@ export async function rankProcesses(
   script: string,
   timeoutMs = 60_000,
 ): Promise<readonly RankProcess[]> {
-  const body = `async function main(group, rank) { ${script} }\n${PREAMBLE}`;
-  const started = Array.from({ length: size }, (_, rank) => start(body, { rank, size, timeoutMs }));
+  const started = Array.from({ length: size }, (_, rank) => rankProcess(script, { rank, size, timeoutMs }));
   const prepared = await Promise.all(started.map(({ prepared }) => prepared));
   started.forEach(({ child }, rank) => {
     child.send(prepared.map((blobs) => blobs[rank]));
@@ -54,7 +54,12 @@ export async function rankProcesses(
   return started;
 }
 
-function start(body: string, settings: object): RankProcess & { prepared: Promise<readonly Uint8Array[]> } {
+/** One that is still to be sent what the others prepared for it. */
+export function rankProcess(
+  script: string,
+  settings: CommunicatorOptions,
+): RankProcess & { readonly prepared: Promise<readonly Uint8Array[]> } {
+  const body = `async function main(group, rank) { ${script} }\n${PREAMBLE}`;
   const child = spawn(process.execPath, ["--input-type=commonjs", "-e", body, JSON.stringify(settings)], {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -178,6 +178,7 @@ struct HoneGlooGroup {
       throw;
     }
     forget();
+    met = true;
   }
 
   void interrupt() {
@@ -186,9 +187,13 @@ struct HoneGlooGroup {
     for (const auto& [peer, buffer] : waited) wake(*buffer);
   }
 
+  /// To close is to reset the connection. One that is reset before the other process has come to accept it is an error that
+  /// Gloo's thread there throws, which ends that process; until all have answered, a pair is let go without that.
   void leave() {
     for (int peer = 0; peer < context->size; ++peer) {
-      if (peer != context->rank) context->getPair(peer)->close();
+      std::unique_ptr<gloo::transport::Pair>& pair = context->getPair(peer);
+      if (pair && met) pair->close();
+      else pair.reset();
     }
   }
 
@@ -234,6 +239,7 @@ struct HoneGlooGroup {
     waited.clear();
   }
 
+  bool met = false;  // the first exchange is one with all
   std::mutex mutex;
   std::vector<std::pair<int, Buffer*>> waited;  // by peer
   bool interrupted = false;
