@@ -13,6 +13,7 @@ import {
   type DatasetSpec,
   filterDataset,
   loadBuiltIn,
+  ofDomain,
   parseDatasetSpec,
   readerOf,
   referenceFault,
@@ -65,7 +66,7 @@ export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
   const found = new Map<string, DatasetSpec>();
   for (const [domain, { source }] of Object.entries(domains)) {
     const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
-    if (spec !== undefined) found.set(domain, spec.kind === "jsonl" ? { domain, ...spec } : spec);
+    if (spec !== undefined) found.set(domain, ofDomain(spec, domain));
   }
   return found;
 }

@@ -1,3 +1,6 @@
+import { HoneError } from "../errors.ts";
+import { membersOf } from "../json-text.ts";
+
 /** One row as in its file, before its fields are checked. */
 export interface RawRow {
   readonly file: string;
@@ -15,3 +18,30 @@ export interface Fault {
   /** The same words for the same kind of damage, so that it can be counted. */
   readonly fault: string;
 }
+
+/**
+ * The JSON text of what stands at a path in a row, as the file has it where the file has JSON: every digit is kept. A text
+ * that holds JSON stands for what it holds, on the way and at the end. Undefined where there is nothing, or null.
+ */
+export function jsonAt({ text, value }: RawRow, path: readonly string[]): string | undefined {
+  try {
+    return path.reduce<string | undefined>(memberOf, text ?? asJson(value));
+  } catch (error) {
+    if (HoneError.is(error) || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function memberOf(json: string | undefined, key: string): string | undefined {
+  if (json === undefined) return undefined;
+  const member = membersOf(json).get(key);
+  if (member === undefined || member === "null") return undefined;
+  return member.startsWith('"') ? (JSON.parse(member) as string) : member;
+}
+
+/** Of a row that its file has as columns. Throws SyntaxError on integers that no number can hold. */
+const asJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === "bigint") throw new SyntaxError(`${inner} is no number`);
+    return inner;
+  });

@@ -4,6 +4,8 @@ import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "./datase
 
 /** GSM8K's rows are also rows of one's own, which one may train on. */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
+/** Who may judge rows of verl's, the likelier first. */
+const VERL = ["math", "code"] as const;
 /** Rows of a file that are looked at. */
 const LOOKED_AT = 20;
 
@@ -15,30 +17,64 @@ const BESIDE = new Set(["problem", "question", "solution", "answer"]);
  * The kind of the data at a path, determined by the first rows of the first file that has some of any kind: the
  * published kind that reads most of them, else the user's own rows (`jsonl`). Throws HONE_ERR_DATA when the data cannot
  * be read, HONE_ERR_USAGE when its rows are of no kind.
- * @param verifier judges the user's own rows; default `math`.
+ * @param verifier judges rows that do not say who does; default `math` for the user's own, for verl's whoever judges
+ * most of the first rows.
  */
-export async function tellKind(path: string, verifier = "math"): Promise<DatasetSpec> {
-  const own: DatasetSpec = { kind: "jsonl", path, verifier };
-  const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => !OWN.has(kind));
-  const specs = [...published.map((kind) => ({ kind, path }) as DatasetSpec), own];
-  const read: Candidate[] = specs.map((spec) => ({ spec, read: readerOf(spec).open(spec), rows: 0 }));
+export async function tellKind(path: string, verifier?: string): Promise<DatasetSpec> {
+  const { read, looked } = await tried(path, specsOf(path, verifier));
+  const [best] = read;
+  if (best!.rows > 0) return best!.spec;
+  if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
+  const own = read.find(({ spec }) => spec.kind === "jsonl")!;
+  throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
+    hint: `Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${own.fault}).`,
+  });
+}
+
+/** The same for data whose kind is known: who judges it, where its kind does not say. */
+export async function tellVerifier(spec: DatasetSpec, verifier?: string): Promise<DatasetSpec> {
+  if (spec.kind === "jsonl") return { ...spec, verifier: verifier ?? "math" };
+  if (spec.kind !== "verl") return spec;
+  if (verifier !== undefined) return { ...spec, verifier };
+  const { read } = await tried(
+    spec.path,
+    VERL.map((judge) => ({ ...spec, verifier: judge })),
+  );
+  return read[0]!.spec;
+}
+
+/** How the first rows of the first file that has some read as each of `specs`: the one that reads most comes first. */
+async function tried(
+  path: string | readonly string[],
+  specs: readonly DatasetSpec[],
+): Promise<{ readonly read: readonly Candidate[]; readonly looked: number }> {
+  const read = specs.map((spec): Candidate => ({ spec, read: readerOf(spec).open(spec), rows: 0, kept: 0 }));
   let looked = 0;
   for (const file of dataFiles(path)) {
     looked += await lookInto(file, read);
     if (read.some(({ rows }) => rows > 0)) break;
   }
-  const [best] = [...read].sort((a, b) => b.rows - a.rows);
-  if (best !== undefined && best.rows > 0) return best.spec;
-  if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
-  throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
-    hint: `Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${read.at(-1)!.fault}).`,
-  });
+  return { read: read.sort((a, b) => b.rows - a.rows || b.kept - a.kept), looked };
+}
+
+/** What the data may be, the user's own rows last. */
+function specsOf(path: string, verifier: string | undefined): DatasetSpec[] {
+  const judges = VERL.filter((name) => verifier === undefined || verifier === name);
+  const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => !OWN.has(kind));
+  return [
+    ...published.flatMap((kind): DatasetSpec[] =>
+      kind === "verl" ? judges.map((judge) => ({ kind, path, verifier: judge })) : [{ kind, path }],
+    ),
+    { kind: "jsonl", path, verifier: verifier ?? "math" },
+  ];
 }
 
 interface Candidate {
   readonly spec: DatasetSpec;
   readonly read: ReturnType<ReturnType<typeof readerOf>["open"]>;
+  /** Those that are sound, and those of them that are used. */
   rows: number;
+  kept: number;
   /** Why a row of them is none of this kind. */
   fault?: string;
 }
@@ -71,6 +107,7 @@ function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
     const outcome = kind.read(raw);
     if ("bad" in outcome) kind.fault ??= outcome.bad;
     else kind.rows += 1;
+    if ("question" in outcome) kind.kept += 1;
   } catch (error) {
     kind.fault ??= (error as Error).message;
   }

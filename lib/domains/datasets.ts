@@ -2,8 +2,9 @@ import { DatasetSource } from "../data/dataset-source.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { type Admission, RowFilter } from "../data/row-filter.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
-import { jsonl } from "./jsonl.ts";
+import { type JsonlOptions, jsonl } from "./jsonl.ts";
 import { DOMAINS } from "./registry.ts";
+import { verl } from "./verl.ts";
 
 /** One object with the fields of every part of a union. */
 type Merged<Union> = (Union extends unknown ? (part: Union) => void : never) extends (all: infer All) => void
@@ -18,7 +19,7 @@ const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) =
  * Every kind of data set by its name in a recipe: a published one's reader, or a function that makes one from the
  * options.
  */
-export const DATASETS = { jsonl, ...READERS };
+export const DATASETS = { jsonl, verl, ...READERS };
 
 export type DatasetKind = keyof typeof DATASETS;
 type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => RowReader<infer Options>)
@@ -52,7 +53,13 @@ export function isDatasetKind(name: string): name is DatasetKind {
 
 /** Throws HONE_ERR_CONFIG if the options are incomplete. */
 export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
-  return spec.kind === "jsonl" ? jsonl(spec) : DATASETS[spec.kind];
+  const reader = DATASETS[spec.kind];
+  return typeof reader === "function" ? reader(spec as JsonlOptions) : reader;
+}
+
+/** The data set as the source of a domain: one that is read for any domain is read for this. */
+export function ofDomain(spec: DatasetSpec, domain: string | undefined): DatasetSpec {
+  return typeof DATASETS[spec.kind] === "function" ? ({ domain, ...spec } as DatasetSpec) : spec;
 }
 
 /**
@@ -65,8 +72,7 @@ export function openDataset(
   admit?: Admission,
   validates = false,
 ): Promise<ProblemSource> {
-  const whole = spec.kind === "jsonl" ? { domain: options.domain, ...spec } : spec;
-  const reader = readerOf(whole);
+  const reader = readerOf(ofDomain(spec, options.domain));
   const all = validates && spec.heldOut === undefined;
   return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
 }

@@ -72,10 +72,9 @@ async function specOf(
   verifier: string | undefined,
 ): Promise<DatasetSpec | undefined> {
   const { isScript } = await import("../load-recipe.ts");
-  if (given?.kind === "jsonl") return { ...given, verifier: verifier ?? "math" };
-  if (given !== undefined || isScript(target)) return given;
-  const { tellKind } = await import("../../domains/data-kind.ts");
-  return tellKind(target, verifier);
+  const { tellKind, tellVerifier } = await import("../../domains/data-kind.ts");
+  if (given !== undefined) return tellVerifier(given, verifier);
+  return isScript(target) ? undefined : tellKind(target, verifier);
 }
 
 const withSources = (command: Command): Command =>

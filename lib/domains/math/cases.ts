@@ -4,7 +4,11 @@ import type { CaseReader } from "../verify-case.ts";
 import { math } from "./verify.ts";
 
 const rowSchema = z.union([
-  z.object({ response: z.string(), gold: z.string() }),
+  z.object({
+    response: z.string(),
+    gold: z.union([z.string(), z.array(z.string())]),
+    after: z.string().optional(),
+  }),
   z.object({ pred: z.string(), gold: z.string() }),
 ]);
 
@@ -12,8 +16,8 @@ const rowSchema = z.union([
 const SET_OFF = /\\boxed|\$|\\\[|\\\(/;
 
 /**
- * Reads { response, gold }: a completion and the answer its last box must equal; or { pred, gold }: two answers,
- * each a bare formula or a text that states one.
+ * Reads { response, gold, after? }: a completion and the answer its last box must equal, or the text behind the last
+ * `after`; or { pred, gold }: two answers, each a bare formula or a text that states one.
  */
 export const readCase: CaseReader = (row) => {
   const parsed = rowSchema.safeParse(row);
@@ -24,12 +28,12 @@ export const readCase: CaseReader = (row) => {
       `math case: needs texts "gold" and "response" (or "pred"), has ${found.join(", ") || "no field"}`,
     );
   }
-  const { gold } = parsed.data;
   if ("response" in parsed.data) {
-    const completion = { text: parsed.data.response, finish: "stop" as const };
-    return { verifier: math, completion, reference: { answer: gold } };
+    const { response, gold, after } = parsed.data;
+    const completion = { text: response, finish: "stop" as const };
+    return { verifier: math, completion, reference: { answer: gold, ...(after !== undefined && { after }) } };
   }
-  const { pred } = parsed.data;
+  const { pred, gold } = parsed.data;
   const completion = { text: SET_OFF.test(pred) ? pred : `\\boxed{${pred}}`, finish: "stop" as const };
   return { verifier: math, completion, reference: { answer: gold, anywhere: SET_OFF.test(pred) } };
 };

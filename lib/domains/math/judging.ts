@@ -1,7 +1,7 @@
 import { HoneError } from "../../errors.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { correct, noAnswer, unparsable, wrong } from "../verifier.ts";
-import { lastBox } from "./boxed.ts";
+import { lastStated, type Marker } from "./answer-line.ts";
 import { Budget } from "./budget.ts";
 import { matches } from "./compare.ts";
 import { BudgetExceeded } from "./rational.ts";
@@ -46,9 +46,9 @@ export function readGold(answer: string, rules: Rules): Reading {
   return gold;
 }
 
-/** The verdict on the last box of a completion. */
-export function judgeBox(completion: string, gold: Reading, rules: Rules): ScoredVerdict {
-  const tail = lastBox(rules.responseOf(completion));
+/** The verdict on the last box of a completion. @param after a marker that may stand for the box. */
+export function judgeBox(completion: string, gold: Reading, rules: Rules, after?: Marker): ScoredVerdict {
+  const tail = lastStated(rules.responseOf(completion), after);
   if (tail.status === "no_answer") return noAnswer(tail.reason);
   if (tail.status !== "found") return unparsable(tail.reason);
   const answer = rules.read(tail.text, gold);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import type { Verifier } from "../verifier.ts";
+import { MARKERS, type Marker } from "./answer-line.ts";
 import { FACTS } from "./facts.ts";
 import { judgeBox, type Rules, readGold } from "./judging.ts";
 import type { Reading } from "./reading.ts";
@@ -10,15 +11,21 @@ import { STRICT } from "./strict.ts";
 
 const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
+const MOST_ANSWERS = 64;
+
 const referenceSchema = z.object({
-  answer: z.string(),
+  answer: z.union([z.string(), z.array(z.string()).min(1).max(MOST_ANSWERS)]),
+  after: z.enum(MARKERS).optional(),
   compat: compatField,
   anywhere: z.boolean().optional(),
 });
 
 export interface MathReference {
   readonly rules: Rules;
-  readonly gold: Reading;
+  /** Each is right. */
+  readonly golds: readonly [Reading, ...Reading[]];
+  /** Behind what the completion may state its answer, if not in a box. */
+  readonly after: Marker | undefined;
   /** The gold answer as it was given, where the completion may state its answer anywhere. */
   readonly text?: string;
 }
@@ -26,8 +33,10 @@ export interface MathReference {
 /**
  * Free-form mathematics: the last `\boxed{}` of the completion must equal the gold answer as a number, expression,
  * relation, set, tuple, interval or matrix. Only that box is read; units, fonts and spacing do not count.
- * The reference is { answer, compat?, anywhere? }: the gold answer in LaTeX, with or without its own box; strict
- * unless said; `anywhere` takes an answer outside a box too, as the reference's own suite does (see sameAnswer).
+ * The reference is { answer, after?, compat?, anywhere? }: the gold answer in LaTeX, with or without its own box, or a
+ * list of answers of which each is right; strict unless said; what follows the last `after` ("Answer:", "####") counts
+ * as a box does, the later of the two (see lastStated); `anywhere` takes an answer outside a box too, as the
+ * reference's own suite does (see sameAnswer).
  * Strict reads only what follows the last `</think>`; text around the box and a cut-off end do not matter.
  * Every verdict is bounded: at most 1,000 characters are parsed and a fixed budget of work is spent.
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows; strict mode closes its exploits.
@@ -36,13 +45,20 @@ export const math: Verifier<MathReference> = {
   ...FACTS.math,
 
   parseReference(raw) {
-    const shape = "{ answer: string, compat?, anywhere? }";
-    const { answer, compat, anywhere } = checkedReference(referenceSchema, raw, "math", shape);
+    const shape = "{ answer, after?, compat?, anywhere? }";
+    const { answer, after, compat, anywhere } = checkedReference(referenceSchema, raw, "math", shape);
     const rules = RULES[compat];
-    const gold = readGold(answer, rules);
-    return anywhere ? { rules, gold, text: answer } : { rules, gold };
+    const [first, ...others] = [answer].flat();
+    const golds: MathReference["golds"] = [
+      readGold(first!, rules),
+      ...others.map((one) => readGold(one, rules)),
+    ];
+    return { rules, golds, after, ...(anywhere && { text: first! }) };
   },
 
-  verify: (completion, { rules, gold, text }) =>
-    text === undefined ? judgeBox(completion.text, gold, rules) : judgePair(text, completion.text),
+  verify({ text: completion }, { rules, golds, after, text }) {
+    if (text !== undefined) return judgePair(text, completion);
+    const verdicts = golds.map((gold) => judgeBox(completion, gold, rules, after));
+    return verdicts.find(({ status }) => status === "correct") ?? verdicts[0]!;
+  },
 };

@@ -11,12 +11,18 @@ import { boxed, judge } from "./verdicts.ts";
 // reading or by strict comparison, unclosed boxes read, endless gold, an overspent budget thrown.
 
 describe("a bad reference is refused with its reason", () => {
-  test.each([[undefined], [null], ["5"], [{}], [{ answer: 5 }], [{ answer: "5", compat: "lax" }], [["5"]]])(
-    "%j",
-    (raw) =>
-      expect(() => math.parseReference(raw)).toThrow(
-        "reference is not { answer: string, compat?, anywhere? }",
-      ),
+  test.each([
+    [undefined],
+    [null],
+    ["5"],
+    [{}],
+    [{ answer: 5 }],
+    [{ answer: [] }],
+    [{ answer: "5", after: "so" }],
+    [{ answer: "5", compat: "lax" }],
+    [["5"]],
+  ])("%j", (raw) =>
+    expect(() => math.parseReference(raw)).toThrow("reference is not { answer, after?, compat?, anywhere? }"),
   );
   test("empty or endless gold", () => {
     for (const answer of ["", " ", "\\boxed{}", "9".repeat(5000)]) {

@@ -7,8 +7,7 @@ import {
   type RowReader,
   readFields,
 } from "../../../data/row-reader.ts";
-import { HoneError } from "../../../errors.ts";
-import { elementsOf, membersOf } from "../../../json-text.ts";
+import { readTests, type Tests } from "./tests.ts";
 
 /** What a data set calls its difficulties, easiest first; others, UNKNOWN_DIFFICULTY among them, count as the easiest. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
@@ -61,18 +60,14 @@ export function programs(
         if (isBad(row)) return row;
         if (dropDifficulties.includes(row.difficulty)) return { leftOut: `difficulty ${row.difficulty}` };
         if (row.input_output.trim() === "") return { leftOut: "no tests" };
-        const tests = readTests(row.input_output, maxTests);
-        return isBad(tests) ? tests : draftOf(row, tests, template);
+        const tests = readTests(row.input_output, { field: "input_output", maxTests });
+        return "inputOutput" in tests ? draftOf(row, tests, template) : tests;
       };
     },
   };
 }
 
 type Row = z.infer<typeof rowSchema>;
-interface Tests {
-  readonly inputOutput: string;
-  readonly fnName: string | undefined;
-}
 
 function draftOf(
   row: Row,
@@ -95,30 +90,6 @@ function taskOf({ question, starter_code }: Row, fnName: string | undefined): st
   const named = question.includes(fnName) ? question : `${question}\n\nThe function is called \`${fnName}\`.`;
   const starter = starter_code?.trim() ?? "";
   return starter === "" ? named : `${named}\n\nStart from this:\n\`\`\`python\n${starter}\n\`\`\``;
-}
-
-/** The tests as JSON text, at most `maxTests` of them, every literal as it was. */
-function readTests(json: string, maxTests: number | undefined): Tests | { readonly bad: string } {
-  try {
-    const members = membersOf(json);
-    const [inputs, outputs] = ["inputs", "outputs"].map((key) => elementsOf(members.get(key) ?? ""));
-    if (inputs!.length !== outputs!.length) return { bad: "input_output: not as many outputs as inputs" };
-    if (inputs!.length === 0) return { bad: "input_output: no tests" };
-    const name = members.get("fn_name");
-    const fnName = name === undefined || name === "null" ? undefined : (JSON.parse(name) as unknown);
-    if (fnName !== undefined && (typeof fnName !== "string" || !/^[\w.]+$/.test(fnName))) {
-      return { bad: "input_output: fn_name is no name" };
-    }
-    if (inputs!.length <= (maxTests ?? Number.POSITIVE_INFINITY)) return { inputOutput: json, fnName };
-    const few = [inputs, outputs].map((tests) => `[${tests!.slice(0, maxTests).join(", ")}]`);
-    const fn = fnName === undefined ? "" : `"fn_name": ${JSON.stringify(fnName)}, `;
-    return { inputOutput: `{${fn}"inputs": ${few[0]}, "outputs": ${few[1]}}`, fnName };
-  } catch (error) {
-    if (HoneError.is(error) || error instanceof SyntaxError) {
-      return { bad: "input_output: not JSON with inputs and outputs" };
-    }
-    throw error;
-  }
 }
 
 function readSolutions(solutions: string | readonly string[] | null | undefined): readonly string[] {

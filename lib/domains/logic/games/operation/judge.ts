@@ -20,7 +20,7 @@ export const operation: Game<z.output<typeof schema>> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge: (answer, { answer: gold }) => judgeBox(answer, gold.reference.gold, STRICT),
+  judge: (answer, { answer: gold }) => judgeBox(answer, gold.reference.golds[0], STRICT),
   judgeAsReference: (answer, { answer: gold }) =>
     sameAnswer(answer, gold.text) ? correct("equal") : wrong("not equal"),
 };
