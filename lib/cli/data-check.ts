@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Recipe } from "../config/index.ts";
 import {
+  counted,
   type DatasetReport,
   type Drops,
   type KeptRow,
@@ -206,10 +207,11 @@ function sourceText({ name, report, characters: c, gold }: SourceCheck): string[
     list.map(({ reason, rows, first }) => `    ${rows} × ${reason}, at ${first.join(", ")}`);
   const sum = (list: readonly Tally[]) => list.reduce((rows, tally) => rows + tally.rows, 0);
   const lines = [
-    `${name}: ${reportLine({ ...report, bad: [], leftOut: [], duplicates: [] })}, ${report.files} files`,
+    `${name}: ${reportLine({ ...report, bad: [], leftOut: [], duplicates: [] })}, ${counted(report.files, "file")}`,
     `  questions of ${c.shortest} to ${c.longest} characters: half up to ${c.p50}, 90 % up to ${c.p90}, 99 % up to ${c.p99}`,
   ];
-  for (const { reason, rows } of report.answers ?? []) lines.push(`  answer of ${rows} rows: ${reason}`);
+  for (const { reason, rows } of report.answers ?? [])
+    lines.push(`  answer of ${counted(rows, "row")}: ${reason}`);
   for (const [what, list] of [
     ["bad", report.bad],
     ["left out", report.leftOut],
@@ -220,7 +222,7 @@ function sourceText({ name, report, characters: c, gold }: SourceCheck): string[
   if (report.otherFiles.length > 0) lines.push(`  not of this set by name: ${report.otherFiles.join(", ")}`);
   if (gold === undefined) return [...lines, "  gold answers were not judged"];
   lines.push(
-    `  gold answers: ${gold.accepted} accepted by the verifier, ${sum(gold.rejected)} rejected, ${gold.without} rows without one`,
+    `  gold answers: ${gold.accepted} accepted by the verifier, ${sum(gold.rejected)} rejected, ${counted(gold.without, "row")} without one`,
     ...tallies(gold.rejected),
   );
   if (gold.unscored.length > 0)

@@ -48,6 +48,10 @@ export class Tallies {
   }
 }
 
+/** "1 row", "57,000 rows". */
+export const counted = (n: number, noun: string): string =>
+  `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
 /** One line for people: "orz: 57,000 rows: 51,210 to train on, 5,690 held out, 60 bad (not JSON: 60, first x.json:7)". */
 export function reportLine(report: DatasetReport): string {
   const n = (rows: number) => rows.toLocaleString("en");
@@ -62,5 +66,5 @@ export function reportLine(report: DatasetReport): string {
     const reasons = tallies.map((t) => `${t.reason}: ${n(t.rows)}, first ${t.first[0]}`);
     parts.push(`${n(rows)} ${name} (${reasons.join("; ")})`);
   }
-  return `${report.kind}: ${n(report.rows)} rows: ${parts.join(", ")}`;
+  return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}`;
 }

@@ -1,4 +1,4 @@
-export { type DatasetReport, reportLine, Tallies, type Tally } from "./census.ts";
+export { counted, type DatasetReport, reportLine, Tallies, type Tally } from "./census.ts";
 export { type DataFile, dataFiles, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId } from "./problem-id.ts";

@@ -31,6 +31,10 @@ const toolSchema = z.looseObject({
   function: z.looseObject({ name: text }),
 });
 const number = z.union([z.number(), z.bigint()]);
+/** Where a row may have its answer, the surest first. */
+const ANSWERS = ["final_answer", "answer", "solution", "ground_truth_solution"] as const;
+/** Of these, what is worked out and not the answer alone. */
+const WORKED: ReadonlySet<string> = new Set(["solution", "ground_truth_solution"]);
 const fields = z
   .object({
     question: text.optional(),
@@ -44,6 +48,7 @@ const fields = z
     answer: z.union([text, number]).optional(),
     final_answer: z.union([text, number, onlyOne]).optional(),
     solution: z.union([text, solutions]).optional(),
+    ground_truth_solution: text.optional(),
     family: text.optional(),
     level: z.int().min(0).optional(),
     gold: text.optional(),
@@ -53,16 +58,23 @@ const fields = z
     "neither question nor messages",
   )
   .refine(
-    (row) => (row.reference ?? row.final_answer ?? row.answer ?? row.solution) !== undefined,
+    (row) => row.reference !== undefined || ANSWERS.some((field) => row[field] !== undefined),
     "neither reference nor answer",
   );
-/** A field that holds null is as good as absent: sets put together from several have all columns in every row. */
-const rowSchema = z.preprocess(withoutNulls, fields);
+/**
+ * A field that holds null is as good as absent: sets put together from several have all columns in every row. So is an
+ * answer that is blank, as DeepScaleR's solutions are where nobody wrote one.
+ */
+const rowSchema = z.preprocess(withoutBlanks, fields);
 type Row = z.infer<typeof rowSchema>;
 
-function withoutNulls(row: unknown): unknown {
+function withoutBlanks(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+  const isBlank = (field: string, value: unknown) =>
+    typeof value === "string" && value.trim() === "" && (ANSWERS as readonly string[]).includes(field);
+  return Object.fromEntries(
+    Object.entries(row).filter(([field, value]) => value !== null && !isBlank(field, value)),
+  );
 }
 
 /** What a recipe may say of rows of its own beside DatasetOptions. */
@@ -75,7 +87,7 @@ export const jsonlOptions: OptionSchemas<JsonlOptions> = {
  * Rows of the user's own, for any domain: `question` or `messages`, perhaps `tools` (JSON Schema, as chat templates take
  * them), and `reference`, what the verifier reads; `answer` is short for { answer }. Published shapes are read too:
  * `problem` for the question, `final_answer`, `answer`, and for the verifier `math` an answer after `####` or in a box, or
- * a `solution` that ends in one. Optional: `family`, `level`, `gold` (a response that the verifier must accept).
+ * a `solution` (`ground_truth_solution`) that ends in one. Turns of an assistant at the end are left away. Optional: `family`, `level`, `gold` (a response that the verifier must accept).
  * Throws HONE_ERR_CONFIG where nothing says which domain it is.
  */
 export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOptions> {
@@ -93,6 +105,8 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
       return (raw) => {
         const row = readFields(rowSchema, raw.value);
         if (isBad(row)) return row;
+        if (row.messages && turnsOf(row.messages).length === 0)
+          return { bad: "messages: only what an assistant said" };
         const tools =
           row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
         const draft = draftOf(row, tools, template);
@@ -104,9 +118,15 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
   };
 }
 
+/** Up to the turn that is to be answered: a recorded answer at the end (OpenR1-Math) is not shown to the policy. */
+function turnsOf(messages: Row["messages"] & {}): Row["messages"] & {} {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role !== "assistant") + 1);
+}
+
 /** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
 function draftOf(row: Row, tools: string | undefined, template: string | undefined): RowDraft {
-  const { messages, family = "jsonl", level = 0, gold } = row;
+  const { family = "jsonl", level = 0, gold } = row;
+  const messages = row.messages && turnsOf(row.messages);
   const task = row.question ?? row.problem ?? messages!.map(({ content }) => content).join("\n\n");
   const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
   const turns = messages ?? [{ role: "user", content: task }];
@@ -123,7 +143,7 @@ function draftOf(row: Row, tools: string | undefined, template: string | undefin
 }
 
 interface Stated {
-  readonly field: "final_answer" | "answer" | "solution";
+  readonly field: (typeof ANSWERS)[number];
   readonly text: string;
 }
 
@@ -132,7 +152,7 @@ const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SURE_DIGITS = 15;
 
 function statedIn(row: Row, json: string | undefined): Stated {
-  const field = (["final_answer", "answer", "solution"] as const).find((name) => row[name] !== undefined)!;
+  const field = ANSWERS.find((name) => row[name] !== undefined)!;
   const text = String(row[field]);
   const isCut = typeof row[field] === "number" && text.replace(/\D/g, "").length > SURE_DIGITS;
   const written = isCut && json !== undefined ? membersOf(json).get(field)?.trim() : undefined;
@@ -141,7 +161,7 @@ function statedIn(row: Row, json: string | undefined): Stated {
 
 /** The draft with { answer }, and for mathematics a response that states it, for the verifier to accept. */
 function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): RowOutcome {
-  const stated = isMath ? statedAnswer(field, text, field === "solution") : { answer: text, from: field };
+  const stated = isMath ? statedAnswer(field, text, WORKED.has(field)) : { answer: text, from: field };
   if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
   const { answer, from } = stated;
   return {

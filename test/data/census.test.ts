@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DatasetReport, reportLine, Tallies } from "../../lib/data/census.ts";
+import { counted, type DatasetReport, reportLine, Tallies } from "../../lib/data/census.ts";
 
 test("tallies come most frequent first, ties by name, with the first five places", () => {
   const tallies = new Tallies();
@@ -44,4 +44,12 @@ test("a line for people has every count and where to look first", () => {
   expect(reportLine({ ...report, bad: [], leftOut: [] })).toBe(
     "taco: 25,443 rows: 14,000 to train on, 1,500 held out",
   );
+});
+
+test("one of a thing is said as one", () => {
+  expect([counted(0, "row"), counted(1, "row"), counted(1234, "file")]).toEqual([
+    "0 rows",
+    "1 row",
+    "1,234 files",
+  ]);
 });

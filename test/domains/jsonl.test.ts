@@ -64,6 +64,36 @@ describe("a row", () => {
     expect(draft).toMatchObject({ question: "q", family: "jsonl", level: 0, reference: { answer: "7" } });
   });
 
+  test("of DeepScaleR has a blank solution beside its answer, or a blank answer beside its solution", () => {
+    expect(read({ problem: "q", answer: "7", solution: "" })).toMatchObject({ reference: { answer: "7" } });
+    const worked = { problem: "q", answer: " ", solution: "So $\\boxed{7}$." };
+    expect(read(worked)).toMatchObject({ reference: { answer: "7" }, answerFrom: "solution, in \\boxed" });
+    expect(read({ problem: "q", answer: "", solution: "" })).toEqual({
+      bad: "row: neither reference nor answer",
+    });
+  });
+
+  test("of OpenR1-Math or OpenThoughts is asked without the answer that was recorded with it", () => {
+    const turns = [
+      { role: "user", content: "1+1?" },
+      { role: "assistant", content: "<think>1, 2</think>\\boxed{2}" },
+    ];
+    const draft = read({ problem: "1+1?", answer: "2", messages: turns, generations: ["\\boxed{2}"] });
+    expect(draft).toMatchObject({ messages: turns.slice(0, 1), question: "1+1?" });
+    expect(read({ messages: [...turns, ...turns], answer: "2" })).toMatchObject({
+      messages: [...turns, turns[0]],
+      question: "1+1?\n\n<think>1, 2</think>\\boxed{2}\n\n1+1?",
+    });
+    expect(read({ messages: turns.slice(1), answer: "2" })).toEqual({
+      bad: "messages: only what an assistant said",
+    });
+    const thought = {
+      problem: "1+1?",
+      ground_truth_solution: "It is plain to see: \\boxed{2}, as was said.",
+    };
+    expect(read(thought)).toMatchObject({ reference: { answer: "2" } });
+  });
+
   test.each([
     ["12345678901234567890123", "12345678901234567890123"],
     ["-0.1234567890123456789", "-0.1234567890123456789"],
@@ -84,6 +114,10 @@ describe("a row", () => {
     [{ answer: "2" }, "row: neither question nor messages"],
     [{ question: "q" }, "row: neither reference nor answer"],
     [{ question: "", answer: "2" }, "question: empty"],
+    [
+      { question: "q", answer: "She sold 72.\n####" },
+      "answer: states no answer, neither after #### nor in \\boxed",
+    ],
     [{ question: null, answer: "2" }, "row: neither question nor messages"],
     [{ question: "q", answer: true }, "answer: invalid input, received boolean"],
     [{ question: "q", final_answer: ["1", "2"] }, "final_answer: invalid input, received array"],

@@ -9,7 +9,8 @@ const MAX_BARE_CHARS = 40;
 
 /**
  * The answer that a field of a published row states: what follows its last `####` (GSM8K), else what its last `\boxed{}`
- * holds (MATH, and worked solutions), else all of it. Undefined where a worked solution states none.
+ * holds (MATH, and worked solutions), else all of it. Undefined where a worked solution states none, and where nothing follows
+ * the `####`.
  * @param isWorked the field holds a solution, of which not all can be the answer.
  */
 export function statedAnswer(field: string, text: string, isWorked = false): StatedAnswer | undefined {
@@ -20,7 +21,9 @@ export function statedAnswer(field: string, text: string, isWorked = false): Sta
   }
   const boxed = lastBox(text);
   if (boxed !== undefined && boxed !== "") return { answer: boxed, from: `${field}, in \\boxed` };
-  return isWorked && text.length > MAX_BARE_CHARS ? undefined : { answer: text, from: field };
+  return hashes >= 0 || (isWorked && text.length > MAX_BARE_CHARS)
+    ? undefined
+    : { answer: text, from: field };
 }
 
 /** What stands between the braces of the last box. */

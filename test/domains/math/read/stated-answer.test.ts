@@ -10,7 +10,9 @@ test.each<[string, string, string | undefined, string?]>([
   ["answer", "\\boxed{\\{1, 2\\}}", "\\{1, 2\\}", "answer, in \\boxed"],
   ["answer", "\\boxed{never closed", "\\boxed{never closed", "answer"],
   ["answer", "72", "72", "answer"],
-  ["answer", "####", "####", "answer"],
+  ["answer", "####", undefined],
+  ["answer", "She sold 72.\n#### ", undefined],
+  ["answer", "\\boxed{72}\n####", "72", "answer, in \\boxed"],
   ["solution", "72", "72", "solution"],
   ["solution", "It is plain to see that all of this comes to 72 in the end.", undefined],
 ])("%s %j states %j", (field, text, answer, from = field) => {
