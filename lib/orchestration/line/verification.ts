@@ -15,9 +15,9 @@ export interface VerificationLoad {
 }
 
 /**
- * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency`
- * calls, which may grow, are out at a time; what comes in meanwhile goes out together in the next, so that a busy pool gets few
- * large messages and an idle one gets each group at once.
+ * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency` calls, which
+ * may grow, are out at a time; what comes in meanwhile, or in one turn of the event loop, goes out together, so that a busy
+ * pool gets few large messages and an idle one gets what there is: groups of other processes come by the dozen.
  */
 export function verifyGroups(
   groups: AsyncIterable<GroupRollouts>,
@@ -38,6 +38,7 @@ class VerificationQueue {
   readonly #concurrency: () => number;
   #waiting: GroupRollouts[] = [];
   #calls = 0;
+  #isDue = false;
   #closing = false;
 
   constructor(judge: Judge, judged: Channel<JudgedGroup>, load: VerificationLoad, concurrency: () => number) {
@@ -52,13 +53,22 @@ class VerificationQueue {
       for await (const group of groups) {
         this.#waiting.push(group);
         this.#load.groups += 1;
-        this.#call();
+        this.#callSoon();
       }
       this.#closing = true;
       this.#endIfIdle();
     } catch (error) {
       this.#judged.fail(error);
     }
+  }
+
+  #callSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      this.#call();
+    });
   }
 
   #call(): void {

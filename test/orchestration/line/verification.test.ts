@@ -33,13 +33,18 @@ function bench(concurrency: number | (() => number)) {
   const next = judged.next(); // starts the stage
   return { groups, calls, load, judged, next };
 }
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** What comes in one turn of the event loop goes out at its end. */
+const turn = async () => {
+  for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
+};
 const answer = (call: { texts: string[]; answer: Deferred<Verdict[]> }) =>
   call.answer.resolve(call.texts.map((text) => verdictOf({ text } as Rollout)));
 
 test("what comes in while a call is out goes out together in the next; verdicts go to their groups", async () => {
   const { groups, calls, load, judged, next } = bench(1);
-  for (const n of [0, 1, 2]) groups.push(groupOf(n, n + 1));
+  groups.push(groupOf(0, 1));
+  await turn();
+  for (const n of [1, 2]) groups.push(groupOf(n, n + 1));
   await turn();
   expect(calls.map((c) => c.texts)).toEqual([["0.0"]]);
   expect(load.groups).toBe(3);
@@ -58,6 +63,25 @@ test("what comes in while a call is out goes out together in the next; verdicts 
   );
   expect(load.groups).toBe(0);
   groups.end();
+  expect((await judged.next()).done).toBe(true);
+});
+
+test("what comes in one turn goes out together, though nothing else is out", async () => {
+  const { groups, calls, next } = bench(2);
+  for (const n of [0, 1, 2]) groups.push(groupOf(n, 1));
+  await turn();
+  expect(calls.map((c) => c.texts)).toEqual([["0.0", "1.0", "2.0"]]);
+  answer(calls[0]!);
+  await next;
+});
+
+test("the last groups are judged although no more will come", async () => {
+  const { groups, calls, judged, next } = bench(1);
+  groups.push(groupOf(0, 1));
+  groups.end();
+  await turn();
+  answer(calls[0]!);
+  expect((await next).value?.request.group).toBe(0);
   expect((await judged.next()).done).toBe(true);
 });
 

@@ -15,7 +15,19 @@ test("deferred work runs once, after everything that awaits a promise", async ()
   expect(done).toEqual(["microtask"]);
   await turn();
   await turn();
+  await turn();
   expect(done).toEqual(["microtask", "late"]);
+});
+
+test("what is started until the next turn, and goes out in it, goes first", async () => {
+  const { done, defer } = record();
+  defer("late");
+  await Promise.resolve(); // where the next step begins
+  setImmediate(() => done.push("requests"));
+  await turn();
+  await turn();
+  await turn();
+  expect(done).toEqual(["requests", "late"]);
 });
 
 test("settle does it now, and the event loop does not do it again", async () => {
@@ -24,6 +36,8 @@ test("settle does it now, and the event loop does not do it again", async () => 
   later.flush();
   expect(done).toEqual(["one"]);
   later.flush();
+  await turn();
+  await turn();
   await turn();
   expect(done).toEqual(["one"]);
 });
@@ -34,6 +48,8 @@ test("the next piece waits for the one before", async () => {
   defer("two");
   expect(done).toEqual(["one"]);
   await turn();
+  await turn();
+  await turn();
   expect(done).toEqual(["one", "two"]);
 });
 
@@ -42,6 +58,8 @@ test("what it throws on its own comes out of the next settle, once", async () =>
   later.defer(() => {
     throw new Error("disk full");
   });
+  await turn();
+  await turn();
   await turn();
   expect(() => later.flush()).toThrow("disk full");
   later.flush();
@@ -55,6 +73,8 @@ test("what it throws on its own is not lost when more is deferred", async () => 
   later.defer(() => {
     throw new Error("disk full");
   });
+  await turn();
+  await turn();
   await turn();
   expect(() => later.defer(() => {})).toThrow("disk full");
 });
