@@ -25,7 +25,7 @@ export interface Fault {
  */
 export function jsonAt({ text, value }: RawRow, path: readonly string[]): string | undefined {
   try {
-    return path.reduce<string | undefined>(memberOf, text ?? asJson(value));
+    return path.reduce<string | undefined>(memberOf, text ?? asJson(memberAlone(value, path[0])));
   } catch (error) {
     if (HoneError.is(error) || error instanceof SyntaxError) return undefined;
     throw error;
@@ -38,6 +38,10 @@ function memberOf(json: string | undefined, key: string): string | undefined {
   if (member === undefined || member === "null") return undefined;
   return member.startsWith('"') ? (JSON.parse(member) as string) : member;
 }
+
+/** The rest of a row may be megabytes of tests. */
+const memberAlone = (value: unknown, key = ""): unknown =>
+  typeof value === "object" && value !== null ? { [key]: (value as Record<string, unknown>)[key] } : {};
 
 /** Of a row that its file has as columns. Throws SyntaxError on integers that no number can hold. */
 const asJson = (value: unknown): string =>

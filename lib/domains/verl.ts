@@ -21,7 +21,7 @@ const rowSchema = z.object({
   data_source: z.string().nullish(),
   prompt: z.preprocess(asTurns, z.array(z.object({ role: text, content: text })).min(1)),
   ability: z.string().nullish(),
-  reward_model: z.object({ style: z.string().nullish(), ground_truth: z.unknown() }),
+  reward_model: z.object({ style: z.string().nullish(), ground_truth: z.unknown().optional() }),
   images: some,
   videos: some,
 });

@@ -69,30 +69,45 @@ export function programs(
 
 type Row = z.infer<typeof rowSchema>;
 
-function draftOf(
-  row: Row,
+function draftOf(row: Row, tests: Tests, template: string | undefined): RowDraft {
+  const family = LEVELS["apps"]!.includes(row.difficulty) ? "apps" : "taco";
+  const level = Math.max(0, LEVELS[family]!.indexOf(row.difficulty));
+  return { ...programDraft(row, tests, template), family, level };
+}
+
+/** A programming problem as published sets have it. */
+export interface ProgramProblem {
+  readonly question: string;
+  readonly starter_code?: string | null | undefined;
+  /** A list, or the JSON text of one; each bare or in a fenced block. */
+  readonly solutions?: string | readonly string[] | null | undefined;
+}
+
+/** What is asked and judged of a problem with its tests. */
+export function programDraft(
+  problem: ProgramProblem,
   { fnName: fn_name, inputOutput: input_output }: Tests,
   template: string | undefined,
-): RowDraft {
-  const family = LEVELS["apps"]!.includes(row.difficulty) ? "apps" : "taco";
+): Omit<RowDraft, "family" | "level"> {
   return {
-    content: row.question,
-    question: fill(template ?? (fn_name === undefined ? FROM_STDIN : FROM_CALL), taskOf(row, fn_name)),
-    family,
-    level: Math.max(0, LEVELS[family]!.indexOf(row.difficulty)),
+    content: problem.question,
+    question: fill(template ?? (fn_name === undefined ? FROM_STDIN : FROM_CALL), taskOf(problem, fn_name)),
     reference: { input_output, ...(fn_name !== undefined && { fn_name }) },
-    gold: () => readSolutions(row.solutions).map((code) => `\`\`\`python\n${code}\n\`\`\``),
+    gold: () =>
+      readSolutions(problem.solutions).map((code) =>
+        code.includes("```") ? code : `\`\`\`python\n${code}\n\`\`\``,
+      ),
   };
 }
 
-function taskOf({ question, starter_code }: Row, fnName: string | undefined): string {
+function taskOf({ question, starter_code }: ProgramProblem, fnName: string | undefined): string {
   if (fnName === undefined) return question;
   const named = question.includes(fnName) ? question : `${question}\n\nThe function is called \`${fnName}\`.`;
   const starter = starter_code?.trim() ?? "";
   return starter === "" ? named : `${named}\n\nStart from this:\n\`\`\`python\n${starter}\n\`\`\``;
 }
 
-function readSolutions(solutions: string | readonly string[] | null | undefined): readonly string[] {
+function readSolutions(solutions: ProgramProblem["solutions"]): readonly string[] {
   if (typeof solutions !== "string") return (solutions ?? []).slice(0, MAX_SOLUTIONS);
   try {
     return z.array(z.string()).parse(JSON.parse(solutions)).slice(0, MAX_SOLUTIONS);

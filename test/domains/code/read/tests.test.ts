@@ -12,9 +12,14 @@ const program = { input: "1\n", output: "2\n", type: "stdin_stdout", fn_name: nu
 describe("a list of tests", () => {
   test("of a program", () => {
     expect(
-      read([program, { ...program, type: undefined }, { input: "3", output: "4", type: "stdin" }]),
+      read([
+        program,
+        { ...program, type: undefined },
+        { ...program, metadata: { func_name: "f" } },
+        { input: "3", output: "4", type: "stdin" },
+      ]),
     ).toEqual({
-      inputOutput: '{"inputs": ["1\\n", "1\\n", "3"], "outputs": ["2\\n", "2\\n", "4"]}',
+      inputOutput: '{"inputs": ["1\\n", "1\\n", "1\\n", "3"], "outputs": ["2\\n", "2\\n", "2\\n", "4"]}',
       fnName: undefined,
     });
   });
