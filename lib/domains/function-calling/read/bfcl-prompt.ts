@@ -44,19 +44,23 @@ export function describeTools(functions: readonly unknown[]): string {
   return [REQUEST, "<available_tools>", ...tools, "</available_tools>"].join("\n");
 }
 
+/** Functions as chat templates take them, as JSON text. */
+export const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
+  JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
+
 /**
  * BFCL's functions in JSON Schema: dots in names as underscores, and for Java and JavaScript every argument as a string
- * of source text.
+ * of source text. @param language that the description names; undefined for functions that are of none.
  * Source: BFCL v4's conversion of its functions to tools.
  */
-export function toolsOf(functions: readonly ToolFunction[], language: Language): readonly unknown[] {
+export function toolsOf(functions: readonly ToolFunction[], language?: Language): readonly unknown[] {
   return functions.map(({ name, description = "", parameters: { properties, required = [] } }) => ({
     name: name.replaceAll(".", "_"),
-    description: `${description} The function is in ${NAMES[language]} syntax.`.trim(),
+    description: `${description}${language ? ` The function is in ${NAMES[language]} syntax.` : ""}`.trim(),
     parameters: {
       type: "object",
       properties: mapValues(properties, (one) =>
-        language === "python" ? jsonSchema(one) : sourceText(one, language),
+        language === undefined || language === "python" ? jsonSchema(one) : sourceText(one, language),
       ),
       required,
     },

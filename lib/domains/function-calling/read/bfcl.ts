@@ -12,7 +12,7 @@ import {
   readJson,
 } from "../../../data/row-reader.ts";
 import { elementsOf, membersOf } from "../../../json-text.ts";
-import { describeTools, LANGUAGES, toolsOf } from "./bfcl-prompt.ts";
+import { asTemplatesTakeThem, describeTools, LANGUAGES, toolsOf } from "./bfcl-prompt.ts";
 
 /** The single-turn categories; those of relevance have no expected call. */
 export const BFCL_CATEGORIES = [
@@ -123,9 +123,6 @@ function draftOf(
     },
   };
 }
-
-const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
-  JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
 
 /** A member of the row as the file's own text. */
 function literally({ text }: RawRow, key: string): string | undefined {
