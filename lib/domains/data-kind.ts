@@ -1,6 +1,7 @@
 import { type DataFile, dataFiles, readRows } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "./datasets.ts";
+import { kindHint } from "./kind-hint.ts";
 
 /** GSM8K's rows are also rows of one's own, which one may train on. */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
@@ -21,13 +22,13 @@ const BESIDE = new Set(["problem", "question", "solution", "answer"]);
  * most of the first rows.
  */
 export async function tellKind(path: string, verifier?: string): Promise<DatasetSpec> {
-  const { read, looked } = await tried(path, specsOf(path, verifier));
+  const { read, looked, first } = await tried(path, specsOf(path, verifier));
   const [best] = read;
   if (best!.rows > 0) return best!.spec;
   if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
-  const own = read.find(({ spec }) => spec.kind === "jsonl")!;
+  const faultOf = (kind: DatasetKind) => read.find(({ spec }) => spec.kind === kind)!.fault;
   throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
-    hint: `Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${own.fault}).`,
+    hint: `${kindHint(first, faultOf)}Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
 }
 
@@ -47,14 +48,17 @@ export async function tellVerifier(spec: DatasetSpec, verifier?: string): Promis
 async function tried(
   path: string | readonly string[],
   specs: readonly DatasetSpec[],
-): Promise<{ readonly read: readonly Candidate[]; readonly looked: number }> {
+): Promise<{ readonly read: readonly Candidate[]; readonly looked: number; readonly first: unknown }> {
   const read = specs.map((spec): Candidate => ({ spec, read: readerOf(spec).open(spec), rows: 0, kept: 0 }));
   let looked = 0;
+  let first: unknown;
   for (const file of dataFiles(path)) {
-    looked += await lookInto(file, read);
+    const seen = await lookInto(file, read);
+    looked += seen.looked;
+    first ??= seen.first;
     if (read.some(({ rows }) => rows > 0)) break;
   }
-  return { read: read.sort((a, b) => b.rows - a.rows || b.kept - a.kept), looked };
+  return { read: read.sort((a, b) => b.rows - a.rows || b.kept - a.kept), looked, first };
 }
 
 /** What the data may be, the user's own rows last. */
@@ -79,10 +83,15 @@ interface Candidate {
   fault?: string;
 }
 
-/** Counts for every kind how many of a file's first rows it reads. @returns how many there are. */
-async function lookInto(file: DataFile, kinds: readonly Candidate[]): Promise<number> {
+/** Counts for every kind how many of a file's first rows it reads. @returns how many there are, and the first. */
+async function lookInto(
+  file: DataFile,
+  kinds: readonly Candidate[],
+): Promise<{ readonly looked: number; readonly first: unknown }> {
   let looked = 0;
+  let first: unknown;
   for await (const raw of readRows(file)) {
+    if ("value" in raw) first ??= raw.value;
     for (const one of kinds) {
       if ("fault" in raw) one.fault ??= raw.fault;
       else count(one, raw);
@@ -90,7 +99,7 @@ async function lookInto(file: DataFile, kinds: readonly Candidate[]): Promise<nu
     looked += 1;
     if (looked === LOOKED_AT) break;
   }
-  return looked;
+  return { looked, first };
 }
 
 /** Whether a row may be of a kind, as far as names tell. */

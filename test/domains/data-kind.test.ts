@@ -116,3 +116,20 @@ test("rows that are no JSON, or not UTF-8, are said to be so where their kind is
     hint: expect.stringMatching(/\(not JSON\)\.$/) as string,
   });
 });
+
+test.each<[string, object, string]>([
+  [
+    "verl",
+    { data_source: "x", ability: "math", prompt: [{ role: "user", content: "1 + 1?" }] },
+    "closest to verl, but: reward_model: missing",
+  ],
+  ["xlam", { query: "q", tools: "[]" }, "closest to xlam, but: answers: missing"],
+  ["deepcoder", { problem: "p", tests: "[{'input'" }, "closest to code-tests, but: tests: not JSON"],
+  ["own", { question: "q", topic: "sums" }, "closest to jsonl, but: row: neither reference nor answer"],
+  ["pairs", { prompt: "p", chosen: "a", rejected: "b" }, "preferences"],
+])("rows that are nearly %s's say what is missing", async (name, row, words) => {
+  await expect(tellKind(file(`nearly-${name}.jsonl`, [row]))).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    hint: expect.stringContaining(words) as string,
+  });
+});

@@ -15,7 +15,7 @@ import { elementsOf, membersOf } from "../../../json-text.ts";
 import { asTemplatesTakeThem, describeTools, toolsOf } from "./bfcl-prompt.ts";
 import { type Parameter, parameterOf } from "./xlam-types.ts";
 
-const jsonText = z.union([z.string(), z.array(z.unknown())], "neither JSON text nor a list");
+const jsonText = z.union([z.string(), z.array(z.unknown())]);
 const rowSchema = z.object({ query: z.string().trim().min(1), tools: jsonText, answers: jsonText });
 const parametersSchema = z.record(z.string(), z.looseObject({ type: z.unknown().optional() }));
 const toolsSchema = z.array(

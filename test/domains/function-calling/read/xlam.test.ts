@@ -118,7 +118,7 @@ test("lists that are no text are read too; what is none is bad, with its place",
   expect(kept).toHaveLength(1);
   expect(Object.keys(bad).sort()).toEqual([
     "answers: a call of none of the tools",
-    "answers: neither json text nor a list",
+    "answers: invalid input, received number",
     "answers: not a JSON list of { name, arguments }",
     expect.stringMatching(/^query: /),
     "tools: not JSON",

@@ -1,0 +1,59 @@
+import type { DatasetKind } from "./datasets.ts";
+
+/** The fields by which rows of a kind are known, rarer kinds of rows first: of two that are as close the first is named. */
+const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind, readonly string[]>([
+  ["verl", ["prompt", "reward_model", "ability", "data_source", "extra_info"]],
+  ["xlam", ["query", "tools", "answers"]],
+  ["code-tests", ["tests", "verification_info", "test_cases", "official_tests", "starter_code"]],
+  ["taco", ["input_output", "difficulty", "starter_code"]],
+  ["live-code-bench", ["question_content", "contest_date", "public_test_cases", "private_test_cases"]],
+  ["human-eval", ["task_id", "test", "entry_point", "canonical_solution"]],
+  ["mbpp", ["task_id", "code", "test_list", "test_setup_code"]],
+  ["i3-logic", ["info", "task", "game_data"]],
+  ["ifeval", ["instruction_id_list", "kwargs"]],
+  ["bfcl", ["function", "ground_truth", "category"]],
+  ["gpqa", ["Question", "Correct Answer", "Incorrect Answer 1"]],
+  ["mmlu-pro", ["options", "answer_index", "category"]],
+  ["if-rlvr", ["messages", "ground_truth"]],
+  ["jsonl", ["question", "problem", "messages", "reference", "final_answer", "answer", "solution"]],
+]);
+
+/** Rows that nobody can judge as they are, whatever their kind is called. */
+const UNJUDGED: readonly (readonly [fields: readonly string[], advice: string])[] = [
+  [["chosen", "rejected"], "Rows of chosen and rejected are preferences: they hold no answer to judge by."],
+  [
+    ["conversations"],
+    "Rows of conversations are recorded answers, for supervised training: convert them to question and answer; OpenThoughts has both in its configuration metadata.",
+  ],
+  [
+    ["instruction", "output"],
+    "Rows of instruction and output are for supervised training: convert those whose output can be judged to question and answer.",
+  ],
+];
+
+const MOST_FIELDS = 12;
+
+/**
+ * What to do about a row of no kind, in a sentence or two that end in a space: the kind whose fields it has most of and why
+ * it is none of them, or why nobody can judge it. Empty for what is no row.
+ * @param faultOf why a row is none of a kind
+ */
+export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | undefined): string {
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return "";
+  const present = Object.entries(row).flatMap(([field, value]) => (value === null ? [] : [field]));
+  const has = (field: string) => present.includes(field);
+  const unjudged = UNJUDGED.find(([fields]) => fields.every(has));
+  if (unjudged !== undefined) return `${unjudged[1]} `;
+  const counts = [...FIELDS].map(([kind, fields]) => ({ kind, shared: fields.filter(has).length }));
+  const [closest] = counts.sort((a, b) => b.shared - a.shared);
+  const fault = closest!.shared === 0 ? undefined : faultOf(closest!.kind);
+  if (fault === undefined) {
+    const more = present.length > MOST_FIELDS ? ", ..." : "";
+    return `The first row has ${present.slice(0, MOST_FIELDS).join(", ") || "no field"}${more}. `;
+  }
+  return `Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/data.md has the shape). `;
+}
+
+/** "answers: missing" for "answers: invalid input: expected string, received undefined". */
+const inWords = (fault: string): string =>
+  fault.replace(/invalid input(?:: expected \w+)?, received undefined/, "missing");

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { kindHint } from "../../lib/domains/kind-hint.ts";
+
+// Mutants tried: the last of the closest kinds, fields that hold null counted, preferences taken for a kind.
+
+const FAULT = "field: invalid input: expected string, received undefined";
+const hint = (row: unknown, fault: string | undefined = FAULT) =>
+  kindHint(row, (kind) => fault && `${kind}.${fault}`);
+
+test.each<[object, string]>([
+  [{ data_source: "x", prompt: [], ability: "math" }, "verl"],
+  [{ query: "q", tools: "[]" }, "xlam"],
+  [{ problem: "p", starter_code: "", tests: null, verification_info: {} }, "code-tests"],
+  [{ question: "q", input_output: "{}" }, "taco"],
+  [{ question: "q" }, "jsonl"],
+  [{ prompt: "p", test: "t", entry_point: "f" }, "human-eval"],
+  [{ prompt: "p", kwargs: [], instruction_id_list: [] }, "ifeval"],
+])("%j is closest to %s, and the hint says what is missing", (row, kind) => {
+  expect(hint(row)).toBe(
+    `Its rows are closest to ${kind}, but: ${kind}.field: missing (docs/data.md has the shape). `,
+  );
+});
+
+test("other faults are said as they are", () => {
+  expect(hint({ query: "q" }, "answers: not JSON")).toContain("but: xlam.answers: not JSON (");
+});
+
+test("a row that is like none is said by its fields", () => {
+  expect(hint({ a: 1, b: null, c: "" })).toBe("The first row has a, c. ");
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, 1]));
+  expect(hint(many)).toMatch(/^The first row has f0, .*f11, \.\.\.\. $/);
+  expect(hint({})).toBe("The first row has no field. ");
+  for (const row of [null, undefined, "text", []]) expect(hint(row)).toBe("");
+});
+
+test.each<[object, string]>([
+  [{ prompt: "p", chosen: "a", rejected: "b" }, "are preferences"],
+  [{ system: "s", conversations: [] }, "configuration metadata"],
+  [{ instruction: "i", input: "", output: "o" }, "supervised training"],
+])("%j can be judged by nobody, and the hint says what to do", (row, words) => {
+  expect(hint(row)).toContain(words);
+});
