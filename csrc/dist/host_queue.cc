@@ -4,6 +4,7 @@
 #include <pthread.h>
 #endif
 
+#include <new>
 #include <utility>
 
 namespace hone::dist {
@@ -49,6 +50,8 @@ void HostQueue::run(Lock& lock, const Job& job) {
     job();
   } catch (const Error& error) {
     failure = error;
+  } catch (const std::bad_alloc&) {  // of what the others sent, before it is added up
+    failure.emplace(Code::kOutOfMemory, "a collective could not allocate memory.");
   }
   lock.lock();
   running_ = false;

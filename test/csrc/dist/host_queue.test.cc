@@ -2,6 +2,7 @@
 #include "dist/host_queue.h"
 
 #include <atomic>
+#include <new>
 
 #include "outcomes.h"
 
@@ -61,6 +62,14 @@ TEST(a_failure_is_told_once_drops_what_follows_and_leaves_at_once) {
   EXPECT_TRUE(queue.state() == State::kFailed);
   queue.close(nothing);
   EXPECT_TRUE(queue.state() == State::kClosed);
+}
+
+TEST(a_job_without_memory_is_a_failure_and_not_the_end_of_the_process) {
+  Recorded transport;
+  HostQueue queue(transport);
+  queue.submit("job", [] { throw std::bad_alloc(); });
+  EXPECT_EQ(outcome([&] { queue.wait(); }), std::string("OUT_OF_MEMORY a collective could not allocate memory."));
+  EXPECT_TRUE(transport.left == 1 && queue.state() == State::kFailed);
 }
 
 TEST(closing_tells_what_nobody_was_told) {
