@@ -102,15 +102,22 @@ export class Rendezvous implements AsyncDisposable {
     return found === undefined || Number(found) <= after ? undefined : Number(found);
   }
 
-  /** Resolves when the coordinator of the sitting is gone; with the code it left behind, if it did. */
+  /**
+   * Resolves when the coordinator of the sitting is gone; with the code it left behind, if it did. Its agent says that when
+   * the process has ended, which may take its time: whoever gave up before would wait for another coordinator in vain.
+   */
   async over(sitting: number): Promise<number | undefined> {
     const { kv } = this.#store;
     const end = REGISTERS.end(sitting);
+    let goneMs = Number.POSITIVE_INFINITY;
     for (;;) {
+      const nowMs = performance.now();
       const [living, code] = [await kv.get(REGISTERS.coordinator), await kv.get(end)];
       if (code !== undefined) return Number(code);
-      if (living === String(sitting)) await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
-      else return wholeOf(await kv.waitFor(end, { waitMs: 2 * BEAT_MS }));
+      const another = living !== undefined && living !== String(sitting);
+      if (another || nowMs - goneMs > this.#aliveMs) return undefined;
+      goneMs = living === undefined ? Math.min(goneMs, nowMs) : Number.POSITIVE_INFINITY;
+      await kv.waitFor(end, { waitMs: BEAT_MS / 2 });
     }
   }
 
@@ -141,6 +148,3 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.close();
   }
 }
-
-const wholeOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : Number(text);

@@ -51,7 +51,23 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       expect(await agent.next(1, 50, never)).toBeUndefined();
       await coordinator.preside(await coordinator.sit());
       expect(await agent.next(1, 1000, never)).toBe(2);
-    }));
+    }, 2_500));
+
+  // A process that closes much, or ends on a busy machine, has ended seconds after it has given its place up.
+  test("how it ended is heard seconds after it has gone, unless another sits by then", () =>
+    two(async (coordinator, agent) => {
+      await coordinator.preside(await coordinator.sit());
+      const heard = agent.over(1);
+      await coordinator.keep(1, () => {}).close();
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await coordinator.end(0);
+      expect(await heard).toBe(0);
+      await coordinator.preside(await coordinator.sit());
+      const silent = agent.over(2);
+      await coordinator.keep(2, () => {}).close();
+      await coordinator.preside(await coordinator.sit());
+      expect(await silent).toBeUndefined();
+    }, 3_600_000));
 
   test("while one is alive no other sits; when it is silent for long enough another does, and it is told", () =>
     two(async (first, second) => {
@@ -61,6 +77,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       await kept.close();
       await first.preside(await first.sit()); // and says nothing more
       await second.preside(await second.sit());
+      const held = second.keep(4, () => {});
       const lost = new Promise<Error>((resolve) => {
         const late = first.keep(3, (error) => {
           resolve(error);
@@ -68,7 +85,8 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
         });
       });
       expect(await lost).toMatchObject({ code: "HONE_ERR_STATE" });
-    }, 1_200));
+      await held.close();
+    }, 2_500));
 
   test("a lease that cannot be given back runs out, and holds nobody's end up", () =>
     two(async (coordinator) => {
