@@ -24,6 +24,7 @@ export default defineConfig({
     execArgv: ["--expose-gc"],
     // Processes and threads of the library begin with what users run, which loads in a third of the time.
     env: isDistFresh(import.meta.dirname) ? { HONE_FROM_DIST: "1" } : {},
+    expect: { poll: { timeout: 60_000 } }, // its second is no time on a machine that has others to serve
     setupFiles: ["./test/property-seed.ts", "./test/timeouts.ts"],
     reporters: ["default", "./test/summary-line.ts"],
     projects: [

@@ -7,6 +7,7 @@ import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
+import { patient } from "../patience.ts";
 
 let dir: string;
 let printed: string;
@@ -123,7 +124,10 @@ test("who looks while the session evaluates is told so, and not of a hook that n
       .sentence;
   const told: string[] = [];
   const look = () =>
-    vi.waitFor(() => expect(told.push(sentence()) && told.at(-1)).toMatch(/^before training/), 10_000);
+    vi.waitFor(
+      () => expect(told.push(sentence()) && told.at(-1)).toMatch(/^before training/),
+      patient(10_000),
+    );
   await trainAndEvaluate(recipe, {
     dir,
     terminal,

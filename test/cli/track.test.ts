@@ -9,7 +9,7 @@ import { patient } from "../patience.ts";
 import { SwitchedServer, scratch } from "../trackers/fixtures.ts";
 import { MlflowServer } from "../trackers/mlflow-server.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(patient(60_000));
 
 /** A run folder in which two steps wait for MLflow and for a tracker of an entry script. */
 async function waiting(url: string): Promise<string> {

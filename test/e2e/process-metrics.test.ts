@@ -34,7 +34,7 @@ async function scraped(url: string): Promise<Record<string, number>> {
 test(
   "an actor and a trainer say version, lag, tokens and restarts, also after they were replaced; hone status says where",
   async () => {
-    const settings = { beatMs: 50, aliveMs: 3000, leaseMs: 3000 };
+    const settings = { beatMs: 50, aliveMs: patient(3000), leaseMs: 3000 }; // who waits for a processor does not hang
     const core = await nativeCore();
     await using processes = await openProcesses({ actors: 1, trainers: 1, core, settings });
     const { board } = processes.core;

@@ -9,8 +9,9 @@ import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { long } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
+import { patient } from "../patience.ts";
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: patient(150_000) });
 
 let dir: string;
 beforeAll(() => {
@@ -19,7 +20,8 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const STEPS = 4;
-const settings = { leaseMs: 2000, beatMs: 100, aliveMs: 3000 };
+/** Who only waits for a processor is not to be taken for hanging: tests count who began again. */
+const settings = { leaseMs: 2000, beatMs: 100, aliveMs: patient(3000) };
 const module = new URL("../fixtures/verifiers/brief.mjs", import.meta.url).href;
 
 /**
@@ -78,7 +80,7 @@ test("what a killed host held is judged by its next process, a long time before 
     dir: join(dir, "hour"),
     core: processes.core,
   });
-  await vi.waitFor(() => expect(existsSync(judging)).toBe(true), { timeout: 250_000, interval: 20 });
+  await vi.waitFor(() => expect(existsSync(judging)).toBe(true), { timeout: patient(120_000), interval: 20 });
   processes.inject(readFaults("verifier.0@t=0s:sigkill"));
   expect(await run.finished).toMatchObject({ reason: "done", steps: 1 });
   expect(unscoredIn(join(dir, "hour"))).toBe(0);

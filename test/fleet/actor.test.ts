@@ -5,6 +5,7 @@ import { type Control, decodeAnswer, encodeControl, type TransferPlan } from "..
 import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { openStore, StreamError } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
+import { patient } from "../patience.ts";
 import { HandOver, type LocalFleet, localFleet } from "./local-fleet.ts";
 import { ENGINE, generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";
 
@@ -46,7 +47,8 @@ test("a process that was taken for dead is refused by the store", async () => {
 
 test("an actor whose place may be another's by now gives its weights to nobody", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 60_000, aliveMs: 1000 }));
+  const aliveMs = patient(500);
+  await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 60_000, aliveMs }));
   const sent: number[] = [];
   const receiver = {
     ...new HandOver().receiver(() => undefined),
@@ -70,7 +72,7 @@ test("an actor whose place may be another's by now gives its weights to nobody",
   };
   await say({ kind: "open", engine: "e", config: "{}", options: ENGINE });
   expect(await asked(1)).toEqual({ update: 1, member: "actor.0#1" });
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await new Promise((resolve) => setTimeout(resolve, aliveMs + 100));
   expect(await asked(2)).toMatchObject({ member: "actor.0#1", fault: { code: "HONE_ERR_STATE" } });
   expect(sent).toEqual([1]);
   stop.abort();

@@ -71,9 +71,8 @@ test("who does not answer in time is late, for longer each time, until it answer
 test("who is gone is not waited for", async () => {
   alive.delete("c");
   await say("b");
-  const begun = performance.now();
-  await answers.of(1, ["b", "c"]);
-  expect(performance.now() - begun).toBeLessThan(200);
+  const heard = answers.of(1, ["b", "c"]);
+  expect(await isOver(heard, 100)).toBe(true); // half of what everyone's part may take
 });
 
 test("actors that send have done so when each has answered, however long it takes", async () => {

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
 import { EventStream, framed } from "../../lib/live/event-stream.ts";
+import { patient } from "../patience.ts";
 
 test("an event is one line of data, whatever is in it", () => {
   const text = framed(
@@ -26,7 +27,7 @@ test("reaches everybody who listens, until they leave", async () => {
   stream.send("reset", {}, "c1");
   expect((await reader.read()).value).toContain("event: reset\nid: c1\n");
   abort.abort();
-  await vi.waitFor(() => expect(stream.listeners).toBe(0));
+  await vi.waitFor(() => expect(stream.listeners).toBe(0), { timeout: patient(10_000) });
   stream.close();
   server.close();
 });

@@ -10,6 +10,7 @@ export class Client implements AsyncDisposable {
   readonly said: string[] = [];
   readonly #process: ChildProcess;
   #errors = "";
+  #hasEnded = false;
   #news: () => void = () => {};
 
   constructor(url: string, run: string, what: string, name?: string) {
@@ -25,7 +26,11 @@ export class Client implements AsyncDisposable {
     this.#process.stderr!.on("data", (chunk) => {
       this.#errors += chunk;
     });
-    this.#process.on("exit", () => this.#news());
+    // not "exit", which may come before what it said last
+    this.#process.on("close", () => {
+      this.#hasEnded = true;
+      this.#news();
+    });
   }
 
   /** Resolves once it has said `count` lines that begin with `what`. Rejects if it ends before. */
@@ -47,11 +52,7 @@ export class Client implements AsyncDisposable {
   async kill(): Promise<void> {
     if (this.#hasEnded) return;
     this.#process.kill("SIGKILL");
-    await once(this.#process, "exit");
-  }
-
-  get #hasEnded(): boolean {
-    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+    await once(this.#process, "close");
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { GpuUsage, parseUsage } from "../../../lib/orchestration/run/gpu-usage.ts";
+import { patient } from "../../patience.ts";
 
 test("reads what the tool prints", () => {
   expect(parseUsage("1234, 81559, 97\n")).toEqual({
@@ -22,7 +23,7 @@ test("asks beside the run; without the tool it knows nothing", async () => {
   chmodSync(tool, 0o755);
   const usage = new GpuUsage(tool);
   expect(usage.latest).toBeUndefined();
-  await vi.waitFor(() => expect(usage.latest?.busy).toBe(0.5));
+  await vi.waitFor(() => expect(usage.latest?.busy).toBe(0.5), { timeout: patient(10_000) });
   const none = new GpuUsage(join(dir, "none"));
   none.latest;
   await new Promise((resolve) => setTimeout(resolve, 50));

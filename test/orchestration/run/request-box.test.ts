@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ControlOutcome } from "../../../lib/metrics/index.ts";
 import { RequestBox } from "../../../lib/orchestration/run/request-box.ts";
+import { patient } from "../../patience.ts";
 
+const WAIT = { timeout: patient(10_000) };
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-requests-"));
@@ -46,7 +48,10 @@ test("does what each file says, once, in the order they came, and tells what cam
   box.look();
   expect(did).toEqual(["pause", "resume"]);
   expect(readdirSync(join(dir, "requests"))).toEqual([]);
-  await vi.waitFor(() => expect(told.map(({ state }) => state)).toEqual(["taken", "taken", "done", "done"]));
+  await vi.waitFor(
+    () => expect(told.map(({ state }) => state)).toEqual(["taken", "taken", "done", "done"]),
+    WAIT,
+  );
   expect(box.outcomes).toEqual([
     { schema: 1, id: "a1", action: "pause", by: "page", step: 7, state: "done" },
     { schema: 1, id: "b2", action: "resume", by: "page", step: 7, state: "done" },
@@ -57,7 +62,7 @@ test("what fails is told with its reason", async () => {
   const { box } = boxed();
   for (const id of ["a", "b"]) ask(id, "checkpoint");
   box.look();
-  await vi.waitFor(() => expect(box.outcomes.map(({ state }) => state)).toEqual(["done", "failed"]));
+  await vi.waitFor(() => expect(box.outcomes.map(({ state }) => state)).toEqual(["done", "failed"]), WAIT);
   expect(box.outcomes[1]?.error).toBe("no room");
 });
 
