@@ -31,6 +31,7 @@ const rankOf = (rank: number, size: number) => ({
   GROUP_RANK: "0",
 });
 const DEADLINE = String(patient(1000) / 1000);
+const PATIENCE = String(patient(10_000) / 1000);
 
 describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
   test(
@@ -62,7 +63,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     async () => {
       const store = `sqlite:${join(dir, "killed.sqlite")}`;
       // long drills: there is time to kill one
-      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", "15"];
+      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
       const started = [0, 1, 2].map((rank) =>
         spawn(process.execPath, args, {
           stdio: ["ignore", "ignore", "pipe"],

@@ -31,8 +31,11 @@ test("a process that ends is started again in a later epoch; after the end nothi
   const supervisor = new Supervisor({ logs, threads: 1, onVacant: async () => ++epoch, onFailure: () => {} });
   await supervisor.start(place("memory:"));
   await until(() => supervisor.statuses[0]!.restarts > 0 && epoch === 2, "another process");
-  await until(() => supervisor.kill("actor", 3), "it to run");
-  await until(() => supervisor.statuses[0]!.ended?.how === "by SIGKILL", "its end");
+  const isKilled = () => {
+    supervisor.kill("actor", 3); // the next one where this one has ended by itself by now
+    return supervisor.statuses[0]!.ended?.how === "by SIGKILL";
+  };
+  await until(isKilled, "the end of one that runs");
   expect(supervisor.statuses[0]!.ended!.words).not.toContain("HONE_ERR_STREAM"); // the one before it said that
   await supervisor[Symbol.asyncDispose]();
   const last = epoch;

@@ -41,9 +41,17 @@ export class RedisServer implements AsyncDisposable {
     port?: number,
     env: NodeJS.ProcessEnv = {},
   ): Promise<RedisServer> {
-    const server = new RedisServer(port ?? (await freePort()), options, env);
-    await server.restart();
-    return server;
+    for (let attempt = 1; ; attempt++) {
+      const server = new RedisServer(port ?? (await freePort()), options, env);
+      try {
+        await server.restart();
+        return server;
+      } catch (error) {
+        rmSync(server.dir, { recursive: true, force: true });
+        // a connection of somebody else may have got the port that was free
+        if (port !== undefined || attempt === 3 || !/Address already in use/.test(`${error}`)) throw error;
+      }
+    }
   }
 
   get url(): string {
