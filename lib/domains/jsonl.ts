@@ -13,6 +13,7 @@ import { HoneError } from "../errors.ts";
 import { membersOf } from "../json-text.ts";
 import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
 import { hiddenChoices } from "./hidden-choices.ts";
+import { askedForm } from "./math/read/asked-form.ts";
 import { statedAnswer } from "./math/read/stated-answer.ts";
 
 export interface JsonlOptions extends DatasetOptions {
@@ -159,15 +160,21 @@ function statedIn(row: Row, json: string | undefined): Stated {
   return { field, text: written !== undefined && LONG_NUMBER.test(written) ? written : text };
 }
 
-/** The draft with { answer }, and for mathematics a response that states it, for the verifier to accept. */
+/**
+ * The draft with { answer }, and for mathematics a response that states it, for the verifier to accept: in the form that
+ * the question asks for, else in a box.
+ */
 function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): RowOutcome {
-  const stated = isMath ? statedAnswer(field, text, WORKED.has(field)) : { answer: text, from: field };
+  if (!isMath) return { ...draft, reference: { answer: text }, answerFrom: field };
+  const stated = statedAnswer(field, text, WORKED.has(field));
   if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
   const { answer, from } = stated;
+  const turns = (draft.messages ?? []).map(({ content }) => String(content));
+  const form = askedForm([draft.question, ...turns].join("\n\n"));
   return {
     ...draft,
-    reference: { answer },
-    answerFrom: from,
-    ...(isMath && draft.gold === undefined && { gold: () => [`\\boxed{${answer}}`] }),
+    reference: { answer, ...(form?.after !== undefined && { after: form.after }) },
+    answerFrom: form === undefined ? `${from}; the question does not ask for \\boxed` : from,
+    gold: draft.gold ?? (() => [form?.stated(answer) ?? `\\boxed{${answer}}`]),
   };
 }

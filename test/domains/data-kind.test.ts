@@ -30,7 +30,7 @@ test("GSM8K's rows are judged by what follows ####, and the report says so", asy
   expect(found.report).toMatchObject({
     kind: "jsonl",
     rows: 2,
-    answers: [{ reason: "answer, after ####", rows: 2 }],
+    answers: [{ reason: "answer, after ####; the question does not ask for \\boxed", rows: 2 }],
   });
   expect(found.gold).toMatchObject({ accepted: 2, rejected: [] });
   expect(isUseless(found)).toBe(false);
@@ -39,7 +39,10 @@ test("GSM8K's rows are judged by what follows ####, and the report says so", asy
 
 test("worked solutions end in a box; the benchmarks and published sets are told by their rows", async () => {
   const math = await check(file("math.jsonl", MATH));
-  expect([math.report.answers?.[0]?.reason, math.gold?.accepted]).toEqual(["solution, in \\boxed", 1]);
+  expect([math.report.answers?.[0]?.reason, math.gold?.accepted]).toEqual([
+    "solution, in \\boxed; the question does not ask for \\boxed",
+    1,
+  ]);
   const gpqa = await check(file("gpqa_diamond.csv", GPQA));
   expect(gpqa.report).toMatchObject({ kind: "gpqa", rows: 1, heldOut: 1, bad: [] });
   expect(gpqa.gold?.accepted).toBe(1);

@@ -22,7 +22,7 @@ describe("a row", () => {
       family: "jsonl",
       level: 0,
       reference: { answer: "2" },
-      answerFrom: "answer",
+      answerFrom: "answer; the question does not ask for \\boxed",
     });
     expect(gold!()).toEqual(["\\boxed{2}"]); // what `math` must accept
     expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
@@ -67,10 +67,30 @@ describe("a row", () => {
   test("of DeepScaleR has a blank solution beside its answer, or a blank answer beside its solution", () => {
     expect(read({ problem: "q", answer: "7", solution: "" })).toMatchObject({ reference: { answer: "7" } });
     const worked = { problem: "q", answer: " ", solution: "So $\\boxed{7}$." };
-    expect(read(worked)).toMatchObject({ reference: { answer: "7" }, answerFrom: "solution, in \\boxed" });
+    expect(read(worked, { template: "{task} Use \\boxed{}." })).toMatchObject({
+      reference: { answer: "7" },
+      answerFrom: "solution, in \\boxed",
+    });
     expect(read({ problem: "q", answer: "", solution: "" })).toEqual({
       bad: "row: neither reference nor answer",
     });
+  });
+
+  test("of mathematics has its answer read in the form that its question or the template asks for", () => {
+    const line = read({ question: '1+1? Say it after "Answer:".', answer: "2" }) as RowDraft;
+    expect(line).toMatchObject({ reference: { answer: "2", after: "Answer:" }, answerFrom: "answer" });
+    expect(line.gold!()).toEqual(["Answer: 2"]);
+    const hashes = read(
+      { question: "1+1?", answer: "#### 2" },
+      { template: "{task} The answer goes after ####." },
+    );
+    expect(hashes).toMatchObject({
+      reference: { answer: "2", after: "####" },
+      answerFrom: "answer, after ####",
+    });
+    const other = read({ question: 'Say it after "Answer:".', answer: "2" }, { verifier: "mine" });
+    expect(other).toMatchObject({ reference: { answer: "2" }, answerFrom: "answer" });
+    expect(other).not.toHaveProperty("gold");
   });
 
   test("of OpenR1-Math or OpenThoughts is asked without the answer that was recorded with it", () => {
