@@ -58,6 +58,7 @@ export interface Processes extends AsyncDisposable {
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
+  expectShared(options.store);
   const weights = chooseWay(options.weights, options.core.info());
   const settings = { ...SETTINGS, ...options.settings };
   const own = await openOwnFolder();
@@ -84,6 +85,13 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
     own.close(false);
     throw error;
   }
+}
+
+function expectShared(address: string | undefined): void {
+  if (address !== "memory:") return;
+  throw new HoneError("HONE_ERR_USAGE", "memory: is a store of one process, and several are to meet in it", {
+    hint: `Leave --store and HONE_STORE out for a file that goes with the run, or give redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
+  });
 }
 
 function expectGloo({ actors, trainers, core }: ProcessesOptions): void {

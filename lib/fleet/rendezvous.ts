@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
 
@@ -12,6 +13,10 @@ const REGISTERS = {
   coordinator: "cluster/coordinator",
   /** How a sitting ended, as the exit code for every agent. */
   end: (sitting: number) => `cluster/end/${sitting}`,
+  /** A lease: the agent of a node. */
+  node: (node: number) => `cluster/node/${node}`,
+  /** How many processes of what the agents of a sitting start, in words. */
+  world: (sitting: number) => `cluster/world/${sitting}`,
   /** Why a node cannot keep its places. */
   failure: (sitting: number) => `cluster/failure/${sitting}`,
 } as const;
@@ -90,6 +95,31 @@ export class Rendezvous implements AsyncDisposable {
     };
   }
 
+  /** Its node's only agent until `close`; waits for a dead one's lease, throws HONE_ERR_STATE where another lives. */
+  async takeNode(node: number): Promise<{ close(): Promise<void> }> {
+    const [kv, key, me] = [this.#store.kv, REGISTERS.node(node), randomUUID()];
+    const take = () => kv.setLease(key, me, this.#aliveMs);
+    const deadline = performance.now() + 2 * this.#aliveMs;
+    while (!(await take())) {
+      if (performance.now() > deadline) throw livingAgent(node, this.runId);
+      await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
+    }
+    const timer = setInterval(() => void take().catch(() => {}), BEAT_MS); // a server that is gone is said by its roles
+    return {
+      close: async () => {
+        clearInterval(timer);
+        await kv.delete(key, me).catch(() => {}); // it runs out by itself
+      },
+    };
+  }
+
+  /** What the first agent of the sitting starts by, where it is another world than this one's; else undefined. */
+  async otherWorld(sitting: number, world: string): Promise<string | undefined> {
+    await this.#store.kv.cas(REGISTERS.world(sitting), null, world);
+    const first = await this.#store.kv.get(REGISTERS.world(sitting));
+    return first === world ? undefined : first;
+  }
+
   /** The first living coordinator's sitting after `after`; undefined if there was none in time. */
   async next(after: number, waitMs: number, signal: AbortSignal): Promise<number | undefined> {
     const not = String(after);
@@ -148,3 +178,8 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.close();
   }
 }
+
+const livingAgent = (node: number, runId: string): HoneError =>
+  new HoneError("HONE_ERR_STATE", `another agent of node ${node} of ${runId} is alive`, {
+    hint: "A node has one: end the other, or give this one another node's number, or another HONE_RUN_ID.",
+  });

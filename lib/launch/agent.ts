@@ -14,13 +14,15 @@ import {
   Rendezvous,
   sittingRun,
 } from "../fleet/index.ts";
-import { openStore } from "../streams/index.ts";
+import { openStore, withoutPassword } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
 import { devicesANode, type Roles, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
 const AGAIN_MS = 2_000;
+/** After which whoever waits for a coordinator says so. */
+const QUIET_MS = 5_000;
 
 export interface AgentOptions {
   readonly contract: Pick<Contract, "nodeRank" | "nodes">;
@@ -31,6 +33,8 @@ export interface AgentOptions {
   readonly runId: string;
   /** Redis server that every node reaches. */
   readonly store: string;
+  /** What all agents of the run start, in words: one whose recipe says something else is refused. Not for `joins`. */
+  readonly world?: string;
   /** Folder for what this node's processes say. */
   readonly logs: string;
   /** A GPU of its own for each process. */
@@ -59,6 +63,7 @@ export interface Joining {
  */
 export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
+  await using _ = { [Symbol.asyncDispose]: await place(options, rendezvous) };
   if (!coordinates(options)) return await follow(options, rendezvous, new AbortController().signal);
   const child = startCoordinator(options, await addressTowards(options.store));
   const gone = new AbortController();
@@ -66,14 +71,24 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     gone.abort();
     return verdict(code as number | null, options.hopeless);
   });
-  const [code] = await Promise.all([
+  const [code, own] = await Promise.all([
     ended.then(async (each) => {
       await rendezvous.end(each).catch(() => {}); // the others see that nobody is there any more
       return each;
     }),
     follow(options, rendezvous, gone.signal),
   ]);
-  return code;
+  return own === PROCESS_EXIT.config ? own : code; // its coordinator may be sound, and its recipe another
+}
+
+/** Takes the node's number; resolves with what gives it back. */
+async function place(
+  { joins, contract }: AgentOptions,
+  rendezvous: Rendezvous,
+): Promise<() => Promise<void>> {
+  if (joins !== undefined) return async () => {};
+  const { close } = await rendezvous.takeNode(contract.nodeRank);
+  return close;
 }
 
 const coordinates = ({ contract, joins }: AgentOptions): boolean =>
@@ -106,14 +121,51 @@ async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: Abort
   const { signal, say } = options;
   const nothing = coordinates(options) ? gone : AbortSignal.any([signal, gone]);
   for (let sitting = 0; ; ) {
-    const next = await rendezvous.next(sitting, PATIENCE_MS, nothing);
+    const next = await nextSitting(options, rendezvous, sitting, nothing);
     if (next === undefined) return leaves(options) ? PROCESS_EXIT.done : PROCESS_EXIT.restart;
     sitting = next;
     say(`node ${nodeName(options)}: sitting ${sitting} of ${rendezvous.runId}`);
+    if (await isOfAnotherRecipe(options, rendezvous, sitting)) return PROCESS_EXIT.config;
     const code = await takePart(options, rendezvous, sitting);
     if (code !== undefined) return code;
     say(`node ${nodeName(options)}: the coordinator of sitting ${sitting} is gone`);
   }
+}
+
+async function nextSitting(
+  options: AgentOptions,
+  rendezvous: Rendezvous,
+  after: number,
+  nothing: AbortSignal,
+): Promise<number | undefined> {
+  const { store, say } = options;
+  const where = `no coordinator of ${rendezvous.runId} (HONE_RUN_ID) is alive at ${withoutPassword(store)}`;
+  const waits = () =>
+    say(`node ${nodeName(options)}: ${where}; waiting, for ${PATIENCE_MS / 60_000} minutes`);
+  const timer = setTimeout(waits, QUIET_MS);
+  try {
+    const next = await rendezvous.next(after, PATIENCE_MS, nothing);
+    if (next === undefined && !nothing.aborted) say(`node ${nodeName(options)}: ${where}, and none came`);
+    return next;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ranks of two numbers of processes never meet: the sitting ends, by name, instead of waiting for them. */
+async function isOfAnotherRecipe(
+  options: AgentOptions,
+  rendezvous: Rendezvous,
+  sitting: number,
+): Promise<boolean> {
+  const { world, joins, say } = options;
+  if (world === undefined || joins !== undefined) return false;
+  const first = await rendezvous.otherWorld(sitting, world);
+  if (first === undefined) return false;
+  const why = `node ${nodeName(options)}: its recipe says ${world}, another node's ${first}; give all agents the same recipe and --set`;
+  say(why);
+  await rendezvous.fail(sitting, why).catch(() => {}); // then the coordinator misses its processes
+  return true;
 }
 
 /** Told to leave, and nobody needs it in order to save. */

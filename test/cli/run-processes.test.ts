@@ -23,6 +23,19 @@ test.each([
   await expect(processesOf(recipe, "unused")).rejects.toThrow(message);
 });
 
+test("a store that is one process's own is refused before any process starts in it", async () => {
+  vi.stubEnv("HONE_STORE", "memory:");
+  await expect(processesOf(recipe, "unused")).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: "memory: is a store of one process, and several are to meet in it",
+  });
+});
+
+test("a place for Prometheus that nobody can read is refused once, and not by each process again and again", async () => {
+  vi.stubEnv("HONE_METRICS", "abc");
+  await expect(processesOf(recipe, "unused")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
 test("agents are told where another attempt would be refused as well: what this version does not do is 78, not 3", () => {
   const command = [...HONE, "run", "recipes/quickstart.ts", "--agents"];
   const variables = {

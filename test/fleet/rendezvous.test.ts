@@ -69,6 +69,15 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       expect(await silent).toBeUndefined();
     }, 3_600_000));
 
+  test("a node has one agent; whoever follows one that died has its place when its lease is over", () =>
+    two(async (first, second) => {
+      const held = await first.takeNode(1);
+      await expect(second.takeNode(1)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await (await second.takeNode(2)).close();
+      await held.close();
+      await (await second.takeNode(1)).close();
+    }, 2000));
+
   test("while one is alive no other sits; when it is silent for long enough another does, and it is told", () =>
     two(async (first, second) => {
       await first.preside(await first.sit());

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Rendezvous } from "../../lib/fleet/index.ts";
 import { runAgent, verdict } from "../../lib/launch/agent.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
@@ -21,7 +22,7 @@ const HOPELESS = [2, 4];
 let runs = 0;
 
 /** Two agents without places, and their exit codes. @param how the coordinator ends */
-function pair(how: string, signal = new AbortController().signal) {
+function pair(how: string, signal = new AbortController().signal, worlds = ["2 actors", "2 actors"]) {
   const runId = `agents-${runs++}`;
   const said: string[] = [];
   const agent = (nodeRank: number) =>
@@ -30,6 +31,7 @@ function pair(how: string, signal = new AbortController().signal) {
       seats: [],
       runId,
       store: server.url,
+      world: worlds[nodeRank]!,
       logs,
       gpus: false,
       coordinator: [process.execPath, "--import", "tsx", STAND_IN, how],
@@ -37,7 +39,7 @@ function pair(how: string, signal = new AbortController().signal) {
       signal,
       say: (line) => said.push(line),
     });
-  return { codes: Promise.all([agent(0), agent(1)]), said };
+  return { runId, codes: Promise.all([agent(0), agent(1)]), said };
 }
 
 test.each([
@@ -69,6 +71,53 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     stop.abort();
     expect(await codes).toEqual([75, 75]);
+  });
+
+  test("an agent more of a node that has one is refused, before it takes that one's places", async () => {
+    const stop = new AbortController();
+    const { runId, codes, said } = pair("wait", stop.signal);
+    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await using again = await Rendezvous.open(server.url, runId, 100); // its patience is twice that
+    for (const node of [0, 1])
+      await expect(again.takeNode(node)).rejects.toThrow(
+        `another agent of node ${node} of ${runId} is alive`,
+      );
+    stop.abort();
+    expect(await codes).toEqual([75, 75]);
+    for (const node of [0, 1]) await (await again.takeNode(node)).close(); // they gave them back
+  });
+
+  test("agents with other numbers of processes end by name, and do not wait for one another's", async () => {
+    const stop = new AbortController();
+    const { codes, said } = pair("wait", stop.signal, ["2 actors", "4 actors"]);
+    const refused = /its recipe says (\d) actors, another node's (\d) actors; give all agents the same/;
+    while (!said.some((line) => refused.test(line))) await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    expect((await codes).filter((code) => code === 78)).not.toEqual([]);
+  });
+
+  test("an agent that nobody coordinates says so, and whom it waits for", async () => {
+    const stop = new AbortController();
+    const said: string[] = [];
+    const code = runAgent({
+      contract: { nodeRank: 1, nodes: 2 },
+      seats: [],
+      runId: "mistyped",
+      store: server.url,
+      logs,
+      gpus: false,
+      coordinator: [],
+      hopeless: [],
+      signal: stop.signal,
+      say: (line) => said.push(line),
+    });
+    while (said.length === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    stop.abort();
+    expect(await code).toBe(75);
+    expect(said).toEqual([
+      `node 1: no coordinator of mistyped (HONE_RUN_ID) is alive at ${server.url}; waiting, for 10 minutes`,
+    ]);
   });
 });
 

@@ -38,6 +38,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
       ...(joins === undefined ? { seats: worldMap(roles, nodes)[nodeRank]! } : { seats: [], joins }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
+      world: worldOf(roles, nodes),
       logs: join(dir, "logs"),
       gpus: needsGpus(recipe),
       coordinator: [
@@ -61,6 +62,9 @@ async function agent(file: string, flags: Flags): Promise<number> {
     return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
+
+const worldOf = ({ actors, trainers, verifiers = 0 }: Roles, nodes: number): string =>
+  `${actors} actors, ${trainers} trainers and ${verifiers} verifier hosts on ${nodes} nodes`;
 
 function expectOneANode(localSize: number): void {
   if (localSize === 1) return;

@@ -86,7 +86,17 @@ export class RedisConnections {
   #unreachable(cause: Error | undefined): HoneError {
     return new HoneError("HONE_ERR_IO", `${this.#url}: ${cause?.message || "no answer"}`, {
       cause,
-      hint: "HONE_REDIS_PASSWORD or HONE_REDIS_PASSWORD_FILE gives a password, HONE_REDIS_CA a certificate authority",
+      hint: hintFor(cause),
     });
   }
 }
+
+const REFUSED_HINT =
+  "HONE_REDIS_PASSWORD or HONE_REDIS_PASSWORD_FILE gives a password, HONE_REDIS_CA a certificate authority";
+const ABSENT_HINT =
+  "Is a server there (`redis-server --port 6379 --appendonly yes` starts one), and reached from here? rediss:// is for ports with TLS, redis:// for those without";
+
+const hintFor = (cause: Error | undefined): string =>
+  cause !== undefined && FOR_GOOD.test(`${(cause as { code?: string }).code} ${cause.message}`)
+    ? REFUSED_HINT
+    : ABSENT_HINT;
