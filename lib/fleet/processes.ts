@@ -221,6 +221,7 @@ class OwnProcesses implements Processes {
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#sender.close();
+    await this.#at.store.forget().catch(() => {}); // what stays costs the server memory, and the run nothing
     await this.#at.store.close();
     await this.#at.redis?.[Symbol.asyncDispose]();
     this.#at.own.close(this.#failure !== undefined);

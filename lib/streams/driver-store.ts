@@ -137,6 +137,10 @@ export class DriverStore implements StreamStore {
     return this.#run("depth", { stream, ...of });
   }
 
+  async forget(): Promise<void> {
+    await this.#open().forget?.();
+  }
+
   close(): Promise<void> {
     this.#waiter.close();
     this.#closing ??= this.#driver.close();

@@ -73,5 +73,7 @@ export interface Driver {
   onNews(listener: (topic: string | undefined) => void): void;
   /** Called before each look of one who waits at a topic: of what changes after it, news have to come, one at least. */
   attend?(topic: string): void;
+  /** Deletes all of the run's, where it outlives the run's processes by itself. */
+  forget?(): Promise<void>;
   close(): Promise<void>;
 }

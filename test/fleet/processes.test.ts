@@ -185,6 +185,23 @@ test.skipIf(noRedis !== undefined)(
   },
 );
 
+test.skipIf(noRedis !== undefined)("a server has nothing of a run that is over", async () => {
+  await using server = await RedisServer.start();
+  const keys = () =>
+    execFileSync("redis-cli", ["-p", String(server.port), "keys", "*"], { encoding: "utf8" });
+  {
+    await using _ = await openProcesses({
+      actors: 1,
+      trainers: 0,
+      core: await nativeCore(),
+      store: server.url,
+      settings,
+    });
+    expect(keys()).toMatch(/hone:\{run-/);
+  }
+  expect(keys().trim()).toBe("");
+});
+
 test("a restart of a server that is not the run's own is refused", async () => {
   const faults = readFaults("redis@t=1s:restart");
   const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults });

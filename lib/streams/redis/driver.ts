@@ -9,6 +9,8 @@ import { OPEN, SCRIPTS } from "./scripts.ts";
 /** How long an operation waits for a server that went away, and once that was in vain each one after it. */
 const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
+/** Keys of a look for those of the run. */
+const SCANNED = "1000";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 const DIGESTS = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, sha1(lua)]));
@@ -74,6 +76,18 @@ export class RedisDriver implements Driver {
   onNews(listener: (topic: string | undefined) => void): void {
     this.#news.on("message", (_, topic) => listener(topic));
     this.#news.on("ready", () => listener(undefined));
+  }
+
+  /** Piece by piece: a server that others use too must not stand still for it. */
+  async forget(): Promise<void> {
+    const pattern = keyOf(this.#run, "*"); // a run's name has none of a pattern's characters
+    let cursor = "0";
+    do {
+      const scanned = this.#commands.callBuffer("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED);
+      const [next, keys] = (await this.#patiently(scanned)) as readonly [Reply, readonly Argument[]];
+      if (keys.length > 0) await this.#patiently(this.#commands.callBuffer("UNLINK", ...keys));
+      cursor = String(next);
+    } while (cursor !== "0");
   }
 
   async close(): Promise<void> {

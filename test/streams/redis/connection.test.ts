@@ -55,6 +55,42 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     expect(await store.forward(again!, "out", "x", bytes("x"))).toBe(1);
   });
 
+  test("keeps nothing of a run that is forgotten, and all of every other", async () => {
+    const names = ["over", "over-not", "not/over"];
+    const stores = await Promise.all(names.map((run) => openStore(server.url, { run })));
+    for (const store of stores) {
+      await append(store, "s", ["x"]);
+      await store.lease("s", "g", { ...LEASED, max: 1, waitMs: 0 });
+      await store.kv.setLease("held", "by", HOUR_MS);
+    }
+    const kept = (run: string) =>
+      ask("keys", "*")
+        .split("\n")
+        .filter((key) => key.startsWith(`hone:{${run}}:`)).length;
+    const before = names.map(kept);
+    expect(Math.min(...before)).toBeGreaterThan(8);
+    await stores[0]!.forget();
+    expect(names.map(kept)).toEqual([0, before[1], before[2]]);
+    expect(await stores[1]!.kv.get("held")).toBe("by");
+    for (const store of stores) await store.close();
+  });
+
+  test("that is forgotten piece by piece, beside thousands of others' keys", async () => {
+    await using store = await openStore(server.url, { run: "big" });
+    await Promise.all(numbered(2_500).map((key) => append(store, `s/${key}`, ["x"])));
+    await store.forget();
+    expect(ask("keys", "hone:{big}:*")).toBe("");
+  });
+
+  test("that allows no deletion says so", async () => {
+    await using own = await RedisServer.start();
+    const cli = (...args: string[]) => spawnSync("redis-cli", ["-p", String(own.port), ...args]);
+    cli("acl", "setuser", "runner", "on", ">pw", "~*", "&*", "+@all", "-scan");
+    await using store = await openStore(own.url.replace("://", "://runner:pw@"), { run: "kept" });
+    await append(store, "s", ["x"]);
+    await expect(store.forget()).rejects.toMatchObject({ code: "HONE_ERR_IO", message: /NOPERM|scan/ });
+  });
+
   test("that says nothing is waited for once; what follows gives up sooner, until it answers again", async () => {
     await using silent = await RedisServer.start();
     const driver = await RedisDriver.open(silent.url, "silent", false, 2_000);
