@@ -104,6 +104,27 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
   );
 }
 
+/** Throws HONE_ERR_USAGE for a fault that can meet nobody. How many processes a run's own pool has is the pool's. */
+function expectThere(
+  faults: readonly Fault[],
+  { actors, trainers, verifiers = 0 }: Pick<ProcessesOptions, "actors" | "trainers" | "verifiers">,
+): void {
+  const most = { actor: actors, trainer: trainers, verifier: verifiers || Number.POSITIVE_INFINITY };
+  const lost = faults.find((fault) => fault.role !== "redis" && fault.rank >= most[fault.role]);
+  if (lost === undefined || lost.role === "redis") return;
+  const { role, rank } = lost;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `a fault of ${role}.${rank}, and the run has ${most[role]} of that role`,
+    {
+      hint:
+        most[role] === 0
+          ? "Such processes are asked for by hardware.processes."
+          : `The last one is ${role}.${most[role] - 1}.`,
+    },
+  );
+}
+
 interface Whereabouts {
   /** A folder of this fleet alone. */
   readonly own: OwnFolder;
@@ -162,6 +183,7 @@ class OwnProcesses implements Processes {
           hint: `Let the run start one: --store ${OWN_REDIS}`,
         },
       );
+    expectThere(faults, this.#options);
     const fail = (error: HoneError) => this.#fail(error);
     const injector = new FaultInjector(faults, {
       kill: (role, rank, signal) =>

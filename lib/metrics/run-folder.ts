@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
@@ -77,9 +77,14 @@ export function writeRunManifest(runDir: string, manifest: RunManifest): StoredM
   return stored;
 }
 
-/** Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT if it is no manifest. */
+/** Throws HONE_ERR_IO if it is not there or cannot be read, HONE_ERR_FORMAT if it is no manifest. */
 export function readRunManifest(runDir: string): StoredManifest {
   const path = join(runDir, RUN_FILES.manifest);
+  if (fileWork(path, () => statSync(path, { throwIfNoEntry: false })) === undefined)
+    throw new HoneError("HONE_ERR_IO", `${runDir}: no run lies here (no ${RUN_FILES.manifest})`, {
+      hint: "Name the folder that was --dir of a run.",
+      details: { path },
+    });
   const value = readJson(path);
   if (typeof value !== "object" || value === null || !("schema" in value) || value.schema !== 1) {
     throw new HoneError("HONE_ERR_FORMAT", `${path}: no manifest of schema 1; is ${runDir} a run folder?`);

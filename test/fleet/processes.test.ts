@@ -202,6 +202,18 @@ test.skipIf(noRedis !== undefined)("a server has nothing of a run that is over",
   expect(keys().trim()).toBe("");
 });
 
+test.each([
+  ["actor.1@step=1:sigkill", "a fault of actor.1, and the run has 1 of that role", "actor.0"],
+  ["trainer.0@t=1s:sigstop=1s", "a fault of trainer.0, and the run has 0 of that role", "hardware.processes"],
+])("%s of a process that there is not is refused", async (text, message, hint) => {
+  const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults: readFaults(text) });
+  await expect(open).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: expect.stringContaining(message),
+    hint: expect.stringContaining(hint),
+  });
+});
+
 test("a restart of a server that is not the run's own is refused", async () => {
   const faults = readFaults("redis@t=1s:restart");
   const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults });

@@ -65,6 +65,8 @@ describe("the manifest", () => {
 
   test("errors say what is wrong with which file", () => {
     expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_IO");
+    expect(() => readRunManifest(folder)).toThrow(`${folder}: no run lies here (no run.json)`);
+    expect(() => readRunManifest(join(folder, "none"))).toThrow("none: no run lies here");
     writeFileSync(join(folder, RUN_FILES.manifest), "{");
     expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_FORMAT");
     writeFileSync(join(folder, RUN_FILES.manifest), '{"schema": 2}');
