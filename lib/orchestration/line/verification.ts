@@ -16,8 +16,8 @@ export interface VerificationLoad {
 
 /**
  * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency` calls, which
- * may grow, are out at a time; what comes in meanwhile, or in one turn of the event loop, goes out together, so that a busy
- * pool gets few large messages and an idle one gets what there is: groups of other processes come by the dozen.
+ * may grow, are out at a time; what comes in meanwhile goes out in one, and so does what comes together, as groups of other
+ * processes do by the dozen: a busy pool gets few large messages, and an idle one gets what there is at once.
  */
 export function verifyGroups(
   groups: AsyncIterable<GroupRollouts>,
@@ -62,10 +62,11 @@ class VerificationQueue {
     }
   }
 
+  /** When no promise has anything left to do: by then all that came together is here. A virtual clock waits for ticks alone. */
   #callSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#isDue = false;
       this.#call();
     });
