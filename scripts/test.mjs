@@ -1,24 +1,15 @@
 // npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with
 // tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
-// HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; beside vitest, while another process
-// of this script runs the C++ tests (only), whose end the closing line waits for; core,engine/step the C++ tests of those
-// rooms and programs. HONE_TEST_ALL (test/long.ts) adds long tests, HONE_TEST_FILES=long leaves out the files that have
-// none.
+// HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
+// ran vitest, and the closing line counts what the last run of all C++ tests counted; core,engine/step the C++ tests of
+// those rooms and programs. HONE_TEST_ALL (test/long.ts) adds
+// long tests, HONE_TEST_FILES=long leaves out the files that have none.
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { stepTeller } from "./build-progress.mjs";
 import { countCases, programResult, skipLines, testPattern, testPrograms } from "./native-tests.mjs";
@@ -27,12 +18,11 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
 const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
 const asked = process.env.HONE_TEST_NATIVE || "0";
-const rooms = /^([01]|only|beside)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
+const rooms = /^([01]|only|compile|ran)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
 const BUILD_LINE_MS = 10_000;
 const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
-// Of all C++ tests: who runs them, and what they counted when they had come to their end.
-const [running, counted] = ["running.json", "count.json"].map((name) => path.join(build, name));
+const counted = path.join(build, "count.json"); // of the last run of all of them that came to its end
 
 /** Runs a command and tells `onLine` what it prints; its status and all of its output. */
 function follow(command, argv, onLine) {
@@ -56,6 +46,7 @@ function follow(command, argv, onLine) {
 
 /** Configures and compiles the programs of `rooms`, or all. Ends the process where they do not compile. */
 async function compile() {
+  rmSync(counted, { force: true });
   const ninja = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
   const options = [
     "-DHONE_TESTS=ON",
@@ -88,11 +79,6 @@ async function compile() {
 
 /** Builds and runs the C++ tests; counts of cases. A line a program; a failing one's output is shown whole. */
 async function nativeTests() {
-  if (rooms.length === 0) {
-    mkdirSync(build, { recursive: true });
-    rmSync(counted, { force: true });
-    writeFileSync(running, JSON.stringify(process.pid));
-  }
   await compile();
   const only = rooms.length === 0 ? [] : ["-R", testPattern(rooms)];
   const tests = await follow("ctest", ["--test-dir", build, "-V", "-j", jobs, ...only], (line) => {
@@ -108,55 +94,21 @@ async function nativeTests() {
   return count;
 }
 
-/** What the C++ tests that another process runs have counted, when they have come to their end. */
-async function besideTests() {
-  const pid = existsSync(running) ? Number(readFileSync(running, "utf8")) : undefined;
-  for (;;) {
-    const isOver = pid === undefined || !isAlive(pid);
-    if (existsSync(counted)) return JSON.parse(readFileSync(counted, "utf8"));
-    if (isOver) {
-      console.error("hone: the C++ tests did not come to their end: see what npm run test:native said");
-      process.exit(1);
-    }
-    await pause(500);
-  }
+if (asked === "compile") {
+  await compile();
+  process.exit(0);
 }
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Runs vitest; its status, and the count of its tests where it came to its end. */
-function vitestRun() {
-  const vitest = path.join(
-    path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
-    "vitest.mjs",
-  );
-  const folder = mkdtempSync(path.join(tmpdir(), "hone-test-count-"));
-  const file = path.join(folder, "count.json"); // test/summary-line.ts writes it
-  const env = { ...process.env, HONE_TEST_COUNT: file };
-  const { status } = spawnSync(process.execPath, [vitest, "run", ...args], {
-    cwd: root,
-    stdio: "inherit",
-    env,
-  });
-  const count = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
-  rmSync(folder, { recursive: true });
-  return { status, count };
-}
-
 const isOfNative = asked !== "0" && args.length === 0;
-const before = isOfNative && asked !== "beside" ? await nativeTests() : undefined;
-if (!/^([01]|beside)$/.test(asked)) process.exit(before?.failed ? 1 : 0);
-const { status, count } = vitestRun();
-const native = isOfNative && asked === "beside" ? await besideTests() : before;
-if (count !== undefined) {
-  for (const [kind, n] of Object.entries(native ?? {})) count[kind] += n;
-  console.log(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
-}
-process.exit(status === 0 && count !== undefined && !native?.failed ? 0 : 1);
+const ran = asked === "ran" && isOfNative;
+const native = ran ? JSON.parse(readFileSync(counted, "utf8")) : isOfNative ? await nativeTests() : undefined;
+if (!/^([01]|ran)$/.test(asked)) process.exit(native?.failed ? 1 : 0);
+const vitest = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
+  "vitest.mjs",
+);
+const suite = spawnSync(process.execPath, [vitest, "run", ...args], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "" },
+});
+process.exit(suite.status === 0 && !native?.failed ? 0 : 1);
