@@ -164,8 +164,8 @@ test.each([
   ],
   ["no such domain", ["verify", "--domain", "maths", "--file", "x"], 2, "Known domains: math"],
   ["no cases", ["verify", "--domain", "math", "--file", "/nowhere.jsonl"], 3, "/nowhere.jsonl"],
-  ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere/run.json"],
-  ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere/run.json"],
+  ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere: no run lies here"],
+  ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere: no run lies here"],
 ])("%s: exit %s", async (_, args, code, message) => {
   const { status, stderr } = await honeHere(args);
   expect(status).toBe(code);
