@@ -38,7 +38,7 @@ export interface MathReference {
  * as a box does, the later of the two (see lastStated); `anywhere` takes an answer outside a box too, as the
  * reference's own suite does (see sameAnswer).
  * Strict reads only what follows the last `</think>`; text around the box and a cut-off end do not matter.
- * Every verdict is bounded: at most 1,000 characters are parsed and a fixed budget of work is spent.
+ * Every verdict is bounded: at most 1,000 characters are parsed and a fixed budget of work is spent for each gold answer.
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows; strict mode closes its exploits.
  */
 export const math: Verifier<MathReference> = {

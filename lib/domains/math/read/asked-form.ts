@@ -10,7 +10,7 @@ export interface AskedForm {
   stated(answer: string): string;
 }
 
-const BOXED = /\\(?:boxed|fbox)/;
+const BOXED = /\\boxed/; // an \fbox alone is read by nobody
 /** "of the form Answer: $Answer", 'after "Answer:"'; an "Answer:" in a problem is no request. */
 const ASKS_LINE = /\b(?:form|format|after|with|line|as)\W{1,8}answer\s*:/i;
 const ASKS_HASHES = /\b(?:after|behind|with|following)\W{1,4}####/i;

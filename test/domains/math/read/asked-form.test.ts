@@ -19,7 +19,9 @@ test.each([
   });
 });
 
-test.each(["What is 2 + 2?", "Two and two make four. Answer: ___", "#### Problem\n2 + 2"])(
-  "%j asks for no form",
-  (prompt) => expect(askedForm(prompt)).toBeUndefined(),
-);
+test.each([
+  "What is 2 + 2?",
+  "Put your answer in \\fbox{}.",
+  "Two and two make four. Answer: ___",
+  "#### Problem\n2 + 2",
+])("%j asks for no form", (prompt) => expect(askedForm(prompt)).toBeUndefined());
