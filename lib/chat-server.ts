@@ -1,6 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { within } from "./deadline.ts";
+import { deferred } from "./deferred.ts";
 import { HoneError } from "./errors.ts";
 
 export interface ChatServerOptions {
@@ -27,6 +29,13 @@ const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** What a request came to: JSON, or why there is none after all tries. */
 export type Reply = { readonly json: unknown } | { readonly outage: string };
+
+/** What came back. */
+interface Exchanged {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+}
 
 /** A try that failed. */
 class Fault extends Error {
@@ -136,42 +145,27 @@ export class ChatServer implements Disposable {
     throw new Fault(said, { isFinal: REFUSED.has(status), retryAfterMs: retryAfter(headers["retry-after"]) });
   }
 
-  #exchange(
-    path: string,
-    body: string,
-  ): Promise<{
-    readonly status: number;
-    readonly headers: IncomingMessage["headers"];
-    readonly text: string;
-  }> {
+  #exchange(path: string, body: string): Promise<Exchanged> {
     const { key, timeoutMs } = this.#options;
     const headers = {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
     };
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error) =>
-        reject(
-          new Fault(
-            signal.aborted && !this.#closing.signal.aborted
-              ? `no answer within ${timeoutMs} ms`
-              : error.message,
-          ),
-        );
-      const request = (this.#isTls ? httpsRequest : httpRequest)(
-        `${this.url}${path}`,
-        { method: "POST", headers, agent: this.#agent, signal },
-        (response) => {
-          collect(response).then(
-            (text) => resolve({ status: response.statusCode!, headers: response.headers, text }),
-            fail,
-          );
-        },
-      );
+    const options = { method: "POST", headers, agent: this.#agent };
+    const send = this.#isTls ? httpsRequest : httpRequest;
+    return within(timeoutMs, this.#closing.signal, (signal) => {
+      const { promise, resolve, reject } = deferred<Exchanged>();
+      const isLate = () => signal.aborted && !this.#closing.signal.aborted;
+      const fail = ({ message }: Error) =>
+        reject(new Fault(isLate() ? `no answer within ${timeoutMs} ms` : message));
+      const request = send(`${this.url}${path}`, { ...options, signal }, (response) => {
+        const { statusCode, headers } = response;
+        collect(response).then((text) => resolve({ status: statusCode!, headers, text }), fail);
+      });
       request.on("error", fail);
       request.end(body);
+      return promise;
     });
   }
 }

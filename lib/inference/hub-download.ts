@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { within } from "../deadline.ts";
 import { HoneError } from "../errors.ts";
 import type { HubClient, HubFile } from "./hub-client.ts";
 import { isBeingDownloaded, PartialFile } from "./partial-file.ts";
@@ -41,26 +42,24 @@ export async function downloadFile(client: HubClient, target: DownloadTarget): P
  * rest is not read. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
  */
 export async function downloadHead(client: HubClient, url: string, bytes: number): Promise<Buffer> {
-  const headers = { range: `bytes=0-${bytes - 1}` };
-  const parts: Uint8Array[] = [];
-  let there = 0;
   for (let attempt = 0; ; attempt += 1) {
-    const signals = [AbortSignal.timeout(SILENCE_MS), ...(client.signal ? [client.signal] : [])];
-    const response = await client.get(url, { headers, signal: AbortSignal.any(signals) });
+    const parts: Uint8Array[] = [];
+    const there = () => parts.reduce((sum, { length }) => sum + length, 0);
     try {
-      for await (const chunk of response.body ?? []) {
-        parts.push(chunk);
-        there += chunk.length;
-        if (there >= bytes) break;
-      }
-      if (there < bytes) throw new Error("the body ends");
+      await within(SILENCE_MS, client.signal, async (signal) => {
+        const response = await client.get(url, { headers: { range: `bytes=0-${bytes - 1}` }, signal });
+        for await (const chunk of response.body ?? []) {
+          parts.push(chunk);
+          if (there() >= bytes) return;
+        }
+        throw new Error("the body ends");
+      });
       return Buffer.concat(parts).subarray(0, bytes);
     } catch (cause) {
+      if (HoneError.is(cause)) throw cause;
       client.checkAborted();
       const delay = client.retryDelaysMs[attempt];
-      if (delay === undefined) throw brokenOff(url, there, bytes, cause as Error, "");
-      parts.length = 0;
-      there = 0;
+      if (delay === undefined) throw brokenOff(url, there(), bytes, cause as Error, "");
       await client.pause(delay);
     }
   }

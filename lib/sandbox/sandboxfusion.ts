@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { within } from "../deadline.ts";
 import { HoneError } from "../errors.ts";
 import { HARNESS, jobBytes, readTraces, stdinOf } from "./harness.ts";
 import { neededImports } from "./preamble.ts";
@@ -92,7 +93,6 @@ export class SandboxFusion implements PythonSandbox {
   }
 
   async #ask(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<Answer> {
-    const expired = AbortSignal.timeout(limits.wallMs + SPARE_MS);
     const request = {
       code: HARNESS + launcher(jobBytes(program, neededImports(program.source))),
       language: "python",
@@ -104,18 +104,22 @@ export class SandboxFusion implements PythonSandbox {
       fetch_files: [REPORT_FILE],
     };
     try {
-      const response = await fetch(`${this.#url}/run_code`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(request),
-        signal: signal ? AbortSignal.any([signal, expired]) : expired,
-      });
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      return answerSchema.parse(await response.json());
+      return await within(limits.wallMs + SPARE_MS, signal, (bounded) => this.#post(request, bounded));
     } catch (cause) {
       if (signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the run was called off", { cause });
       throw this.#fault(cause instanceof Error ? cause.message : String(cause));
     }
+  }
+
+  async #post(request: object, signal: AbortSignal): Promise<Answer> {
+    const response = await fetch(`${this.#url}/run_code`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request),
+      signal,
+    });
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    return answerSchema.parse(await response.json());
   }
 
   async #tryOut(): Promise<Readiness> {

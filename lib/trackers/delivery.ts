@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { within } from "../deadline.ts";
 import { RUN_FILES, type Sink, type StepDetails } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 import { type Delivered, type Portion, Spool } from "./spool.ts";
@@ -135,11 +136,10 @@ export class Delivery implements Sink {
   /** Whether to go on at once. */
   async #sendOne(portion: Portion): Promise<boolean> {
     const { run, timeoutMs } = this.#options;
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
+    const { memory: before } = this.#spool;
     try {
-      const memory = await unlessAborted(
-        this.#tracker.send(portion.entries, { run, signal, memory: this.#spool.memory }),
-        signal,
+      const memory = await within(timeoutMs, this.#abort.signal, (signal) =>
+        unlessAborted(this.#tracker.send(portion.entries, { run, signal, memory: before }), signal),
       );
       this.#spool.taken(portion, memory);
       this.#recovered();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ask } from "../../lib/trackers/http.ts";
 import { Delivery, NotTaken, type Tracked, type Tracker } from "../../lib/trackers/index.ts";
+import { collectingGarbage } from "../fixtures/garbage.ts";
 import { NO_DETAILS } from "../metrics/details.ts";
 import { patient } from "../patience.ts";
 import { bodyOf, eventually, runIn, SwitchedServer, scratch } from "./fixtures.ts";
@@ -115,6 +116,7 @@ test("an answer that breaks off counts as none, and one that never comes is give
       setTimeout(() => response.destroy(), 10);
     } else if (calls > 2) await good(request, response); // the second is never answered
   });
+  using _garbage = collectingGarbage();
   const { delivery, write } = deliver(poster(server.url), scratch(), { timeoutMs: 2000 });
   write(7);
   await eventually(() => delivery.state.waiting === 0);

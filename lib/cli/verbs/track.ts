@@ -1,3 +1,4 @@
+import { within } from "../../deadline.ts";
 import { HoneError } from "../../errors.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { textTable } from "../../report/text-table.ts";
@@ -37,8 +38,7 @@ async function send(dir: string, flags: Flags): Promise<number> {
       `--timeout is ${flags.timeout}; it is seconds, from above 0 to a day`,
     );
   const interrupted = interruptSignal((line) => process.stderr.write(`${line}\n`));
-  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(1000 * seconds)]);
-  const rows = await sendWaiting(dir, { signal });
+  const rows = await within(1000 * seconds, interrupted, (signal) => sendWaiting(dir, { signal }));
   show(flags, rows);
   return rows.some(({ waiting }) => waiting > 0) ? EXIT.environment : EXIT.done;
 }
