@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { within } from "./deadline.ts";
 import { deferred } from "./deferred.ts";
 import { HoneError } from "./errors.ts";
+import { Semaphore } from "./semaphore.ts";
 
 export interface ChatServerOptions {
   /** "http://localhost:8000/v1". */
@@ -12,7 +13,7 @@ export interface ChatServerOptions {
   readonly key?: string | undefined;
   /** Connections at once. */
   readonly concurrency: number;
-  /** For one answer, from the request to its last byte. */
+  /** For one answer, from the request to its last byte; a request that waits for a connection has not begun. */
   readonly timeoutMs: number;
   /** Tries of a request after the first. */
   readonly retries: number;
@@ -61,6 +62,7 @@ export class ChatServer implements Disposable {
   readonly #options: ChatServerOptions;
   readonly #isTls: boolean;
   readonly #agent: HttpAgent;
+  readonly #connections: Semaphore;
   readonly #closing = new AbortController();
 
   /** Throws HONE_ERR_USAGE for a URL that is none. */
@@ -79,7 +81,8 @@ export class ChatServer implements Disposable {
     setMaxListeners(0, this.#closing.signal); // one for each request that waits to be tried again
     this.#isTls = url.protocol === "https:";
     const Agent = this.#isTls ? HttpsAgent : HttpAgent;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.concurrency });
+    this.#agent = new Agent({ keepAlive: true });
+    this.#connections = new Semaphore(() => options.concurrency);
     this.url = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   }
 
@@ -127,7 +130,7 @@ export class ChatServer implements Disposable {
   }
 
   async #once(path: string, body: string): Promise<unknown> {
-    const { status, headers, text } = await this.#exchange(path, body);
+    const { status, headers, text } = await this.#connections.run(() => this.#exchange(path, body));
     if (status === 200) {
       try {
         return JSON.parse(text);

@@ -153,6 +153,17 @@ test("never more connections than it may have", async () => {
   expect(most).toBe(4);
 });
 
+test("a request that waits for a connection has all of its time once it has one", async () => {
+  const { ask, server } = await serving((_, response, count) => (count === 0 ? undefined : ok(response)), {
+    concurrency: 1,
+    timeoutMs: 2000,
+    retries: 0,
+  });
+  const never = ask();
+  expect(await Promise.all([never, ask(), ask()])).toEqual([{ outage: expect.any(String) }, FINE, FINE]);
+  expect(server.count).toBe(3);
+});
+
 test("many requests that wait to be tried again are no leak", async () => {
   const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const { ask } = await serving((_, response) => response.writeHead(503).end(), {

@@ -1,8 +1,8 @@
 import { type RewardFunction, rewardedReference, rewardInput, rewardVerdict } from "../../domains/reward.ts";
 import type { Verdict } from "../../records.ts";
+import { Semaphore } from "../../semaphore.ts";
 import { checkVerdict } from "./judging.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
-import { Semaphore } from "./semaphore.ts";
 import { noAnswerIn, TimeLimit, tooSlow } from "./time-limit.ts";
 import { faultOf } from "./verifier-fault.ts";
 import { VerifierMeter } from "./verifier-stats.ts";

@@ -1,8 +1,8 @@
 import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
+import { Semaphore } from "../../semaphore.ts";
 import { messagesOf } from "./messages.ts";
-import { Semaphore } from "./semaphore.ts";
 import { noAnswerIn, tooSlow } from "./time-limit.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierMeter } from "./verifier-stats.ts";
