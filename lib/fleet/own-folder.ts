@@ -14,20 +14,32 @@ export interface OwnFolder {
   close(keep: boolean): void;
 }
 
-/** Makes one, and removes those whose coordinators were killed. */
+/** Makes one, which goes with this process at the latest, and removes those whose coordinators were killed. */
 export async function openOwnFolder(): Promise<OwnFolder> {
   const root = tmpdir();
   for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) await removeStale(join(root, name));
   const path = mkdtempSync(join(root, PREFIX));
   const lock = await lockFolder(path, "a fleet");
   writeFileSync(join(path, OWNER), String(process.pid));
+  const removeNow = () => removeAtExit(path);
+  process.once("exit", removeNow);
   return {
     path,
     close: (keep) => {
+      process.removeListener("exit", removeNow);
       rmSync(keep ? join(path, OWNER) : path, { recursive: true, force: true });
       lock[Symbol.dispose]();
     },
   };
+}
+
+/** Processes that were killed a moment ago may still have a file on the way into it. */
+function removeAtExit(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  } catch {
+    // the next fleet removes it
+  }
 }
 
 /** One that has no owner's number was kept on purpose, or is being made. */

@@ -22,7 +22,7 @@ export class OwnRedis implements AsyncDisposable {
     this.url = `redis://127.0.0.1:${port}`;
     this.#port = port;
     this.#dir = dir;
-    process.once("exit", this.#killNow);
+    process.prependOnceListener("exit", this.#killNow); // before the folder goes that it writes to
   }
 
   /** Rejects with HONE_ERR_USAGE where redis-server is not installed, HONE_ERR_IO where it does not start. */

@@ -67,14 +67,16 @@ export class ProcessBoard {
     if (judging !== undefined) return { doing: judgingWords(judging) };
     const all = Object.entries(engines);
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
-    const lag = Math.max(
-      0,
-      ...all.map(([name, { version }]) => (this.#updates.version(name) ?? 0) - version),
-    );
+    const versions = all.map(([name, { version }]) => {
+      const current = this.#updates.version(name) ?? version;
+      // who has it may use it; that it does comes with its next sign of life
+      return { current, own: this.#updates.lagging(name).includes(member) ? version : current };
+    });
+    const lag = Math.max(0, ...versions.map(({ current, own }) => current - own));
     const running = sum("running");
     const doing = running > 0 ? `samples ${running}` : lag > 0 ? "waits for weights" : "waits for requests";
     const tokensPerSecond = this.#rate(member, sum("decodeTokens"));
-    return { version: all[0]?.[1].version ?? 0, lag, tokensPerSecond, doing };
+    return { version: versions[0]?.own ?? 0, lag, tokensPerSecond, doing };
   }
 
   #rate(member: string, tokens: number): number {

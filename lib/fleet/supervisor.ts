@@ -89,7 +89,7 @@ export class Supervisor implements AsyncDisposable {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     mkdirSync(options.logs, { recursive: true });
-    process.once("exit", this.#killAll);
+    process.prependOnceListener("exit", this.#killAll); // before the folder goes that they write to
   }
 
   get statuses(): readonly PlaceStatus[] {

@@ -32,6 +32,11 @@ export function columnsOf({ columns }: Pick<Terminal, "columns">): number {
   return atLeastOne(columns) ?? UNKNOWN_COLUMNS;
 }
 
+/** Columns of what is printed once: those of a terminal, and no limit in a pipe or a file. */
+export function printedColumns(terminal: Pick<Terminal, "isTTY" | "columns">): number {
+  return terminal.isTTY === true ? columnsOf(terminal) : Number.MAX_SAFE_INTEGER;
+}
+
 /** Rows available; unlimited if the terminal does not say. */
 export function rowsOf({ rows }: Pick<Terminal, "rows">): number {
   return atLeastOne(rows) ?? Number.POSITIVE_INFINITY;

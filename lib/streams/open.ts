@@ -6,6 +6,8 @@ import { MemoryDriver } from "./memory.ts";
 import type { StreamStore } from "./store.ts";
 import { StreamError } from "./stream-error.ts";
 
+const KEPT_OVER_PROCESSES = "synchronous=off";
+
 export interface OpenOptions {
   /** Name of the run; a store may hold several. */
   readonly run: string;
@@ -30,10 +32,11 @@ async function driverOf(url: string, run: string, mustExist: boolean): Promise<D
     const { RedisDriver } = await import("./redis/driver.ts");
     return RedisDriver.open(url, run, mustExist);
   }
-  const [, file, isOff] = /^sqlite:(?!:)(.+?)(\?synchronous=off)?$/.exec(url) ?? [];
+  const [, file, option] = /^sqlite:([^:?].*?)(?:\?([^/?]*))?$/.exec(url) ?? [];
   if (file !== undefined) {
+    if (option !== undefined && option !== KEPT_OVER_PROCESSES) throw unknownOption(url, option);
     const { SqliteDriver } = await import("./sqlite/driver.ts");
-    return SqliteDriver.open(file, run, mustExist, isOff === undefined ? "FULL" : "OFF");
+    return SqliteDriver.open(file, run, mustExist, option === undefined ? "FULL" : "OFF");
   }
   if (url !== "memory:")
     throw new HoneError("HONE_ERR_USAGE", `${url} is no address of a stream store`, {
@@ -42,3 +45,8 @@ async function driverOf(url: string, run: string, mustExist: boolean): Promise<D
   if (mustExist) throw new StreamError({ why: "lost", about: run, found: "a store in memory is always new" });
   return new MemoryDriver();
 }
+
+const unknownOption = (url: string, option: string): HoneError =>
+  new HoneError("HONE_ERR_USAGE", `${url}: "${option}" is no option of a store in a file`, {
+    hint: `The one there is: ?${KEPT_OVER_PROCESSES}. A file's name may have no question mark.`,
+  });

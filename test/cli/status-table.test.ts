@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { statusText } from "../../lib/cli/status-table.ts";
+import { printedColumns } from "../../lib/report/terminal.ts";
 import { readStatus } from "../../lib/runs/index.ts";
 import { writeStatus } from "../live/live-run.ts";
 import { scratch, writeRun } from "../runs/folders.ts";
@@ -37,6 +38,8 @@ test("who is alive, who ended with which words, who waits for whom; nothing wide
   expect(text).toContain("verifier python, pool of 2: 14 out, the oldest for 9 s; 9 timed out");
   expect(text.match(/^actor\.\d metrics .*/gm)).toEqual([`actor.1 metrics ${metrics}`]);
   expect(text).toContain("redis://user:***@host:6379");
+  const piped = statusText({ ...status, processes: rows }, printedColumns({}), nowMs);
+  expect(piped).toContain(`\\x1b[31m${"x".repeat(200)}\n`);
 });
 
 test("a run that left no line.json says so", async () => {

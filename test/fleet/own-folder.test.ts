@@ -16,6 +16,15 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
+const OWN_FOLDER = new URL("../../lib/fleet/own-folder.ts", import.meta.url).href;
+
+/** A process of its own, whose temporary folder is `root`. */
+const inRoot = (script: string) =>
+  spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    env: { ...process.env, TMPDIR: root },
+    stdio: "inherit",
+  });
+
 const fleets = () => readdirSync(root).filter((name) => name.startsWith("hone-fleet-"));
 
 test("a folder goes with its fleet, unless its logs are wanted, and stays while others begin", async () => {
@@ -29,18 +38,25 @@ test("a folder goes with its fleet, unless its logs are wanted, and stays while 
   expect(fleets().map((name) => join(root, name))).toEqual([first.path]);
 });
 
+test("a process that ends at once takes its folder with it", async () => {
+  const script = `
+    const { writeFileSync } = await import("node:fs");
+    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER)});
+    const { path } = await openOwnFolder();
+    writeFileSync(path + "/actor-0.log", "begun");
+    process.exit(143);`;
+  expect(await once(inRoot(script), "exit")).toEqual([143, null]);
+  expect(fleets()).toEqual([]);
+});
+
 test("what a killed coordinator left is removed by the next; what is being made is not", async () => {
   const made = join(root, "hone-fleet-made");
   mkdirSync(made);
   const script = `
-    const { openOwnFolder } = await import(${JSON.stringify(new URL("../../lib/fleet/own-folder.ts", import.meta.url).href)});
+    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER)});
     await openOwnFolder();
     process.kill(process.pid, "SIGKILL");`;
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
-    env: { ...process.env, TMPDIR: root },
-    stdio: "inherit",
-  });
-  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+  expect(await once(inRoot(script), "exit")).toEqual([null, "SIGKILL"]);
   expect(fleets()).toHaveLength(2);
   writeFileSync(join(root, "other"), "");
   const own = await openOwnFolder();

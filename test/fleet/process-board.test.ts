@@ -39,7 +39,12 @@ const host = (index: number, jobs: number): MemberStatus => ({
   judging: { jobs, judged: 9 },
 });
 
-function boardOf(living: () => MemberStatus[], lost: string[] = [], hosts: MemberStatus[] = []) {
+function boardOf(
+  living: () => MemberStatus[],
+  lost: string[] = [],
+  hosts: MemberStatus[] = [],
+  late?: string[],
+) {
   const roster = {
     get living() {
       return living();
@@ -47,8 +52,8 @@ function boardOf(living: () => MemberStatus[], lost: string[] = [], hosts: Membe
     hosts,
     wasLost: (member: string) => lost.includes(member),
   } as unknown as Roster;
-  const updates = { version: () => 5 } as unknown as Updates;
-  return new ProcessBoard(roster, updates);
+  const updates = { version: () => 5, lagging: () => late ?? living().map(({ member }) => member) };
+  return new ProcessBoard(roster, updates as unknown as Updates);
 }
 
 test("alive, starting, silent, gone: each as supervisor and roster know it, and who came by itself", () => {
@@ -101,4 +106,12 @@ test("tokens a second are those of the last five seconds", () => {
   }
   expect(rate()).toBe(0);
   expect(board.look()[0]!.doing).toBe("waits for weights");
+});
+
+test("an actor that was told of the current weights does not lag, though its last word is of those before", () => {
+  const board = boardOf(() => [actor(0, { version: 3 }), actor(1, { version: 3 })], [], [], ["actor.0#1"]);
+  expect(board.look().map(({ version, lag, doing }) => [version, lag, doing])).toEqual([
+    [3, 2, "waits for weights"],
+    [5, 0, "waits for requests"],
+  ]);
 });

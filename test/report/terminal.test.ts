@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsOf, isLive, rowsOf, usesColor } from "../../lib/report/terminal.ts";
+import { columnsOf, isLive, printedColumns, rowsOf, usesColor } from "../../lib/report/terminal.ts";
 
 test.each([
   [80, 80],
@@ -12,6 +12,12 @@ test.each([
   [undefined, 80],
 ])("a terminal that says %s has %s columns", (columns, expected) => {
   expect(columnsOf({ columns })).toBe(expected);
+});
+
+test("what goes to a pipe or a file has no limit", () => {
+  expect(printedColumns({ isTTY: true, columns: 60 })).toBe(60);
+  expect(printedColumns({ isTTY: true })).toBe(80);
+  expect(printedColumns({ columns: 60 })).toBeGreaterThan(1e6);
 });
 
 test("a terminal that says no rows has as many as one likes", () => {

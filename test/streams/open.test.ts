@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openStore } from "../../lib/streams/index.ts";
 
@@ -22,4 +25,15 @@ test.each(["", "nats://x", "memory", "file:x"])("%j is no address", async (url) 
 
 test("a run has a name that fits into keys", async () => {
   await expect(openStore("memory:", { run: "a{b}" })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+test.each(["synchronous=of", "synchronous=off&x=1", ""])("?%s is no option of a file", async (option) => {
+  const file = join(mkdtempSync(join(tmpdir(), "hone-open-")), "s.sqlite");
+  const opened = openStore(`sqlite:${file}?${option}`, { run: "r" });
+  await expect(opened).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: `sqlite:${file}?${option}: "${option}" is no option of a store in a file`,
+  });
+  expect(readdirSync(dirname(file))).toEqual([]);
+  rmSync(dirname(file), { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { columnsOf } from "../../report/terminal.ts";
+import { printedColumns } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
@@ -11,7 +11,7 @@ async function status(dir: string, flags: Flags): Promise<number> {
   const { asTheStoreSays } = await import("../store-status.ts");
   const { statusText } = await import("../status-table.ts");
   const found = await asTheStoreSays(await readStatus(dir), flags.store ?? process.env["HONE_STORE"]);
-  print(flags, found, statusText(found, columnsOf(process.stdout), Date.now()));
+  print(flags, found, statusText(found, printedColumns(process.stdout), Date.now()));
   return EXIT.done;
 }
 
