@@ -17,19 +17,18 @@ import { scratchFolder } from "../suites/scripted.ts";
 
 const CHILD = childProgram(fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url)));
 
-/** Runs an evaluation until it has counted `until` completions, then kills it; @returns the last count it told, and whether it ended by itself. */
+/** Runs an evaluation that kills itself once it has counted `until` completions; @returns the last count it told, and whether it ended by itself. */
 async function evaluate(
   model: string,
   dir: string,
   until: number,
 ): Promise<{ counted: number; ended: boolean }> {
-  const child = spawn(process.execPath, [...CHILD, model, dir], {
+  const child = spawn(process.execPath, [...CHILD, model, dir, String(until)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let counted = 0;
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     counted = Number(text.trim().split("\n").at(-1));
-    if (counted >= until) child.kill("SIGKILL");
   });
   const [code] = (await once(child, "close")) as [number | null];
   return { counted, ended: code === 0 };

@@ -1,7 +1,8 @@
 /**
  * A training run in a process of its own, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>
  * [more of the recipe as JSON].
- * Prints one line a step and a checkpoint, and the hash of the final weights.
+ * Prints one line a step and a checkpoint, and the hash of the final weights. Kills itself once it has printed the line
+ * HONE_TEST_LAST_LINE: a test that reads it may be late.
  */
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
@@ -11,7 +12,10 @@ import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string) => {
+  process.stdout.write(`${line}\n`);
+  if (line === process.env["HONE_TEST_LAST_LINE"]) process.kill(process.pid, "SIGKILL");
+};
 
 await runMain(async () => {
   const [dir, resume, training, more = "{}"] = process.argv.slice(2) as [string, string, string, string?];

@@ -58,23 +58,28 @@ TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
 }
 
 TEST(a_process_that_stops_is_given_up_at_the_time_out_and_learns_of_it_when_it_goes_on) {
-  // A sibling cannot name its process, so the stopped one is woken by a child of its own.
+  // A sibling cannot name its process, so the stopped one is woken by a child of its own, once the others have given up.
+  const Word given_up[2];
   const auto said = gloo_processes(3, kHasty * 3, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(64, 1.0f);
     check_collectives(group, 3);
     if (rank == 1) {
       const pid_t self = getpid();
       if (fork() == 0) {
-        usleep(3'000'000);
+        for (const Word& each : given_up) each.await();
         kill(self, SIGCONT);
         _exit(0);
       }
       raise(SIGSTOP);
     }
-    group.all_reduce({}, view(x), dist::ReduceOp::kMax);
-    group.wait({});
+    const std::string end = outcome([&] {
+      group.all_reduce({}, view(x), dist::ReduceOp::kMax);
+      group.wait({});
+    });
+    if (rank != 1) given_up[rank / 2].say();
+    fail(Code::kCollective, "%s", end.c_str());
   });
-  for (const std::string& text : said) EXPECT_EQ(text.rfind("COLLECTIVE ", 0), size_t(0));
+  for (const std::string& text : said) EXPECT_EQ(text.rfind("COLLECTIVE COLLECTIVE ", 0), size_t(0));
   EXPECT_TRUE(has(said[0] + said[2], "in time"));
 }
 
