@@ -115,15 +115,13 @@ longNative(
     const training = { schedule: "sync", steps: 14 };
     const whole = child(join(dir, "whole"), "never", training);
     expect(await whole.ended).toBe(0);
-    const killed = child(join(dir, "parts"), "never", training);
-    // Checkpoints are written beside the training: steps of some milliseconds may be three further by then.
-    await killed.until((line) => line === "checkpoint 5");
-    await killed.until((line) => line === "step 8");
-    killed.process.kill("SIGKILL");
-    await killed.ended;
+    // written beside the training, which may be some steps further
+    const end = { HONE_TEST_LAST_LINE: "checkpoint 5" };
+    const killed = child(join(dir, "parts"), "never", training, end);
+    expect(await killed.ended).toBeNull();
     const resumed = child(join(dir, "parts"), "auto", training);
     expect(await resumed.ended).toBe(0);
-    expect(resumed.lines[0]).toMatch(/^step (6|11)$/); // the checkpoint after step 5 stands, or that after step 10
+    expect(resumed.lines[0]).toBe("step 6");
     expect(hashIn(resumed)).toBe(hashIn(whole));
   },
   patient(120_000),
@@ -132,7 +130,7 @@ longNative(
 native(
   "SIGTERM drains, saves and exits 143; the run goes on from there",
   async () => {
-    const training = { steps: 400 };
+    const training = { steps: 100_000 }; // more than it takes, however late it is told
     const stopped = child(dir, "never", training);
     await stopped.until((line) => line === "step 7");
     stopped.process.kill("SIGTERM");
