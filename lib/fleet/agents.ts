@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
-import { openStore, type StreamStore } from "../streams/index.ts";
-import { type Fleet, openFleet } from "./fleet.ts";
+import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
@@ -63,9 +63,10 @@ async function opened(options: AgentsOptions, later: (end: () => unknown) => voi
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());
   const sitting = await rendezvous.sit();
-  const store = await openStore(options.store, { run: sittingRun(options.runId, sitting) });
+  const place = { address: withoutPassword(options.store), run: sittingRun(options.runId, sitting) };
+  const store = await openStore(options.store, place);
   later(() => store.close());
-  const fleet = new AgentsFleet(options, store);
+  const fleet = new AgentsFleet({ ...options, place }, store);
   later(() => fleet[Symbol.asyncDispose]());
   await fleet.open();
   await rendezvous.preside(sitting);
@@ -77,16 +78,19 @@ async function opened(options: AgentsOptions, later: (end: () => unknown) => voi
   return fleet.core;
 }
 
+/** With where others find the store. */
+type PlacedOptions = AgentsOptions & Required<Pick<FleetOptions, "place">>;
+
 class AgentsFleet implements AsyncDisposable {
   core!: Fleet;
-  readonly #options: AgentsOptions;
+  readonly #options: PlacedOptions;
   readonly #store: StreamStore;
   readonly #sender: WeightSender;
   readonly #settings: FleetSettings;
   readonly #ranks: TrainerRanks | undefined;
   readonly #closed = new AbortController();
 
-  constructor(options: AgentsOptions, store: StreamStore) {
+  constructor(options: PlacedOptions, store: StreamStore) {
     this.#options = options;
     this.#store = store;
     this.#settings = { ...SETTINGS, ...options.settings };
@@ -101,13 +105,13 @@ class AgentsFleet implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    const { core, folder, host, verifiers = 0, weights: asked } = this.#options;
+    const { core, folder, host, verifiers = 0, weights: asked, place } = this.#options;
     const store = this.#store;
     const settings = this.#settings;
     const weights = chooseWay(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
-    this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights });
+    this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
     if (this.#ranks) this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
   }
 

@@ -15,8 +15,8 @@ const REGISTERS = {
   end: (sitting: number) => `cluster/end/${sitting}`,
   /** A lease: the agent of a node. */
   node: (node: number) => `cluster/node/${node}`,
-  /** How many processes of what the agents of a sitting start, in words. */
-  world: (sitting: number) => `cluster/world/${sitting}`,
+  /** What the agents of a sitting go by. */
+  recipe: (sitting: number) => `cluster/recipe/${sitting}`,
   /** Why a node cannot keep its places. */
   failure: (sitting: number) => `cluster/failure/${sitting}`,
 } as const;
@@ -113,11 +113,11 @@ export class Rendezvous implements AsyncDisposable {
     };
   }
 
-  /** What the first agent of the sitting starts by, where it is another world than this one's; else undefined. */
-  async otherWorld(sitting: number, world: string): Promise<string | undefined> {
-    await this.#store.kv.cas(REGISTERS.world(sitting), null, world);
-    const first = await this.#store.kv.get(REGISTERS.world(sitting));
-    return first === world ? undefined : first;
+  /** What the first agent of the sitting goes by, which is `own` where nobody came before. @param own none: it only asks */
+  async recipe(sitting: number, own: string | undefined): Promise<string | undefined> {
+    const { kv } = this.#store;
+    if (own !== undefined) await kv.cas(REGISTERS.recipe(sitting), null, own);
+    return await kv.get(REGISTERS.recipe(sitting));
   }
 
   /** The first living coordinator's sitting after `after`; undefined if there was none in time. */

@@ -16,6 +16,7 @@ import {
 } from "../fleet/index.ts";
 import { openStore, withoutPassword } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
+import { differenceFrom, type RecipeFields, spellFields } from "./same-recipe.ts";
 import { devicesANode, type Roles, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
@@ -33,8 +34,8 @@ export interface AgentOptions {
   readonly runId: string;
   /** Redis server that every node reaches. */
   readonly store: string;
-  /** What all agents of the run start, in words: one whose recipe says something else is refused. Not for `joins`. */
-  readonly world?: string;
+  /** What all agents of the run go by: one whose recipe says something else is refused. */
+  readonly recipe: RecipeFields;
   /** Folder for what this node's processes say. */
   readonly logs: string;
   /** A GPU of its own for each process. */
@@ -152,19 +153,22 @@ async function nextSitting(
   }
 }
 
-/** Ranks of two numbers of processes never meet: the sitting ends, by name, instead of waiting for them. */
+/**
+ * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the sitting ends, by name, instead
+ * of waiting for them. A node that joins ends alone.
+ */
 async function isOfAnotherRecipe(
   options: AgentOptions,
   rendezvous: Rendezvous,
   sitting: number,
 ): Promise<boolean> {
-  const { world, joins, say } = options;
-  if (world === undefined || joins !== undefined) return false;
-  const first = await rendezvous.otherWorld(sitting, world);
-  if (first === undefined) return false;
-  const why = `node ${nodeName(options)}: its recipe says ${world}, another node's ${first}; give all agents the same recipe and --set`;
+  const { recipe, joins, say } = options;
+  const first = await rendezvous.recipe(sitting, joins === undefined ? spellFields(recipe) : undefined);
+  const differs = first === undefined ? undefined : differenceFrom(recipe, first);
+  if (differs === undefined) return false;
+  const why = `node ${nodeName(options)}: its recipe is not another node's: ${differs}. Give all agents the same recipe and --set`;
   say(why);
-  await rendezvous.fail(sitting, why).catch(() => {}); // then the coordinator misses its processes
+  if (joins === undefined) await rendezvous.fail(sitting, why).catch(() => {}); // then the coordinator misses its processes
   return true;
 }
 

@@ -10,4 +10,5 @@ export {
 } from "./diff.ts";
 export { listRuns, type RunList, type RunRow } from "./list.ts";
 export type { RunFacts, RunState } from "./read-run.ts";
+export { fieldsOf } from "./recipe-fields.ts";
 export { type RunStatus, readStatus } from "./status.ts";

@@ -38,6 +38,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     const agents = await openAgents(options);
     await using store = await openStore(server.url, { run: sittingRun("folder", 1), mustExist: true });
     expect(await weightsFolder(store)).toBe(options.folder);
+    expect(agents.core.processes().store).toEqual({ address: server.url, run: "folder.1" });
     mkdirSync(options.folder);
     await agents[Symbol.asyncDispose]();
     expect(existsSync(options.folder)).toBe(false);

@@ -20,9 +20,24 @@ afterAll(async () => {
 const STAND_IN = fileURLToPath(new URL("coordinator.ts", import.meta.url));
 const HOPELESS = [2, 4];
 let runs = 0;
+const RECIPE = new Map([
+  ["model.path", '"a"'],
+  ["hardware.processes.actors", "2"],
+]);
+/** The second of two nodes, without places. */
+const ALONE = {
+  contract: { nodeRank: 1, nodes: 2 },
+  seats: [],
+  recipe: RECIPE,
+  logs,
+  gpus: false,
+  coordinator: [],
+  hopeless: [],
+  signal: new AbortController().signal,
+};
 
 /** Two agents without places, and their exit codes. @param how the coordinator ends */
-function pair(how: string, signal = new AbortController().signal, worlds = ["2 actors", "2 actors"]) {
+function pair(how: string, signal = new AbortController().signal, recipes = [RECIPE, RECIPE]) {
   const runId = `agents-${runs++}`;
   const said: string[] = [];
   const agent = (nodeRank: number) =>
@@ -31,7 +46,7 @@ function pair(how: string, signal = new AbortController().signal, worlds = ["2 a
       seats: [],
       runId,
       store: server.url,
-      world: worlds[nodeRank]!,
+      recipe: recipes[nodeRank]!,
       logs,
       gpus: false,
       coordinator: [process.execPath, "--import", "tsx", STAND_IN, how],
@@ -88,27 +103,47 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     for (const node of [0, 1]) await (await again.takeNode(node)).close(); // they gave them back
   });
 
-  test("agents with other numbers of processes end by name, and do not wait for one another's", async () => {
+  test("agents with other recipes end by the names of fields, and do not wait for one another's processes", async () => {
     const stop = new AbortController();
-    const { codes, said } = pair("wait", stop.signal, ["2 actors", "4 actors"]);
-    const refused = /its recipe says (\d) actors, another node's (\d) actors; give all agents the same/;
+    const other = new Map([...RECIPE, ["model.path", '"b"']]);
+    const { codes, said } = pair("wait", stop.signal, [RECIPE, other]);
+    const refused =
+      /node \d: its recipe is not another node's: model\.path is "(a|b)", there "(?!\1)[ab]"\. Give all agents the same/;
     while (!said.some((line) => refused.test(line))) await new Promise((resolve) => setTimeout(resolve, 50));
     stop.abort();
     expect((await codes).filter((code) => code === 78)).not.toEqual([]);
+  });
+
+  test("a node that joins by another recipe ends alone", async () => {
+    const stop = new AbortController();
+    const { runId, codes, said } = pair("wait", stop.signal);
+    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const words: string[] = [];
+    const code = await runAgent({
+      ...ALONE,
+      contract: { nodeRank: 0, nodes: 1 },
+      joins: { actors: 1, verifiers: 0, begun: { actors: 2 } },
+      recipe: new Map([["model.path", '"a"']]),
+      runId,
+      store: server.url,
+      say: (line) => words.push(line),
+    });
+    expect(code).toBe(78);
+    expect(words.at(-1)).toContain("hardware.processes.actors is not given, there 2.");
+    await using there = await Rendezvous.open(server.url, runId);
+    await expect(there.failure(1, AbortSignal.timeout(100))).resolves.toBeUndefined();
+    stop.abort();
+    expect(await codes).toEqual([75, 75]);
   });
 
   test("an agent that nobody coordinates says so, and whom it waits for", async () => {
     const stop = new AbortController();
     const said: string[] = [];
     const code = runAgent({
-      contract: { nodeRank: 1, nodes: 2 },
-      seats: [],
+      ...ALONE,
       runId: "mistyped",
       store: server.url,
-      logs,
-      gpus: false,
-      coordinator: [],
-      hopeless: [],
       signal: stop.signal,
       say: (line) => said.push(line),
     });
@@ -122,14 +157,6 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
 });
 
 test("a store that no other machine has is refused", async () => {
-  const options = {
-    contract: { nodeRank: 1, nodes: 2 },
-    seats: [],
-    runId: "x",
-    store: "sqlite:x",
-    logs,
-    gpus: false,
-  };
-  const rest = { coordinator: ["true"], hopeless: [], signal: new AbortController().signal, say: () => {} };
-  await expect(runAgent({ ...options, ...rest })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+  const refused = runAgent({ ...ALONE, runId: "x", store: "sqlite:x", say: () => {} });
+  await expect(refused).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });

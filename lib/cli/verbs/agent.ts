@@ -19,6 +19,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
   const { expectRoles } = await import("../../config/index.ts");
   const { PROCESS_EXIT, readMetricsPlace } = await import("../../fleet/index.ts");
   const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
+  const { fieldsOf } = await import("../../runs/index.ts");
   const { needsGpus } = await import("../launch.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const signal = interruptSignal(() => {}, true);
@@ -38,7 +39,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
       ...(joins === undefined ? { seats: worldMap(roles, nodes)[nodeRank]! } : { seats: [], joins }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
-      world: worldOf(roles, nodes),
+      recipe: fieldsOf({ ...recipe, nodes }),
       logs: join(dir, "logs"),
       gpus: needsGpus(recipe),
       coordinator: [
@@ -62,9 +63,6 @@ async function agent(file: string, flags: Flags): Promise<number> {
     return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
-
-const worldOf = ({ actors, trainers, verifiers = 0 }: Roles, nodes: number): string =>
-  `${actors} actors, ${trainers} trainers and ${verifiers} verifier hosts on ${nodes} nodes`;
 
 function expectOneANode(localSize: number): void {
   if (localSize === 1) return;

@@ -47,7 +47,7 @@ export class RedisConnections {
 
   /**
    * One connection, ready. Commands given to it while the server is away wait for it, and those whose answer was lost are
-   * sent again. Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, or as soon as the server refuses for good.
+   * sent again. Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, HONE_ERR_USAGE as soon as the server refuses for good.
    */
   connect(firstMs = FIRST_CONNECTION_MS): Promise<RedisClient> {
     const { host, port, db, username, password, tls } = this.address;
@@ -72,7 +72,7 @@ export class RedisConnections {
       const timer = setTimeout(fail, firstMs);
       client.on("error", (error) => {
         last = error;
-        if (!FOR_GOOD.test(`${(error as { code?: string }).code} ${error.message}`)) return;
+        if (!isForGood(error)) return;
         clearTimeout(timer);
         fail();
       });
@@ -84,10 +84,11 @@ export class RedisConnections {
   }
 
   #unreachable(cause: Error | undefined): HoneError {
-    return new HoneError("HONE_ERR_IO", `${this.#url}: ${cause?.message || "no answer"}`, {
-      cause,
-      hint: hintFor(cause),
-    });
+    const [code, hint] =
+      cause !== undefined && isForGood(cause)
+        ? (["HONE_ERR_USAGE", REFUSED_HINT] as const)
+        : (["HONE_ERR_IO", ABSENT_HINT] as const);
+    return new HoneError(code, `${this.#url}: ${cause?.message || "no answer"}`, { cause, hint });
   }
 }
 
@@ -96,7 +97,5 @@ const REFUSED_HINT =
 const ABSENT_HINT =
   "Is a server there (`redis-server --port 6379 --appendonly yes` starts one), and reached from here? rediss:// is for ports with TLS, redis:// for those without";
 
-const hintFor = (cause: Error | undefined): string =>
-  cause !== undefined && FOR_GOOD.test(`${(cause as { code?: string }).code} ${cause.message}`)
-    ? REFUSED_HINT
-    : ABSENT_HINT;
+const isForGood = (error: Error): boolean =>
+  FOR_GOOD.test(`${(error as { code?: string }).code} ${error.message}`);

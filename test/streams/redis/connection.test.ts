@@ -194,9 +194,9 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
   test("with a password takes it from address, environment or file, and tells it to nobody", async () => {
     await using locked = await RedisServer.start(["--requirepass", "s3cret"]);
     const [, host] = locked.url.split("//");
-    await expect(openStore(locked.url, { run: "r" })).rejects.toMatchObject({ code: "HONE_ERR_IO" });
+    await expect(openStore(locked.url, { run: "r" })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
     await expect(openStore(`redis://:wr0ng@${host}`, { run: "r" })).rejects.toMatchObject({
-      code: "HONE_ERR_IO",
+      code: "HONE_ERR_USAGE", // nobody tries again (an agent waits for a server that is not there)
       message: expect.stringMatching(/^redis:\/\/:\*\*\*@.*WRONGPASS/),
     });
     await using first = await openStore(`redis://:s3cret@${host}`, { run: "r" });
@@ -239,7 +239,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     );
     const url = secure.url.replace("redis:", "rediss:");
     await expect(openStore(url, { run: "r" })).rejects.toMatchObject({
-      code: "HONE_ERR_IO",
+      code: "HONE_ERR_USAGE",
       message: expect.stringMatching(/certificate/),
     });
     vi.stubEnv("HONE_REDIS_CA", cert);
