@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { RunOptions } from "../orchestration/index.ts";
+import { packageRoot } from "../package-root.ts";
 
 /**
  * The default export of a recipe file, with overrides applied. TypeScript is loaded directly, on any Node; "hone-rl"
@@ -66,7 +67,7 @@ export const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
 async function importExisting(file: string): Promise<Exports> {
   const path = resolve(file);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`);
+  if (found === undefined) throw missing(path);
   if (!found.isFile() || !isScript(path)) {
     throw new HoneError("HONE_ERR_USAGE", `${path} is ${found.isDirectory() ? "a folder" : "no script"}`, {
       hint: "A recipe is a .ts, .mts, .cts, .js, .mjs or .cjs file that ends with: export default defineRecipe({ ... })",
@@ -77,6 +78,14 @@ async function importExisting(file: string): Promise<Exports> {
   } catch (error) {
     throw loadFault(path, error as NodeJS.ErrnoException) ?? error;
   }
+}
+
+function missing(path: string): HoneError {
+  const own = join(packageRoot(), "recipes", basename(path));
+  const hint = existsSync(own)
+    ? `This package has one of that name: ${relative("", own)}`
+    : `Those of this package are in ${relative("", dirname(own)) || "."}.`;
+  return new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`, { hint });
 }
 
 /** Why a script could not be loaded; undefined for what its own code threw. */

@@ -26,9 +26,9 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
       hint: "Give --processes, or unset it.",
     });
   if (agents === undefined && roles === undefined) return undefined;
-  const { openAgents, openProcesses, readFaults, readMetricsPlace } = await import("../fleet/index.ts");
+  const { openAgents, openProcesses, readFaults, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
-  if (metrics) readMetricsPlace(metrics); // each process reads it too, and would end by it again and again
+  if (metrics) await usableMetricsPlace(metrics); // each process reads it too, and would end by it again and again
   const core = await nativeCore();
   const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
   if (agents === undefined) {
@@ -41,6 +41,7 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
       gpus: device === "cuda",
       core,
       faults: readFaults(faults),
+      say: (line) => void process.stderr.write(`${line}\n`),
     });
   }
   if (!store || !runId)

@@ -85,6 +85,7 @@ export class FaultInjector {
   /** Those that met a process. */
   struck = 0;
   readonly #left: Set<Fault>;
+  readonly #missed: Fault[] = [];
   readonly #processes: Strikes;
   readonly #timers: NodeJS.Timeout[] = [];
 
@@ -103,6 +104,15 @@ export class FaultInjector {
     for (const fault of this.#left) if ("step" in fault.at && fault.at.step <= version) this.#strike(fault);
   }
 
+  /** In words, those that met nobody so far, and why. */
+  get unmet(): string[] {
+    const early = [...this.#left].map((fault) => `${spellFault(fault)} did not happen: the run ended before`);
+    const missed = this.#missed.map(
+      (fault) => `${spellFault(fault)} met nobody: there was no such process at that time`,
+    );
+    return [...early, ...missed];
+  }
+
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -110,6 +120,7 @@ export class FaultInjector {
   #strike(fault: Fault): void {
     this.#left.delete(fault);
     if (this.#hits(fault)) this.struck += 1;
+    else this.#missed.push(fault);
   }
 
   #hits(fault: Fault): boolean {

@@ -14,5 +14,5 @@ export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
 export { joiningRanks } from "./places.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export { Rendezvous, sittingRun } from "./rendezvous.ts";
-export { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
+export { type MetricsPlace, usableMetricsPlace } from "./role-metrics.ts";
 export type * from "./transport.ts";

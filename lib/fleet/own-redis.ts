@@ -7,6 +7,9 @@ import { HoneError } from "../errors.ts";
 /** The address by which a run brings a server of its own. */
 export const OWN_REDIS = "redis-server";
 const READY = "Ready to accept connections";
+/** Ports of which somebody else took each between its choice and the server's start. */
+const MOST_PORTS = 5;
+const TAKEN = /address already in use/i;
 
 /** A Redis server of this run alone, at 127.0.0.1, that keeps every write before it answers. */
 export class OwnRedis implements AsyncDisposable {
@@ -26,11 +29,18 @@ export class OwnRedis implements AsyncDisposable {
   }
 
   /** Rejects with HONE_ERR_USAGE where redis-server is not installed, HONE_ERR_IO where it does not start. */
-  static async start(dir: string): Promise<OwnRedis> {
+  static async start(dir: string, choosePort = freePort): Promise<OwnRedis> {
     mkdirSync(dir, { recursive: true });
-    const server = new OwnRedis(await freePort(), dir);
-    await server.#begin();
-    return server;
+    for (let tried = 1; ; tried++) {
+      const server = new OwnRedis(await choosePort(), dir);
+      try {
+        await server.#begin();
+        return server;
+      } catch (error) {
+        await server[Symbol.asyncDispose]();
+        if (tried === MOST_PORTS || !TAKEN.test((error as Error).message)) throw error;
+      }
+    }
   }
 
   /** Kills it and starts it again, after so long, with what its file has; one restart after another. */

@@ -41,6 +41,8 @@ export interface ProcessesOptions {
   readonly weights?: Way;
   /** What goes wrong on purpose. */
   readonly faults?: readonly Fault[];
+  /** Told at the end which of the faults met nobody, and what could not be cleared away. */
+  readonly say?: (line: string) => void;
 }
 
 /** A fleet whose processes this one has started, and ends when it is disposed. */
@@ -152,6 +154,7 @@ class OwnProcesses implements Processes {
   #watch: RankWatch | undefined;
   verifiers: Processes["verifiers"] = () => [];
   readonly #injectors: FaultInjector[] = [];
+  #asked: FaultInjector | undefined;
   #failure: HoneError | undefined;
 
   constructor(options: OwnOptions, at: Whereabouts) {
@@ -224,7 +227,7 @@ class OwnProcesses implements Processes {
     const each = alone.map((place) => this.#supervisor.start(place));
     const together = trainers > 0 ? [this.#supervisor.start(...places("trainer", trainers))] : [];
     await Promise.all([...each, ...together]);
-    this.inject(this.#options.faults ?? []);
+    this.#asked = this.inject(this.#options.faults ?? []);
   }
 
   /** A rank that is stopped or hangs is ended, and the others with it. */
@@ -243,7 +246,13 @@ class OwnProcesses implements Processes {
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#sender.close();
-    await this.#at.store.forget().catch(() => {}); // what stays costs the server memory, and the run nothing
+    const { say = () => {} } = this.#options;
+    for (const each of this.#asked?.unmet ?? []) say(`HONE_FAULTS: ${each}`);
+    await this.#at.store.forget().catch(({ message }: Error) => {
+      say(
+        `what the run keeps at ${withoutPassword(this.#at.url)} as ${this.#at.runId} stays there: ${message}`,
+      );
+    });
     await this.#at.store.close();
     await this.#at.redis?.[Symbol.asyncDispose]();
     this.#at.own.close(this.#failure !== undefined);

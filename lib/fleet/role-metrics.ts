@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { HoneError } from "../errors.ts";
 import { MetricsEndpoint, type Sample, samplesText } from "../metrics/index.ts";
@@ -25,6 +27,28 @@ export function readMetricsPlace(text: string): MetricsPlace {
   throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}, not a port, or host:port`, {
     hint: "Such as 9400, 0.0.0.0:9400, or 0 for any port that is free.",
   });
+}
+
+/**
+ * The place of HONE_METRICS, where this machine can listen: what only its processes found out would stand in their logs.
+ * Throws HONE_ERR_USAGE for another.
+ */
+export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
+  const place = readMetricsPlace(text);
+  const server = createServer();
+  try {
+    await once(server.listen(place.port, place.host), "listening");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") return place; // another process of this machine, and there are ports after it
+    throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}: ${message}`, {
+      cause,
+      hint: "It names an address of this machine and a port that you may listen at: 9400, or 0.0.0.0:9400 for other machines too.",
+    });
+  } finally {
+    server.close();
+  }
+  return place;
 }
 
 /** What a process knows of itself. */

@@ -98,3 +98,11 @@ test("sinks that a file exports beside its recipe come with it; what is none is 
     await expect(loadEntry(write(`export const sinks = ${wrong};`))).rejects.toThrow(/is no list of sinks/);
   rmSync(dir, { recursive: true });
 });
+
+test("where a recipe of the package is meant, and is not here, its place is said", async () => {
+  const here = (name: string) => loadRecipe(join(tmpdir(), "recipes", name));
+  await expect(here("quickstart.ts")).rejects.toMatchObject({
+    hint: "This package has one of that name: recipes/quickstart.ts",
+  });
+  await expect(here("missing.ts")).rejects.toMatchObject({ hint: "Those of this package are in recipes." });
+});

@@ -59,6 +59,19 @@ test("each strikes once: at its step or later, or after its time, and what was s
   }
 });
 
+test("those whose time did not come, and those that met nobody, are told", () => {
+  const faults = readFaults("actor.0@step=1:sigkill,actor.1@step=2:sigkill,trainer.0@step=9:sigterm");
+  const injector = new FaultInjector(faults, { kill: (_, rank) => rank === 0, restart: () => true });
+  injector.published(2);
+  expect([injector.struck, injector.unmet]).toEqual([
+    1,
+    [
+      "trainer.0@step=9:sigterm did not happen: the run ended before",
+      "actor.1@step=2:sigkill met nobody: there was no such process at that time",
+    ],
+  ]);
+});
+
 test("a fault that is spelled and read again is the same", () => {
   const faults = readFaults(
     "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,verifier@t=1s:sigterm,redis@t=2s:restart",

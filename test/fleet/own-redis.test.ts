@@ -1,11 +1,13 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { patient } from "../patience.ts";
-import { noRedis } from "../streams/redis/redis-server.ts";
+import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -45,3 +47,18 @@ test("where there is none that is said, with what to install", async () => {
     vi.unstubAllEnvs();
   }
 });
+
+test.skipIf(noRedis !== undefined)(
+  "a port that somebody else took meanwhile is not the last one tried",
+  async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const ports = [port, 0]; // 0: the one that is free, as without this test
+    await using server = await OwnRedis.start(dir, async () => ports.shift() || freePort());
+    expect([ports, server.url.endsWith(`:${port}`)]).toEqual([[], false]);
+    await expect(OwnRedis.start(dir, async () => port)).rejects.toThrow(/ddress already in use/);
+    taken.close();
+  },
+  patient(60_000),
+);

@@ -1,6 +1,13 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { REGISTERS } from "../../lib/fleet/names.ts";
-import { type RoleFacts, RoleMetrics, readMetricsPlace } from "../../lib/fleet/role-metrics.ts";
+import {
+  type RoleFacts,
+  RoleMetrics,
+  readMetricsPlace,
+  usableMetricsPlace,
+} from "../../lib/fleet/role-metrics.ts";
 import { openStore } from "../../lib/streams/index.ts";
 
 test.each([
@@ -12,6 +19,19 @@ test.each([
 
 test.each(["70000", "here", ":9400", "9400/metrics", ""])("HONE_METRICS=%s is refused", (text) => {
   expect(() => readMetricsPlace(text)).toThrow(/HONE_METRICS is .*, not a port, or host:port/);
+});
+
+test("an address at which this machine cannot listen is refused; a port that another process has is not", async () => {
+  await expect(usableMetricsPlace("no-such-host.invalid:9400")).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: expect.stringMatching(/^HONE_METRICS is "no-such-host\.invalid:9400": getaddrinfo/),
+  });
+  await expect(usableMetricsPlace("192.0.2.1:0")).rejects.toThrow(/HONE_METRICS is .*EADDRNOTAVAIL/);
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  expect(await usableMetricsPlace(String(port))).toEqual({ host: "127.0.0.1", port });
+  taken.close();
 });
 
 test("a process says how it is now, and where, in the store", async () => {

@@ -17,7 +17,7 @@ interface Flags {
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { expectRoles } = await import("../../config/index.ts");
-  const { PROCESS_EXIT, readMetricsPlace } = await import("../../fleet/index.ts");
+  const { PROCESS_EXIT, usableMetricsPlace } = await import("../../fleet/index.ts");
   const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
   const { fieldsOf } = await import("../../runs/index.ts");
   const { needsGpus } = await import("../launch.ts");
@@ -54,7 +54,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
         ...settings,
       ],
       hopeless: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
-      ...(place && { metrics: readMetricsPlace(place) }),
+      ...(place && { metrics: await usableMetricsPlace(place) }),
       signal,
       say,
     });

@@ -1,3 +1,4 @@
+import { counted } from "../../data/index.ts";
 import type { VerifierStatus } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
 
@@ -59,9 +60,12 @@ export function diagnose(facts: LineFacts): Diagnosis {
 function duringStep({ step, running, waiting, credits, verifying }: LineFacts): Diagnosis {
   const inStep = `trainer is in step ${step + 1}`;
   if (running + waiting > 0)
-    return { key: "both", sentence: `${inStep}; beside it the engine samples ${count(running, "sequence")}` };
+    return {
+      key: "both",
+      sentence: `${inStep}; beside it the engine samples ${counted(running, "sequence")}`,
+    };
   if (verifying > 0)
-    return { key: "trainer", sentence: `${inStep}; ${count(verifying, "group")} wait for verdicts` };
+    return { key: "trainer", sentence: `${inStep}; ${counted(verifying, "group")} wait for verdicts` };
   return credits.free === 0
     ? {
         key: "engine waits",
@@ -82,16 +86,16 @@ function beforeStep(facts: LineFacts): Diagnosis {
       key: `verifier ${slow.name}`,
       sentence: `trainer waits for verifier \`${slow.name}\`: ${verifierWords(slow, facts)}`,
     };
-  const has = `it has ${ready} of ${count(wanted, "group")}`;
+  const has = `it has ${ready} of ${counted(wanted, "group")}`;
   if (running + waiting > 0)
     return {
       key: "engine",
-      sentence: `trainer waits for the engine: ${count(running, "sequence")} running, ${waiting} waiting for room; ${has}`,
+      sentence: `trainer waits for the engine: ${counted(running, "sequence")} running, ${waiting} waiting for room; ${has}`,
     };
   if (verifying > 0)
     return {
       key: "verifiers",
-      sentence: `trainer waits for verdicts on ${count(verifying, "group")}; ${has}`,
+      sentence: `trainer waits for verdicts on ${counted(verifying, "group")}; ${has}`,
     };
   if (ready >= wanted) return { key: "begin", sentence: `trainer begins step ${facts.step + 1}` };
   return {
@@ -109,10 +113,8 @@ function verifierWords({ name, out, oldestMs, limitMs }: VerifierStatus, facts: 
   const late = facts.recentTimeouts[name] ?? 0;
   const timeouts = late > 0 ? `, ${late} hit their ${limit ?? "limit"} since the step began` : "";
   const age = `the oldest for ${seconds(oldestMs)}${late === 0 && limit !== undefined ? ` (${limit} each)` : ""}`;
-  return `${count(out, "completion")} out, ${age}${timeouts}; pool of ${facts.workers}`;
+  return `${counted(out, "completion")} out, ${age}${timeouts}; pool of ${facts.workers}`;
 }
-
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 const seconds = (ms: number): string =>
   `${ms < 10_000 ? Number((ms / 1000).toFixed(1)) : Math.round(ms / 1000)} s`;

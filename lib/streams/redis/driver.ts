@@ -9,6 +9,8 @@ import { OPEN, SCRIPTS } from "./scripts.ts";
 /** How long an operation waits for a server that went away, and once that was in vain each one after it. */
 const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
+/** For one piece of what is deleted at the end: a server that is gone keeps nobody waiting. */
+const LAST_MS = 3_000;
 /** Keys of a look for those of the run. */
 const SCANNED = "1000";
 
@@ -81,11 +83,13 @@ export class RedisDriver implements Driver {
   /** Piece by piece: a server that others use too must not stand still for it. */
   async forget(): Promise<void> {
     const pattern = keyOf(this.#run, "*"); // a run's name has none of a pattern's characters
+    const waitMs = Math.min(LAST_MS, this.#waitMs);
     let cursor = "0";
     do {
       const scanned = this.#commands.callBuffer("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED);
-      const [next, keys] = (await this.#patiently(scanned)) as readonly [Reply, readonly Argument[]];
-      if (keys.length > 0) await this.#patiently(this.#commands.callBuffer("UNLINK", ...keys));
+      const found = await this.#patiently(scanned, waitMs);
+      const [next, keys] = found as readonly [Reply, readonly Argument[]];
+      if (keys.length > 0) await this.#patiently(this.#commands.callBuffer("UNLINK", ...keys), waitMs);
       cursor = String(next);
     } while (cursor !== "0");
   }
@@ -105,9 +109,8 @@ export class RedisDriver implements Driver {
     }
   }
 
-  async #patiently(reply: Promise<Reply>): Promise<Reply> {
+  async #patiently(reply: Promise<Reply>, waitMs = this.#waitMs): Promise<Reply> {
     let timer: NodeJS.Timeout | undefined;
-    const waitMs = this.#waitMs;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         this.#waitMs = Math.min(IMPATIENCE_MS, this.#patienceMs);

@@ -138,6 +138,17 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     expect(await store.depth("out")).toMatchObject({ items: 1 });
   });
 
+  test("that is gone when a run ends keeps nobody waiting for long", async () => {
+    const gone = await RedisServer.start();
+    await using store = await openStore(gone.url, { run: "forgotten" });
+    await append(store, "s", ["x"]);
+    await gone[Symbol.asyncDispose]();
+    await expect(store.forget()).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: "the Redis server: no answer for 3 s",
+    });
+  });
+
   test("has all keys of a run under one hash tag", async () => {
     await using store = await openStore(server.url, { run: "tag" });
     await append(store, "s", ["x", "y"]);
