@@ -1,9 +1,11 @@
 #include "trainer/rank_agreement.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "model/sha256.h"
 
@@ -56,26 +58,41 @@ std::vector<Ballot> vote(dist::Communicator& ranks, Ballot own) {
   return all;
 }
 
-/// Calls each(memory, bytes) for all that belongs to the sequences of a share.
-template <class Each>
-void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& share, StepLosses& losses, StepReport& report,
-               const Each& each) {
-  for (const MicroBatch& which : share) {
-    for (const int32_t i : which.sequences) {
-      const int32_t begin = batch.cu_seqlens[i], n = batch.cu_seqlens[i + 1] - begin;
-      each(&losses.loss[size_t(i)], sizeof(double));
-      each(&losses.policy[size_t(i)], sizeof(double));
-      for (std::vector<float>* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights}) {
-        if (!array->empty()) each(array->data() + begin, size_t(n) * sizeof(float));
-      }
-      each(report.clipped.data() + begin, size_t(n));
-    }
+/// Ranks, so many of which have a micro-batch together.
+struct Teams {
+  int size, ranks;
+};
+
+/// Memory that one rank has the contents of, and all shall have.
+using Pieces = std::vector<std::pair<void*, size_t>>;
+
+/// of(rank): that rank's pieces, on this one, of the same sizes on all.
+void gather_pieces(dist::Communicator& ranks, const std::function<Pieces(int rank)>& of) {
+  size_t width = 0;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    size_t size = 0;
+    for (const auto& [memory, n] : of(rank)) size += n;
+    width = std::max(width, size);
+  }
+  std::vector<std::byte> out(width), in(width * size_t(ranks.size()));
+  std::byte* at = out.data();
+  for (const auto& [memory, n] : of(ranks.rank())) std::memcpy(at, memory, n), at += n;
+  ranks.all_gather(Stream{}, bytes(out.data(), int64_t(width)), bytes(in.data(), int64_t(in.size())));
+  ranks.wait(Stream{});
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    at = in.data() + size_t(rank) * width;
+    for (const auto& [memory, n] : of(rank)) std::memcpy(memory, at, n), at += n;
   }
 }
 
-void take_times(const double (&times)[2], StepReport& report) {
-  report.forward_seconds = std::max(report.forward_seconds, times[0]);
-  report.backward_seconds = std::max(report.backward_seconds, times[1]);
+/// Calls each(i, first, n) for every sequence i that `rank` answers for, n tokens from `first`: the first of a team does for
+/// all that the team had.
+template <class Each>
+void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
+  if (rank % teams.size != 0) return;
+  for (const MicroBatch& which : dealt(all, rank / teams.size, teams.ranks / teams.size)) {
+    for (const int32_t i : which.sequences) each(size_t(i), batch.cu_seqlens[i], size_t(batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]));
+  }
 }
 
 }  // namespace
@@ -92,6 +109,14 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes));
   print.add(c.packed_tokens, int(c.weight_storage), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
   print.add(a.beta1, a.beta2, a.eps, a.weight_decay, a.decay_all, a.gradient_clip, int(a.moments), a.seed);
+  return print.hex();
+}
+
+std::string score_fingerprint(const TrainingBatch& b, float temperature, const TrainerConfig& c) {
+  const int64_t S = b.sequences, T = b.cu_seqlens[S];
+  Fingerprint print;
+  print.add_array(b.tokens, T).add_array(b.cu_seqlens, S + 1).add_array(b.mask, T);
+  print.add(temperature, c.packed_tokens, int(c.weight_storage), int(c.sharding.stage), c.sharding.sequence);
   return print.hex();
 }
 
@@ -150,34 +175,37 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
 
 void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report) {
-  double times[2] = {report.forward_seconds, report.backward_seconds};
-  const auto share_of = [&](int rank) {
-    return rank % team == 0 ? dealt(all, rank / team, ranks.size() / team) : std::vector<MicroBatch>{};
-  };
-  size_t width = 0;
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    size_t size = sizeof(times);
-    for_share(batch, share_of(rank), losses, report, [&](void*, size_t n) { size += n; });
-    width = std::max(width, size);
-  }
-  std::vector<std::byte> out(width), in(width * size_t(ranks.size()));
-  std::byte* at = out.data();
-  const auto pack = [&](void* from, size_t n) { std::memcpy(at, from, n), at += n; };
-  pack(times, sizeof(times));
-  for_share(batch, share_of(ranks.rank()), losses, report, pack);
-  ranks.all_gather(Stream{}, bytes(out.data(), int64_t(width)), bytes(in.data(), int64_t(in.size())));
-  ranks.wait(Stream{});
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    at = in.data() + size_t(rank) * width;
-    const auto unpack = [&](void* to, size_t n) { std::memcpy(to, at, n), at += n; };
-    unpack(times, sizeof(times));
-    take_times(times, report);
-    for_share(batch, share_of(rank), losses, report, unpack);
+  std::vector<std::array<double, 2>> times(size_t(ranks.size()), {report.forward_seconds, report.backward_seconds});
+  gather_pieces(ranks, [&](int rank) {
+    Pieces pieces{{&times[size_t(rank)], sizeof(times[0])}};
+    for_share(batch, all, {team, ranks.size()}, rank, [&](size_t i, int32_t first, size_t n) {
+      pieces.insert(pieces.end(), {{&losses.loss[i], sizeof(double)}, {&losses.policy[i], sizeof(double)}});
+      for (std::vector<float>* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights}) {
+        if (!array->empty()) pieces.emplace_back(array->data() + first, n * sizeof(float));
+      }
+      pieces.emplace_back(report.clipped.data() + first, n);
+    });
+    return pieces;
+  });
+  for (const auto& [forward, backward] : times) {
+    report.forward_seconds = std::max(report.forward_seconds, forward);
+    report.backward_seconds = std::max(report.backward_seconds, backward);
   }
   losses.first_bad = -1;
   for (int64_t i = batch.sequences - 1; i >= 0; --i) {
     if (!std::isfinite(losses.loss[size_t(i)]) || !std::isfinite(losses.policy[size_t(i)])) losses.first_bad = i;
   }
+}
+
+void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
+                   const TokenScores& scores) {
+  gather_pieces(ranks, [&](int rank) {
+    Pieces pieces;
+    for_share(batch, all, {team, ranks.size()}, rank, [&](size_t, int32_t first, size_t n) {
+      for (float* array : {scores.logprobs, scores.entropies}) pieces.emplace_back(array + first, n * sizeof(float));
+    });
+    return pieces;
+  });
 }
 
 }  // namespace hone::trainer

@@ -18,6 +18,9 @@ namespace hone::trainer {
 std::string step_fingerprint(const TrainingBatch& batch, const StepOptions& options, const TrainerConfig& config,
                              uint32_t version, int64_t optimizer_steps);
 
+/// Likewise for scoring.
+std::string score_fingerprint(const TrainingBatch& batch, float temperature, const TrainerConfig& config);
+
 /// Runs `work` and keeps what it throws, but for errors of the group, which go on: after one nobody answers any more.
 std::exception_ptr kept_failure(const std::function<void()>& work);
 
@@ -39,5 +42,9 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
 /// had the sequence, times are those of the slowest rank. all: the micro-batches of the step, dealt to teams of `team` ranks.
 void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report);
+
+/// Likewise `scores`, of which each rank has those of its micro-batches.
+void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
+                   const TokenScores& scores);
 
 }  // namespace hone::trainer

@@ -81,19 +81,36 @@ std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>
   return failure;
 }
 
-/// Every rank makes as many passes, since weights may have to be gathered for each, and a team makes them together.
-int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
-  int64_t own = -1;
+/// Calls own(i) for this rank's of `count` passes: every P-th of P teams, while none of them failed. Every rank makes as many
+/// rounds, since weights may have to be gathered for each.
+std::exception_ptr ShardedStep::in_rounds(int64_t count, Pass pass, const std::function<void(int64_t)>& own) {
   std::exception_ptr failure;
-  const auto found = [&](int64_t sequence) { own = is_bad(sequence) && own < 0 ? sequence : own; };
-  for (int64_t first = 0; first < sequences; first += ranks_.size() / team_size()) {
-    const int64_t sequence = first + ranks_.rank() / team_size();
-    if (weights_.window()) weights_.window()->begin(Pass::kTraining);
-    if ((own < 0 || sequence_) && sequence < sequences && !failure) failure = tried([&] { found(sequence); });
+  for (int64_t first = 0; first < count; first += ranks_.size() / team_size()) {
+    const int64_t i = first + ranks_.rank() / team_size();
+    if (weights_.window()) weights_.window()->begin(pass);
+    if (i < count && !failure) failure = tried([&] { own(i); });
     if (weights_.window()) weights_.window()->end();
   }
-  agree(ranks_, "step", failure);
+  return failure;
+}
+
+int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
+  int64_t own = -1;
+  const auto look = [&](int64_t sequence) {
+    if (own < 0 || sequence_) own = is_bad(sequence) && own < 0 ? sequence : own;  // a team makes its passes together
+  };
+  agree(ranks_, "step", in_rounds(sequences, Pass::kTraining, look));
   return first_of_ranks(ranks_, own);
+}
+
+void ShardedStep::score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
+                        const std::function<void(const MicroBatch&)>& score, const TokenScores& scores) {
+  std::string fingerprint;
+  const auto begin = [&] { prepare(), fingerprint = score_fingerprint(batch, temperature, config_); };
+  agree(ranks_, "score", kept_failure(begin), fingerprint);
+  weights_.settle("score");
+  agree(ranks_, "score", in_rounds(int64_t(all.size()), Pass::kForward, [&](int64_t i) { score(all[size_t(i)]); }));
+  gather_scores(ranks_, team_size(), batch, all, scores);
 }
 
 }  // namespace hone::trainer

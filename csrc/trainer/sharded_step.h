@@ -51,12 +51,16 @@ class ShardedStep {
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
+  /// Scores this rank's micro-batches by `score`, which writes to `scores`; leaves those of all ranks there. prepare fills `all`.
+  void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
+             const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
   /// The first of S sequences whose gradient is_bad finds to be not finite, or -1.
   int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad);
 
  private:
   int team_size() const { return sequence_ ? sequence_->ranks() : 1; }
   std::exception_ptr tried(const std::function<void()>& pass);
+  std::exception_ptr in_rounds(int64_t count, Pass pass, const std::function<void(int64_t)>& own);
   std::exception_ptr compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                         const std::function<void(const MicroBatch&)>& train);
 

@@ -49,6 +49,11 @@ struct StepOptions {
   std::function<void(const SlopesRequest&)> slopes = {};
 };
 
+/// Of a batch's tokens that the policy chose, in its order.
+struct TokenScores {
+  float *logprobs = nullptr, *entropies = nullptr;  // [T] out
+};
+
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.
 struct StepReport {
   double loss = 0, policy_loss = 0, grad_norm = 0, grad_scale = 1, update_norm = 0, weight_norm = 0;

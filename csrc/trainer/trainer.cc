@@ -280,15 +280,19 @@ GradientParts Trainer::gradient_parts(const TrainingBatch& batch, const StepOpti
 }
 
 void Trainer::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
-  check_batch(batch, impl_->config, nullptr);
-  if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
-  WeightWindow* const window = impl_->window();
-  if (window) impl_->sharded->weights().settle("score");
-  SequenceRanks* const ranks = window ? impl_->team() : nullptr;  // who has all weights scores alone
-  for (const MicroBatch& which : prepare(batch, impl_->options.packed_tokens * (ranks ? ranks->ranks() : 1), impl_->pass, ranks)) {
-    if (window) window->begin(Pass::kForward);
-    impl_->pass.score(batch, which, {impl_->forward_weights(), ranks}, temperature, logprobs, entropies);
-  }
+  SequenceRanks* const team = impl_->team();
+  std::vector<MicroBatch> micro_batches;
+  const auto begin = [&] {
+    check_batch(batch, impl_->config, nullptr);
+    if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
+    micro_batches = prepare(batch, impl_->options.packed_tokens * (team ? team->ranks() : 1), impl_->pass, team);
+  };
+  const auto score = [&](const MicroBatch& which) {
+    impl_->pass.score(batch, which, {impl_->forward_weights(), team}, temperature, logprobs, entropies);
+  };
+  if (impl_->sharded) return impl_->sharded->score(begin, batch, temperature, micro_batches, score, {logprobs, entropies});
+  begin();
+  for (const MicroBatch& which : micro_batches) score(which);
 }
 
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {

@@ -20,10 +20,10 @@ namespace hone::trainer {
 /// Batches are copied to it and per-token results back once per micro-batch, norms once per step. The reported times of
 /// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
 ///
-/// With TrainerConfig::sharding one of several ranks that train one model. All of them then call step, save and load
-/// together, with the same arguments, and get the same report; where weights are divided (kParameters) also whatever else
-/// reads them: score, parameters, trained, snapshot, save_model, which then hold all weights until the next step or score. After kCollective the group is lost: what is left is to
-/// close it, and to load a checkpoint with a new one.
+/// With TrainerConfig::sharding one of several ranks that train one model. All of them then call step, score, save and load
+/// together, with the same arguments, and get the same results; where weights are divided (kParameters) also whatever else
+/// reads them: parameters, trained, snapshot, save_model, which then hold all weights until the next step or score. After
+/// kCollective the group is lost: what is left is to close it, and to load a checkpoint with a new one.
 class Trainer {
  public:
   /// ranks: the group, which must outlive this; null without sharding, or for one rank alone.
@@ -55,7 +55,8 @@ class Trainer {
   /// Throws what step throws, and kShape naming a part outside [0, parts). The same bits for any number of threads.
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& options, const int32_t* part_of, int32_t parts);
   /// Forward only: log-prob and entropy of every masked-in token; bit for bit what the engine records on the CPU, and
-  /// on a GPU if TrainerConfig::deterministic.
+  /// on a GPU if TrainerConfig::deterministic. With sharding a rank, or a team, computes every P-th micro-batch, all get all
+  /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
   /// The current weights for engines on the same device: nobody rewrites them while anyone else holds them.

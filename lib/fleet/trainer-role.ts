@@ -36,7 +36,7 @@ export type TrainerCall = (typeof TRAINER_CALLS)[number];
 const MOST = 2;
 
 /** Calls that change nothing and that every rank could answer alone: rank 0 does. */
-const OF_FIRST: ReadonlySet<string> = new Set(["score", "gradientParts", "saveModel", "parameter"]);
+const OF_FIRST: ReadonlySet<string> = new Set(["gradientParts", "saveModel", "parameter"]);
 
 export interface TrainerParts {
   readonly store: StreamStore;
@@ -178,7 +178,7 @@ class TrainerRank {
     }
     const trainer = this.#trainers.get(id);
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
-    if (OF_FIRST.has(name) && !(await this.#takesPart(id, name, trainer))) return;
+    if (OF_FIRST.has(name) && !(await this.#takesPart(id, trainer))) return;
     if (name === "send") return this.#send(args[0] as TransferPlan, id, trainer);
     if (name === "step") this.#tokens += (args[0] as TrainingBatch).tokens.length;
     if (name === "close") {
@@ -205,10 +205,9 @@ class TrainerRank {
   }
 
   /** Whether this rank makes a call that the first one could make alone, but for weights that are divided. */
-  async #takesPart(id: string, name: string, trainer: TrainerFace): Promise<boolean> {
+  async #takesPart(id: string, trainer: TrainerFace): Promise<boolean> {
     const { rank } = this.#parts;
     if (!this.#divided.has(id)) return rank === 0;
-    if (name === "score") return true;
     await trainer.gatherWeights();
     return rank === 0;
   }

@@ -227,8 +227,8 @@ export interface LoraOptions {
 
 /**
  * What trainers that work together divide among themselves (docs/numerics.md): AdamW's moments, gradients too, or weights
- * too. All of them then make the same steps, saves and loads, with the same arguments; with "parameters" also the same
- * calls of whatever else reads weights (score, parameter, saveModel, sendWeights).
+ * too. All of them then make the same steps, scores, saves and loads, with the same arguments; with "parameters" also the
+ * same calls of whatever else reads weights (parameter, saveModel, sendWeights).
  */
 export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";

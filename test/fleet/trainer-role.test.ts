@@ -19,34 +19,41 @@ const plan = (...senders: string[]): TransferPlan => ({
   groups: senders.map((sender, number) => ({ number, sender, members: [`actor.${number}#1`] })),
 });
 
-test("ranks that divide weights gather them for what the first one does alone, and score together", async () => {
-  await using store = await openStore("memory:", { run: "test" });
-  const stop = new AbortController();
-  await store.kv.set(REGISTERS.formation, "1");
-  const made: string[] = [];
-  const ranks = [0, 1].map((rank) => {
-    const note = (what: string) => async () => void made.push(`${rank} ${what}`);
-    const open = (...args: Parameters<ReturnType<typeof standInCore>["trainer"]>) => {
-      const trainer = standInCore().trainer(...args);
-      const noted = { gatherWeights: note("gather"), parameter: note("parameter"), score: note("score") };
-      return Object.assign(trainer, noted);
-    };
-    const sender = { send: note("send"), close: async () => {} };
-    return runTrainer({ store, open, sender, epoch: 1, beatMs: 20, signal: stop.signal, rank });
-  });
-  const say = (number: number, name: string, ...args: unknown[]) =>
-    store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
-  await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "parameters" } });
-  for (const [i, name] of ["parameter", "score", "send", "close"].entries())
-    await say(i + 1, name, ...(name === "send" ? [plan("trainer.0#1")] : []));
-  await until(async () => (await store.depth(STREAMS.replies(1))).items === 5, "the replies");
-  await until(() => made.length === 8, "both ranks");
-  const of = (rank: number) => made.filter((text) => text.startsWith(`${rank}`)).map((text) => text.slice(2));
-  expect(of(0)).toEqual(["gather", "parameter", "score", "gather", "send"]);
-  expect(of(1)).toEqual(["gather", "score", "gather"]);
-  stop.abort();
-  await Promise.all(ranks);
-});
+test.each([
+  ["parameters", ["gather", "parameter", "score", "gather", "send"], ["gather", "score", "gather"]],
+  ["optimizer", ["parameter", "score", "send"], ["score"]],
+])(
+  "ranks that divide %s score together, and gather divided weights for what the first one does alone",
+  async (stage, first, second) => {
+    await using store = await openStore("memory:", { run: "test" });
+    const stop = new AbortController();
+    await store.kv.set(REGISTERS.formation, "1");
+    const made: string[] = [];
+    const ranks = [0, 1].map((rank) => {
+      const note = (what: string) => async () => void made.push(`${rank} ${what}`);
+      const open = (...args: Parameters<ReturnType<typeof standInCore>["trainer"]>) => {
+        const trainer = standInCore().trainer(...args);
+        const noted = { gatherWeights: note("gather"), parameter: note("parameter"), score: note("score") };
+        return Object.assign(trainer, noted);
+      };
+      const sender = { send: note("send"), close: async () => {} };
+      return runTrainer({ store, open, sender, epoch: 1, beatMs: 20, signal: stop.signal, rank });
+    });
+    const say = (number: number, name: string, ...args: unknown[]) =>
+      store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
+    await say(0, "open", "{}", { ...TRAINER, sharding: { stage } });
+    for (const [i, name] of ["parameter", "score", "send", "close"].entries())
+      await say(i + 1, name, ...(name === "send" ? [plan("trainer.0#1")] : []));
+    await until(async () => (await store.depth(STREAMS.replies(1))).items === 5, "the replies");
+    await until(() => made.length === first.length + second.length, "both ranks");
+    const of = (rank: number) =>
+      made.filter((text) => text.startsWith(`${rank}`)).map((text) => text.slice(2));
+    expect(of(0)).toEqual(first);
+    expect(of(1)).toEqual(second);
+    stop.abort();
+    await Promise.all(ranks);
+  },
+);
 
 test("a rank answers every call of its own epoch once, and names what it does not know", async () => {
   await using store = await openStore("memory:", { run: "test" });

@@ -82,7 +82,7 @@ TEST(teams_that_add_up_their_own_first_are_within_the_bound) {
   for (const Course& course : run_ranks(4, model, in_teams(Stage::kOptimizer, false, 2, 7), supervised(), batches)) expect_near(course, alone);
 }
 
-TEST(teams_that_divide_weights_score_as_one_trainer_does) {
+TEST(teams_score_as_one_trainer_does) {
   NEEDS_SHIM;
   const ModelConfig model = small();
   const Batch batch = some_batch(model);
@@ -95,11 +95,13 @@ TEST(teams_that_divide_weights_score_as_one_trainer_does) {
   Trainer alone(model, gpu_config(Stage::kNone, false), nullptr);
   roughen_all(alone);
   const std::vector<float> wanted = scores(alone);
-  on_gpus(2, [&](dist::Communicator& group) {
-    Trainer trainer(model, in_teams(Stage::kParameters, true, 2, 7), nullptr, &group);
-    roughen_all(trainer);
-    EXPECT_TRUE(same(scores(trainer), wanted));
-  });
+  for (const Stage stage : {Stage::kOptimizer, Stage::kParameters}) {
+    on_gpus(4, [&](dist::Communicator& group) {
+      Trainer trainer(model, in_teams(stage, true, 2, 7), nullptr, &group);
+      roughen_all(trainer);
+      EXPECT_TRUE(same(scores(trainer), wanted));
+    });
+  }
 }
 
 /// Every rank asks it of all rows: the first one's partner waits for it amid the pass.

@@ -91,6 +91,68 @@ TEST(ranks_without_a_micro_batch_change_nothing) {
   }
 }
 
+/// Those of a batch, by ranks that score it; alone without a group.
+std::vector<float> scores_of(const model::ModelConfig& model, const TrainerConfig& config, const Batch& batch, dist::Communicator* ranks) {
+  Trainer trainer(model, config, nullptr, ranks);
+  test::roughen(trainer.parameters(), 11);
+  trainer.parameters_changed();
+  std::vector<float> logprobs(batch.tokens.size()), entropies = logprobs;
+  trainer.score(batch.view(), 0.7f, logprobs.data(), entropies.data());
+  logprobs.insert(logprobs.end(), entropies.begin(), entropies.end());
+  return logprobs;
+}
+
+TEST(ranks_and_teams_score_as_one_trainer_does) {
+  const model::ModelConfig model = test::switch_configs()[0].second;
+
+  const Batch batch = drawn_batch(model, 9, 3);
+  const std::vector<float> alone = scores_of(model, config_of(Sharding::Stage::kNone, false), batch, nullptr);
+  for (const auto stage : {Sharding::Stage::kOptimizer, Sharding::Stage::kGradients, Sharding::Stage::kParameters}) {
+    for (const auto& [size, sequence] : {std::pair{2, 1}, {3, 1}, {2, 2}, {4, 2}}) {
+      TrainerConfig config = config_of(stage, true);
+      config.sharding.sequence = sequence;
+      const auto said = on_ranks(size, [&](dist::Communicator& ranks) { EXPECT_TRUE(same(scores_of(model, config, batch, &ranks), alone)); });
+      for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+    }
+  }
+}
+
+/// Which micro-batches each rank scores; what it writes says who did.
+TEST(each_rank_or_team_scores_its_own_micro_batches_and_all_have_all_scores) {
+  const model::ModelConfig model = tiny_config();
+  Batch batch;
+  for (int i = 0; i < 5; ++i) batch.add(std::vector<int32_t>(size_t(3 + i), 1), 1, 0.5f);
+  const std::vector<trainer::MicroBatch> all = {{{4}, 7}, {{0, 3}, 9}, {{2}, 5}, {{1}, 4}, {{}, 0}};
+  const std::vector<int> owner = {1, 1, 0, 1, 0};  // team of each sequence's micro-batch, of two
+  for (const int team : {1, 2}) {
+    TrainerConfig config = config_of(Sharding::Stage::kOptimizer, true);
+    config.sharding.sequence = team;
+    const auto said = on_ranks(2 * team, [&](dist::Communicator& ranks) {
+      model::Parameters parameters(model, Stream{});
+      trainer::ShardedStep step(Stream{}, {parameters, &parameters}, config, &ranks);
+      std::vector<float> logprobs(batch.tokens.size()), entropies = logprobs;
+      int64_t scored = 0;
+      const auto score = [&](const trainer::MicroBatch& which) {
+        ++scored;
+        for (const int32_t i : which.sequences) {
+          for (int32_t t = batch.cu_seqlens[size_t(i)]; t < batch.cu_seqlens[size_t(i) + 1]; ++t) {
+            logprobs[size_t(t)] = float(100 * (ranks.rank() / team) + i), entropies[size_t(t)] = -float(t);
+          }
+        }
+      };
+      step.score([] {}, batch.view(), 1.0f, all, score, {logprobs.data(), entropies.data()});
+      EXPECT_EQ(scored, ranks.rank() / team == 0 ? 3 : 2);
+      for (size_t i = 0; i < owner.size(); ++i) {
+        for (auto t = size_t(batch.cu_seqlens[i]); t < size_t(batch.cu_seqlens[i + 1]); ++t) {
+          EXPECT_EQ(logprobs[t], float(100 * owner[i]) + float(i));
+          EXPECT_EQ(entropies[t], -float(t));
+        }
+      }
+    });
+    for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
+  }
+}
+
 TEST(adapters_are_divided_as_all_weights_are) {
   const model::ModelConfig model = test::tiny_config();
   TrainerConfig config = config_of(Sharding::Stage::kOptimizer, true);

@@ -211,6 +211,33 @@ TEST(a_new_optimizer_begins_with_empty_moments) {
   EXPECT_NEAR(norms[1][2] / norms[1][0], 1.0, 1e-2);
 }
 
+TEST(scoring_that_fails_on_one_rank_fails_on_all_and_other_arguments_are_named) {
+  const model::ModelConfig model = tiny_config();
+  for (const bool other : {false, true}) {
+    std::vector<float> after(2, 0.0f);
+    const auto said = on_ranks(2, [&](dist::Communicator& ranks) {
+      Trainer trainer(model, config_of(Sharding::Stage::kOptimizer, true), nullptr, &ranks);
+      roughen(trainer.parameters(), 9);
+      trainer.parameters_changed();
+      Batch batch = drawn_batch(model, 8, 5);
+      const int32_t first = batch.tokens[0];
+      if (ranks.rank() == 1) batch.tokens[0] = other ? (first + 1) % int32_t(model.vocabulary) : -1;
+      std::vector<float> logprobs(batch.tokens.size()), entropies = logprobs;
+      try {
+        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());
+      } catch (const Error&) {
+        batch.tokens[0] = first;
+        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());  // ranks still know one another
+        after[size_t(ranks.rank())] = logprobs[size_t(batch.cu_seqlens[8]) - 1];
+        throw;
+      }
+    });
+    EXPECT_TRUE(after[0] < 0.0f && after[0] == after[1]);
+    EXPECT_TRUE(has(said[0], other ? "STATE score: rank 1 was given another batch" : "COLLECTIVE score: rank 1 failed, so that no rank went on"));
+    EXPECT_TRUE(has(said[1], other ? "STATE score: rank 1" : "SHAPE"));
+  }
+}
+
 }  // namespace
 
 }  // namespace trainer_sharded_step_faults_test
