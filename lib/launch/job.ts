@@ -59,10 +59,18 @@ port ${port}
 dir $store
 requirepass $(cat "$store/password")
 appendonly yes
+save ""
 maxmemory-policy noeviction
 END
 server=$!
 trap 'kill "$server" 2>/dev/null' EXIT
+# one that is not installed, or whose port is taken, ends at once: no agent has to wait for it
+sleep 1
+if ! kill -0 "$server" 2>/dev/null; then
+  echo "redis-server does not start on $(uname -n), port ${port}:" >&2
+  tail -n 3 "$store/redis.log" >&2
+  exit 78
+fi
 export HONE_STORE="redis://${address}:${port}" HONE_REDIS_PASSWORD_FILE="$store/password"
 `;
 }

@@ -1,3 +1,4 @@
+import { HoneError } from "../errors.ts";
 import { PROCESS_EXIT } from "../fleet/environment.ts";
 import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
@@ -8,9 +9,24 @@ export interface SlurmOptions {
   readonly account?: string;
 }
 
-/** A batch script: one agent a node, started again after exit code 75. Throws HONE_ERR_USAGE for a name Slurm would not take. */
+/** Of sbatch(1), --time. */
+const TIME = /^(?:\d+(?::\d+){0,2}|\d+-\d+(?::\d+){0,2}|infinite|unlimited)$/i;
+
+/**
+ * A batch script: one agent a node, started again after exit code 75. Throws HONE_ERR_USAGE for a name or time that Slurm
+ * would not take.
+ */
 export function slurmFile(job: Job, options: SlurmOptions = {}): JobFile {
   expectName(job.name);
+  const { time } = options;
+  if (time !== undefined && !TIME.test(time))
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `--time is ${JSON.stringify(time)}, not a time as Slurm writes it`,
+      {
+        hint: "Such as 90 (minutes), 24:00:00, 2-12 (days and hours), or infinite.",
+      },
+    );
   return {
     text: `${head(job, options)}${rendezvous(job)}${step(job)}${ending(job)}`,
     // Slurm writes the log into a folder that is there, or nowhere

@@ -1,4 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { command, expectName, ownStore, quoted } from "../../lib/launch/job.ts";
@@ -47,4 +50,14 @@ test("a store of the job's own is bash that keeps its password from others", () 
   expect(text).toContain("store='/shared/a b/store'");
   expect(text).toContain('requirepass $(cat "$store/password")');
   expect(text).not.toMatch(/--requirepass/); // a command line is everybody's to read
+});
+
+test("a store that does not start ends the job with what the server said, before any agent waits for it", () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-job-"));
+  const said = "Failed listening on port 7";
+  const script = `redis-server() { echo "${said}"; return 1; }\n${ownStore(dir, "127.0.0.1", "7")}\necho agents`;
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+  expect([status, stdout]).toEqual([78, ""]);
+  expect(stderr).toMatch(/^redis-server does not start on .*, port 7:\nFailed listening on port 7\n$/);
+  rmSync(dir, { recursive: true });
 });

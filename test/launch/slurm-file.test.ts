@@ -22,6 +22,13 @@ test("what is asked of Slurm", () => {
   expect(submit("a b.sbatch")).toEqual(["mkdir -p /shared/runs/apriel-15b", "sbatch 'a b.sbatch'"]);
 });
 
+test("a time that Slurm would not take is refused", () => {
+  for (const time of ["90", "90:00", "24:00:00", "2-12", "2-12:30", "2-12:30:00", "UNLIMITED"])
+    slurmFile(jobOf(), { time });
+  for (const time of ["forever", "24h", "", "1:2:3:4", "2-", "24:00:00\n#SBATCH --x"])
+    expect(() => slurmFile(jobOf(), { time })).toThrow(`--time is ${JSON.stringify(time)}`);
+});
+
 test("Slurm reads no order that stands behind a command", () => {
   const all = orders(slurmFile(jobOf()).text);
   const first = all.findIndex((line) => !line.startsWith("#"));
