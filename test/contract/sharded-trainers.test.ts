@@ -127,6 +127,20 @@ describe.skipIf(info().gloo.version === null)("trainers over Gloo", () => {
     },
   );
 
+  test("they score together, with the bits of one", async () => {
+    const trainer = new Trainer(modelConfig, options);
+    await trainer.initialize(3n);
+    const scores = await trainer.score(batchOf(0), 1);
+    await trainer.close();
+    const body = `const trainer = new native.NativeTrainer(config, options);
+      await trainer.initialize(3n);
+      const scores = await trainer.score(batchOf(0), 1);
+      await trainer.close();
+      return scores;`;
+    const results = await resultsOf(3, script({ stage: "optimizer" }, "", body));
+    expect(results).toEqual(Array(3).fill({ value: scores }));
+  });
+
   test("a checkpoint that three processes wrote is read by one", async () => {
     const directory = path.join(folder, "three");
     const [rank] = await together(3, { stage: "gradients" }, directory);

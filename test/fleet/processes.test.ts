@@ -38,7 +38,7 @@ const recipe = (schedule: "sync" | "async", sharding?: { readonly stage?: "param
     {
       ...(sharding && { hardware: { sharding } }),
       advantages: { divideBy: "none", filter: "none" },
-      objective: { entropyCoef: 0.1 },
+      objective: { entropyCoef: 0.1, klCoef: sharding ? 0.1 : 0 }, // ranks score by the reference policy, too
       optimizer: { lr: 1e-3, warmupSteps: 0 },
     },
   );
