@@ -383,12 +383,14 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
         await page.goto(`${live.url}#${panel}`);
         await page.waitForSelector(`#panel-${panel}`);
         await page.waitForTimeout(400);
-        const layout = (await page.evaluate(LAYOUT)) as Layout;
-        expect(layout.out, panel).toBeLessThanOrEqual(0);
-        expect(layout.paper).toBe(colorScheme === "dark" ? "rgb(16, 21, 28)" : "rgb(246, 247, 249)");
-        for (const painted of layout.painted) expect(painted, panel).toBeGreaterThan(300);
-        const columns = new Set(layout.charts).size;
-        if (panel === "overview") expect(columns).toBe(width === 400 ? 1 : width === 1000 ? 2 : 4);
+        await vi.waitFor(async () => {
+          const layout = (await page.evaluate(LAYOUT)) as Layout;
+          expect(layout.out, panel).toBeLessThanOrEqual(0);
+          expect(layout.paper).toBe(colorScheme === "dark" ? "rgb(16, 21, 28)" : "rgb(246, 247, 249)");
+          for (const painted of layout.painted) expect(painted, panel).toBeGreaterThan(300);
+          const columns = new Set(layout.charts).size;
+          if (panel === "overview") expect(columns).toBe(width === 400 ? 1 : width === 1000 ? 2 : 4);
+        }, WAIT);
       }
       expect(faults).toEqual([]);
       await page.close();

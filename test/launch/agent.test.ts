@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,10 +36,15 @@ const ALONE = {
   signal: new AbortController().signal,
 };
 
-/** Two agents without places, and their exit codes. @param how the coordinator ends */
+/** Two agents without places, and their exit codes. @param how the coordinator ends, once both follow it */
 function pair(how: string, signal = new AbortController().signal, recipes = [RECIPE, RECIPE]) {
   const runId = `agents-${runs++}`;
   const said: string[] = [];
+  const seen = join(logs, `${runId}-seen`);
+  const say = (line: string) => {
+    said.push(line);
+    if (said.filter((each) => each.includes("sitting 1")).length === 2) writeFileSync(seen, "");
+  };
   const agent = (nodeRank: number) =>
     runAgent({
       contract: { nodeRank, nodes: 2 },
@@ -49,10 +54,10 @@ function pair(how: string, signal = new AbortController().signal, recipes = [REC
       recipe: recipes[nodeRank]!,
       logs,
       gpus: false,
-      coordinator: [process.execPath, "--import", "tsx", STAND_IN, how],
+      coordinator: [process.execPath, "--import", "tsx", STAND_IN, how, seen],
       hopeless: HOPELESS,
       signal,
-      say: (line) => said.push(line),
+      say,
     });
   return { runId, codes: Promise.all([agent(0), agent(1)]), said };
 }

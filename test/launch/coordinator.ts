@@ -1,9 +1,12 @@
-/** Stands in for `hone run --agents`: coordinator.ts <exit code | "wait">; takes its seat, and ends so when it is told to. */
-import { writeSync } from "node:fs";
+/**
+ * Stands in for `hone run --agents`: coordinator.ts <exit code | "wait"> <file>; takes its seat, and ends so when the file is
+ * there, or when it is told to.
+ */
+import { existsSync, writeSync } from "node:fs";
 import { openFleet, Rendezvous, sittingRun } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
 
-const [how] = process.argv.slice(2);
+const [how, seen] = process.argv.slice(2) as [string, string];
 const { HONE_STORE: url, HONE_RUN_ID: runId } = process.env as Record<string, string>;
 const { openStore } = await import("../../lib/streams/index.ts");
 
@@ -18,6 +21,6 @@ await rendezvous.preside(sitting);
 const kept = rendezvous.keep(sitting, () => {});
 writeSync(1, "sits\n");
 if (how === "wait") await new Promise((resolve) => process.once("SIGTERM", resolve));
-else await new Promise((resolve) => setTimeout(resolve, 300));
+else while (!existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
 await kept.close();
 process.exit(how === "wait" ? 143 : Number(how));
