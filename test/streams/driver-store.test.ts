@@ -56,13 +56,13 @@ test("a group that has leased all looks again when there is news, or when a leas
   const next = store.lease("s", "g", { ...WAITING, leaseMs: 60 });
   await pause(20);
   expect(looks("lease")).toBe(1);
+  const begun = performance.now();
   await store.release(lease!, "retry");
   expect(await next).toMatchObject([{ key: "a" }]);
   expect(looks("lease")).toBe(2);
-  const begun = performance.now();
   expect(await store.lease("s", "g", { ...WAITING, leaseMs: 60 })).toMatchObject([
     { key: "a", deliveries: 2 },
   ]);
-  expect(performance.now() - begun).toBeGreaterThan(30);
+  expect(performance.now() - begun).toBeGreaterThan(55);
   await store.close();
 });

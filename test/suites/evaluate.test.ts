@@ -193,7 +193,7 @@ test("one process has a folder", async () => {
   const controller = new AbortController();
   const first = evaluateSuites(never, [sums(1)], { ...plan, signal: controller.signal });
   first.catch(() => {});
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  while (never.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   await expect(evaluateSuites(scripted(right), [sums(1)], plan)).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
     message: expect.stringContaining("belongs to an evaluation"),
