@@ -333,7 +333,8 @@ test("schema prints a JSON Schema, version the version", async () => {
   expect(hone("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test.each([20, 40, 64])(
+// tsx, which stands in for a stale dist/, does not start under such limits itself.
+test.skipIf(HONE[0] === "--import").each([20, 40, 64])(
   "where %d files may be open, it says so instead of losing itself among imports",
   (files) => {
     const command = `ulimit -n ${files}; exec "$0" "$@"`;
@@ -345,7 +346,6 @@ test.each([20, 40, 64])(
   },
 );
 
-// tsx, which stands in for a stale dist/, does not start under such a limit itself.
 test.skipIf(HONE[0] === "--import").each([1_000_000, 2_000_000])(
   "where %d KiB of addresses may be used, it says so instead of being ended by V8",
   (kib) => {
