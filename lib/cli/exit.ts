@@ -113,6 +113,12 @@ export function interruptSignal(say: (line: string) => void, patient = false): A
   return controller.signal;
 }
 
+/** For a command that has nothing to save: a signal ends it by process.exit, and so whatever it has started goes with it. */
+export function endAtSignals(): void {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(name, () => process.exit(exitOf(name)));
+}
+
 /**
  * For a process that another of ours started over a channel (a run of a sweep): the end of that one is a SIGHUP, so
  * that the run saves and stops even where nobody was left to tell it.

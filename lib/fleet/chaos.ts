@@ -42,7 +42,8 @@ export interface ChaosReport {
 /**
  * A run that things go wrong in, and what must hold of it all the same: it goes on to its end; no group is lost and none
  * trained twice, by its own record; with the sync schedule its weights are to the bit those of one process that nothing
- * happened to; with the async one it is replayed on one process. Throws HONE_ERR_CONFIG for a recipe of one process.
+ * happened to; with the async one it is replayed on one process. Throws HONE_ERR_CONFIG for a recipe of one process, and what
+ * openProcesses does.
  */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const dir = join(options.dir, `seed-${options.seed}`);
@@ -70,14 +71,15 @@ async function disturbed(options: ChaosOptions, dir: string) {
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;
+  // what it refuses was no fault of a seed
+  const fleet = await openProcesses({
+    ...processes,
+    gpus: recipe.device === "cuda",
+    core,
+    ...(store !== undefined && { store }),
+  });
   try {
-    const gpus = recipe.device === "cuda";
-    await using fleet = await openProcesses({
-      ...processes,
-      gpus,
-      core,
-      ...(store !== undefined && { store }),
-    });
+    await using _ = fleet;
     await using run = await createRun(recipe, { dir, core: fleet.core, overwrite: true });
     fleet.verifiers = () => run.processes.flatMap(({ name, pid }) => (isVerifier(name) && pid ? [pid] : []));
     await firstStep(run);

@@ -78,7 +78,7 @@ const script = (body: string) => [
   ...(isDistFresh ? [] : ["--import", TSX]),
   "--input-type=module",
   "-e",
-  `import { endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${JSON.stringify(exit)};${body}`,
+  `import { endAtSignals, endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${JSON.stringify(exit)};${body}`,
 ];
 
 test("the first signal aborts, the second ends the process at once", async () => {
@@ -152,3 +152,28 @@ test("other commands end quietly when nobody reads any more", async () => {
   const [code] = await once(child, "close");
   expect([code, complaints]).toEqual([0, ""]);
 });
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "a command with nothing to save ends by %s, and what it started hears of it",
+  async (signal, code) => {
+    const body = `
+    endAtSignals();
+    process.on("exit", () => console.log("kills what it started"));
+    console.log("begun");
+    setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, script(body), { stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    for await (const chunk of child.stdout!) {
+      said += String(chunk);
+      if (said === "begun\n") child.kill(signal);
+    }
+    expect([child.exitCode ?? (await once(child, "exit"))[0], said]).toEqual([
+      code,
+      "begun\nkills what it started\n",
+    ]);
+  },
+);

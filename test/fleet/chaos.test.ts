@@ -60,6 +60,12 @@ test("processes with a GPU each are refused where there are fewer GPUs, before a
   });
 });
 
+test("a store where nobody could meet is refused, and is no seed's failure", async () => {
+  const recipe = smallRecipe({}, { hardware: { processes: { actors: 1, trainers: 0 } } });
+  const options = { recipe, seed: 0, seconds: 1, dir, core: await nativeCore(), store: "memory:" };
+  await expect(chaos(options)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
 test.runIf(long).each(["sync", "async"] as const)(
   "seconds of faults in a real run of schedule %s: every check holds",
   async (schedule) => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
 import { columnsOf } from "../../report/terminal.ts";
-import { EXIT } from "../exit.ts";
+import { EXIT, endAtSignals } from "../exit.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { processSettings } from "../process-settings.ts";
 import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
@@ -23,6 +23,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   const { nativeCore } = await import("../../orchestration/index.ts");
   const { chaosText } = await import("../chaos-table.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
+  endAtSignals();
   const processes = flags.processes === undefined ? [] : await processSettings(flags.processes, say);
   const recipe = await loadRecipe(file, [ENDLESS, ...processes, ...flags.set]);
   const reports = [];
