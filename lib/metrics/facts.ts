@@ -73,6 +73,8 @@ export interface UpdateFacts {
   readonly clip?:
     | { readonly of: "sequence" | "token"; readonly low: number; readonly high: number }
     | undefined;
+  /** Scoring by the reference policy; absent without one. */
+  readonly referenceSeconds?: number | undefined;
   /** Absent where this step does not measure them. */
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */

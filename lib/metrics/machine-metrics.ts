@@ -68,6 +68,7 @@ function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
   const report = update?.report;
   const stages: Record<string, number | undefined> = {
     waiting: timing.waiting,
+    reference: update?.referenceSeconds,
     starting: report?.startSeconds,
     gradients: update?.gradients?.seconds,
     packing: report?.packSeconds,

@@ -35,6 +35,7 @@ export interface FrameState {
 
 const TIME_STAGES = [
   "waiting",
+  "reference",
   "packing",
   "forward",
   "backward",

@@ -2,9 +2,18 @@ import type { StepRecord } from "../records.ts";
 
 export type Metrics = Pick<StepRecord, "metrics">;
 
-const PARTS = ["starting", "gradients", "packing", "forward", "backward", "optimizer", "publishing"];
+const PARTS = [
+  "reference",
+  "starting",
+  "gradients",
+  "packing",
+  "forward",
+  "backward",
+  "optimizer",
+  "publishing",
+];
 
-/** What a step took from the call of the trainer to the weights that are with the engines. */
+/** What a step took from the first call of a trainer to the weights that are with the engines. */
 export const trainSeconds = ({ metrics }: Metrics): number =>
   PARTS.reduce((sum, part) => sum + (metrics[`time/${part}`] ?? 0), 0);
 

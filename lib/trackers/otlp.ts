@@ -12,6 +12,7 @@ import {
 /** Parts of a step in the order in which they happen; forward and backward are sums over the micro-batches. */
 const STAGES = [
   "waiting",
+  "reference",
   "starting",
   "packing",
   "forward",

@@ -41,6 +41,7 @@ function emittedNames(): Set<string> {
       ...batch,
       batch: { ...batch.batch, referenceLogprobs },
       report: { ...batch.report, weights },
+      referenceSeconds: 0.05,
       gradients: {
         parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),
         products: Float64Array.from({ length: 16 }, () => 1),

@@ -84,11 +84,11 @@ test("speeds over wall time and over the work's own time are different things", 
 describe("step time", () => {
   test("is split without rest", () => {
     const timing = { total: 1, waiting: 0.25, checkpointing: 0.1, logging: 0.02, checkpoint: { write: 3 } };
-    const m = collect({ update: trained([rollout()]), timing });
+    const m = collect({ update: { ...trained([rollout()]), referenceSeconds: 0.05 }, timing });
     const parts = Object.entries(m).filter(([name]) => name.startsWith("time/") && name !== "time/step");
-    expect(parts).toHaveLength(10);
+    expect(parts).toHaveLength(11);
     expect(parts.reduce((sum, [, seconds]) => sum + seconds, 0)).toBeCloseTo(m["time/step"]!, 12);
-    expect(m["time/other"]).toBeCloseTo(0.2, 12);
+    expect(m["time/other"]).toBeCloseTo(0.15, 12);
     expect(m["checkpoint/write-seconds"], "beside the step, and no part of it").toBe(3);
     expect(m).not.toHaveProperty("checkpoint/pause-seconds");
   });

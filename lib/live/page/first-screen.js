@@ -149,6 +149,7 @@ function trainingCharts({ has, rest, each, byDomain }) {
 
 const TIMES = [
   "waiting",
+  "reference",
   "gradients",
   "packing",
   "forward",

@@ -25,6 +25,8 @@ export interface StepOutcome {
 export interface PolicyUpdate extends AssembledBatch {
   readonly report: StepReport;
   readonly learningRate: number;
+  /** What scoring by the reference policy took; absent without one. */
+  readonly referenceSeconds?: number;
   /** Where this step measures them. */
   readonly gradients?: GradientFacts;
   /** Whose sample made the loss not finite. */
@@ -87,7 +89,7 @@ export async function* trainSteps(
 export async function trainBatch(
   batch: StepBatch,
   step: number,
-  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "reference"> & {
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "reference"> & {
     readonly measured?: boolean;
   },
 ): Promise<PolicyUpdate | undefined> {
@@ -96,8 +98,8 @@ export async function trainBatch(
   if (assembled.rollouts.length === 0) return undefined;
   const learningRate =
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
-  const referenceLogprobs = await parts.reference?.(assembled.data);
-  const data = { ...assembled.data, ...(referenceLogprobs && { referenceLogprobs }) };
+  const { seconds: referenceSeconds, ...referenceLogprobs } = await askReference(assembled.data, parts);
+  const data = { ...assembled.data, ...referenceLogprobs };
   const slopes = customSlopes(recipe.objective);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
@@ -109,9 +111,20 @@ export async function trainBatch(
     data,
     report,
     learningRate,
+    ...(referenceSeconds !== undefined && { referenceSeconds }),
     ...(gradients && { gradients }),
     ...(culprit && { culprit }),
   };
+}
+
+async function askReference(
+  data: TrainingBatch,
+  { clock, reference }: Pick<StepTrainerParts, "clock" | "reference">,
+): Promise<{ readonly referenceLogprobs?: Float32Array; readonly seconds?: number }> {
+  if (reference === undefined) return {};
+  const begun = clock.now();
+  const referenceLogprobs = await reference(data);
+  return { referenceLogprobs, seconds: (clock.now() - begun) / 1000 };
 }
 
 /** What the trainer is told beside the batch and a custom objective's function. */

@@ -190,7 +190,7 @@ function updateFacts(
   version: number,
   { objective, training }: Recipe,
 ): StepFacts["update"] {
-  const { rollouts, data, report, learningRate, gradients } = update;
+  const { rollouts, data, report, learningRate, referenceSeconds, gradients } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
   // with a correction every ratio that could be clipped is 1; what a custom objective clips only it knows
@@ -202,6 +202,7 @@ function updateFacts(
     report,
     version,
     learningRate,
+    referenceSeconds,
     ...(gradients && { gradients }),
     ...(clips && { clip }),
     packingBudget: training.packedTokens,

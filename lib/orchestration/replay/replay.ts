@@ -182,6 +182,7 @@ class Replay {
       recipe,
       trainer,
       engine: generations.engine,
+      clock: systemClock,
       ...(this.#reference && { reference: this.#reference }),
     };
     await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
