@@ -16,12 +16,14 @@ import {
 } from "../fleet/index.ts";
 import { openStore, withoutPassword } from "../streams/index.ts";
 import type { Contract } from "./contract.ts";
-import { differenceFrom, type RecipeFields, spellFields } from "./same-recipe.ts";
+import { differenceFrom, type RecipeFields, readFields, spellFields } from "./same-recipe.ts";
 import { devicesANode, type Roles, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
 const AGAIN_MS = 2_000;
+/** Among the fields that nodes compare: how many there are, which is not a joining one's to know. */
+const NODES = "nodes";
 /** After which whoever waits for a coordinator says so. */
 const QUIET_MS = 5_000;
 
@@ -162,9 +164,15 @@ async function isOfAnotherRecipe(
   rendezvous: Rendezvous,
   sitting: number,
 ): Promise<boolean> {
-  const { recipe, joins, say } = options;
-  const first = await rendezvous.recipe(sitting, joins === undefined ? spellFields(recipe) : undefined);
-  const differs = first === undefined ? undefined : differenceFrom(recipe, first);
+  const { recipe, joins, contract, say } = options;
+  const own = new Map([
+    ...recipe,
+    ...(joins === undefined ? [[NODES, String(contract.nodes)] as const] : []),
+  ]);
+  const first = await rendezvous.recipe(sitting, joins === undefined ? spellFields(own) : undefined);
+  const theirs = first === undefined ? own : readFields(first);
+  if (joins !== undefined) theirs.delete(NODES);
+  const differs = differenceFrom(own, theirs);
   if (differs === undefined) return false;
   const why = `node ${nodeName(options)}: its recipe is not another node's: ${differs}. Give all agents the same recipe and --set`;
   say(why);

@@ -7,9 +7,12 @@ const MOST_CHARACTERS = 80;
 /** For another node. */
 export const spellFields = (fields: RecipeFields): string => JSON.stringify([...fields]);
 
-/** How a recipe differs from another node's, its fields by name; undefined where it does not. @param other as spelled */
-export function differenceFrom(own: RecipeFields, other: string): string | undefined {
-  const theirs: RecipeFields = new Map(JSON.parse(other) as [string, string][]);
+/** As another node spelled them. */
+export const readFields = (text: string): Map<string, string> =>
+  new Map(JSON.parse(text) as [string, string][]);
+
+/** How a recipe differs from another node's, its fields by name; undefined where it does not. */
+export function differenceFrom(own: RecipeFields, theirs: RecipeFields): string | undefined {
   const paths = [...new Set([...own.keys(), ...theirs.keys()])];
   const differing = paths.filter((path) => own.get(path) !== theirs.get(path));
   if (differing.length === 0) return undefined;

@@ -119,23 +119,26 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     expect((await codes).filter((code) => code === 78)).not.toEqual([]);
   });
 
-  test("a node that joins by another recipe ends alone", async () => {
+  test("a node that joins by another recipe ends alone, and by the same one stays", async () => {
     const stop = new AbortController();
     const { runId, codes, said } = pair("wait", stop.signal);
     while (said.filter((line) => line.includes("sitting 1")).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 50));
     const words: string[] = [];
-    const code = await runAgent({
-      ...ALONE,
-      contract: { nodeRank: 0, nodes: 1 },
-      joins: { actors: 1, verifiers: 0, begun: { actors: 2 } },
-      recipe: new Map([["model.path", '"a"']]),
-      runId,
-      store: server.url,
-      say: (line) => words.push(line),
-    });
-    expect(code).toBe(78);
+    const join = (recipe: ReadonlyMap<string, string>, signal: AbortSignal) =>
+      runAgent({
+        ...ALONE,
+        contract: { nodeRank: 0, nodes: 1 },
+        joins: { actors: 0, verifiers: 0, begun: { actors: 2 } },
+        recipe,
+        runId,
+        store: server.url,
+        signal,
+        say: (line) => words.push(line),
+      });
+    expect(await join(new Map([["model.path", '"a"']]), stop.signal)).toBe(78);
     expect(words.at(-1)).toContain("hardware.processes.actors is not given, there 2.");
+    expect(await join(RECIPE, AbortSignal.timeout(1000))).toBe(0); // it was told to leave
     await using there = await Rendezvous.open(server.url, runId);
     await expect(there.failure(1, AbortSignal.timeout(100))).resolves.toBeUndefined();
     stop.abort();

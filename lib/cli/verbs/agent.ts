@@ -39,7 +39,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
       ...(joins === undefined ? { seats: worldMap(roles, nodes)[nodeRank]! } : { seats: [], joins }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
-      recipe: fieldsOf({ ...recipe, nodes }),
+      recipe: fieldsOf(recipe),
       logs: join(dir, "logs"),
       gpus: needsGpus(recipe),
       coordinator: [
