@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import { formedRanks } from "./attendance.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
@@ -112,7 +113,13 @@ class AgentsFleet implements AsyncDisposable {
     await store.kv.set(REGISTERS.folder, folder);
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
     this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
-    if (this.#ranks) this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
+    if (this.#ranks === undefined) return;
+    this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
+    const { board, roster } = this.core;
+    const look = async () => {
+      board.ranks = await formedRanks(store);
+    };
+    roster.onLook(() => void look().catch(() => {})); // what the store says is said to the roster too
   }
 
   fail(error: Error): void {

@@ -21,12 +21,7 @@ export interface Attendant {
  */
 export async function attendance(store: StreamStore, roster: Roster): Promise<Attendant[]> {
   await roster.look();
-  const [pulses, formation] = await Promise.all([
-    store.kv.list(REGISTERS.pulses),
-    store.kv.get(REGISTERS.formation),
-  ]);
-  const words = [...pulses.values()].map((text) => JSON.parse(text) as RankWord);
-  const trainers = words.filter(({ epoch }) => String(epoch) === formation);
+  const trainers = await formedRanks(store);
   const members = [...roster.living, ...roster.hosts].map(({ place, index, member, host, pid }) => {
     const role = place.split(".")[0] as Role;
     return { role, rank: index, epoch: Number(member.split("#")[1]), host, pid };
@@ -34,7 +29,14 @@ export async function attendance(store: StreamStore, roster: Roster): Promise<At
   const ranks = trainers.map(({ rank, epoch, host, pid }) => {
     return { role: "trainer" as const, rank, epoch, host, pid };
   });
-  return [...ranks.sort((a, b) => a.rank - b.rank), ...members];
+  return [...ranks, ...members];
+}
+
+/** Ranks of the formation of now that have said something, in their order. */
+export async function formedRanks({ kv }: StreamStore): Promise<RankWord[]> {
+  const [pulses, formation] = await Promise.all([kv.list(REGISTERS.pulses), kv.get(REGISTERS.formation)]);
+  const words = [...pulses.values()].map((text) => JSON.parse(text) as RankWord);
+  return words.filter(({ epoch }) => String(epoch) === formation).sort((a, b) => a.rank - b.rank);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ProcessStatus } from "../metrics/index.ts";
 import { memberName } from "./names.ts";
+import type { RankWord } from "./rank-pulse.ts";
 import type { MemberStatus, Roster } from "./roster.ts";
 import type { PlaceStatus } from "./supervisor.ts";
 import { TokenRate } from "./token-rate.ts";
@@ -12,6 +13,8 @@ export class ProcessBoard {
   readonly #roster: Roster;
   readonly #updates: Updates;
   readonly #rates = new Map<string, TokenRate>();
+  /** Of the trainer, where agents have started them. */
+  ranks: readonly RankWord[] = [];
   /** Where processes tell Prometheus how they are, by name. */
   metrics: ReadonlyMap<string, string> = new Map();
 
@@ -32,7 +35,10 @@ export class ProcessBoard {
       restarts: 0,
       ...this.#work(member),
     }));
-    const rows: ProcessStatus[] = [...own, ...others.filter(({ name }) => !known.has(name))];
+    const ranks = this.ranks.map(({ rank, epoch, pid }) => {
+      return { name: `trainer.${rank}`, pid, state: "alive" as const, restarts: epoch - 1, doing: "" };
+    });
+    const rows: ProcessStatus[] = [...own, ...[...others, ...ranks].filter(({ name }) => !known.has(name))];
     const named = new Set(rows.map(({ name }) => name));
     const heardOf = [...this.metrics.keys()].filter((name) => !named.has(name));
     const all = [

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAgents } from "../../lib/fleet/agents.ts";
 import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
 import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -44,6 +45,30 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     expect(existsSync(options.folder)).toBe(false);
     await using agent = await Rendezvous.open(server.url, "folder");
     expect(await agent.next(0, 50, new AbortController().signal)).toBeUndefined();
+  });
+
+  test("ranks that agents have started are processes of the run, those of an earlier formation are not", async () => {
+    await using agents = await openAgents({ ...(await optionsOf("ranks")), trainers: 2 });
+    await using store = await openStore(server.url, { run: sittingRun("ranks", 1), mustExist: true });
+    const say = (rank: number, epoch: number) => {
+      const word = {
+        rank,
+        epoch,
+        pid: 70 + rank,
+        host: "there",
+        beat: 1,
+        done: 0,
+        busy: false,
+        cpuSeconds: 0,
+      };
+      return store.kv.set(REGISTERS.pulse(rank), JSON.stringify(word));
+    };
+    await say(1, 3);
+    await say(0, 2);
+    await store.kv.set(REGISTERS.formation, "3");
+    const rows = () => agents.core.processes().list;
+    while (rows().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(rows()).toEqual([{ name: "trainer.1", pid: 71, state: "alive", restarts: 2, doing: "" }]);
   });
 
   test("a node that gives up ends the run with its reason", async () => {
