@@ -19,6 +19,7 @@ const options = {
   HONE_CUDA_SHIM: "OFF",
   HONE_GLOO: "AUTO",
   HONE_MARCH: "default",
+  HONE_PCH: "OFF",
   HONE_SANITIZE: "off",
   HONE_TESTS: "OFF",
   HONE_ADDON: "ON",

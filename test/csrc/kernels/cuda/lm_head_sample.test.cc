@@ -12,6 +12,7 @@
 #include "each_way.h"
 #include "head.h"
 
+#include <functional>
 #include <numeric>
 
 #include "kernels/matmul.h"
