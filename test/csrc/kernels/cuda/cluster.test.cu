@@ -43,8 +43,8 @@ __global__ void sum_of_cluster_kernel(float* out, bool first, bool last, int mos
 
 std::vector<float> run(bool first, bool last, int most = kCluster, int blocks = kBlocks) {
   const DeviceArray<float> out(int64_t(kBlocks) * kThreads * 4);
-  HONE_LAUNCH_AS(cuda::Launch{kCluster}, sum_of_cluster_kernel, unsigned(blocks), kThreads, size_t(4 * kThreads) * sizeof(float),
-                       device_stream(), out.data(), first, last, most);
+  HONE_LAUNCH_AS(hone::cuda::Launch{kCluster}, sum_of_cluster_kernel, unsigned(blocks), kThreads,
+                 size_t(4 * kThreads) * sizeof(float), device_stream(), out.data(), first, last, most);
   return out.download();
 }
 
@@ -52,7 +52,7 @@ bool has_clusters() {
 #ifdef HONE_CUDA_SHIM
   cuda_shim::set_capability(9);
 #endif
-  return cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  return hone::cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
 }  // namespace

@@ -123,11 +123,11 @@ TEST(nobody_runs_ahead_of_a_copy_or_of_another_streams_kernel) {
     return to.download() == std::vector<float>(static_cast<size_t>(n), 2.0f);
   };
   const std::vector<float> ones(static_cast<size_t>(n), 1.0f);
-  cuda::check(cudaMemcpy(from.data(), ones.data(), size_t(n) * 4, cudaMemcpyHostToDevice), "test");
+  hone::cuda::check(cudaMemcpy(from.data(), ones.data(), size_t(n) * 4, cudaMemcpyHostToDevice), "test");
   EXPECT_TRUE(launch());
   Stream other = s;
   cudaStream_t handle = nullptr;
-  cuda::check(cudaStreamCreate(&handle), "test");
+  hone::cuda::check(cudaStreamCreate(&handle), "test");
   other.handle = handle;
   const DeviceArray<float> halves(std::vector<float>(static_cast<size_t>(n), 0.5f));
   HONE_LAUNCH_EARLY(early_kernel<Broken::kNothing>, 2u, kThreads, 0, other, halves.data(), from.data(), zeros.data(), n);
