@@ -11,7 +11,7 @@ import { engineOptions, optimizer, request, stepOptions } from "../native/small-
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
-const config = JSON.stringify({
+const shape = {
   model_type: "qwen3",
   vocab_size: 2048,
   hidden_size: 256,
@@ -25,7 +25,10 @@ const config = JSON.stringify({
   rope_theta: 10_000,
   tie_word_embeddings: true,
   hidden_act: "silu",
-});
+};
+const config = JSON.stringify(shape);
+/** As many keys and values for a third of the arithmetic. */
+const thin = JSON.stringify({ ...shape, hidden_size: 64, num_attention_heads: 4, intermediate_size: 128 });
 const MIB = 2 ** 20;
 /** What the process takes for itself meanwhile, JavaScript's heap apart: 0.8 to 1.6 MiB were measured. */
 const NOISE = 4 * MIB;
@@ -47,19 +50,19 @@ const open: { close(): Promise<void> }[] = [];
 afterAll(() => Promise.all(open.map((each) => each.close())));
 
 /** Bytes a trainer has taken after a step of `tokens`. */
-async function measured(tokens: number): Promise<{ bytes: number; trainer: Trainer }> {
+async function measured(tokens: number, of = config): Promise<{ bytes: number; trainer: Trainer }> {
   const before = residentBytes();
-  const trainer = new Trainer(config, { optimizer, packedTokens: tokens, weightStorage: "f32" });
+  const trainer = new Trainer(of, { optimizer, packedTokens: tokens, weightStorage: "f32" });
   open.push(trainer);
   await trainer.initialize(1n);
   await trainer.step(batch(tokens, 256), { ...stepOptions, objective: "supervised" });
   return { bytes: residentBytes() - before, trainer };
 }
 
-function sizes(tokens: number, engine: Partial<EngineOptions> = {}, threads = 2) {
+function sizes(tokens: number, engine: Partial<EngineOptions> = {}, threads = 2, of = config) {
   const trainer = { optimizer, packedTokens: tokens, weightStorage: "f32" } as const;
   const options = { engine: { ...engineOptions, ...engine }, trainer };
-  return memorySizes(config, options, { sequences: Math.ceil(tokens / 256), threads });
+  return memorySizes(of, options, { sequences: Math.ceil(tokens / 256), threads });
 }
 
 test.runIf(longest)(
@@ -79,11 +82,11 @@ test.runIf(longest)(
 test.runIf(long)(
   "an engine takes its keys and values and its scratch",
   async () => {
-    const { trainer } = await measured(256);
+    const { trainer } = await measured(256, thin);
     const pages = 1024;
     const before = residentBytes();
     const options = { ...engineOptions, maxContext: 4096, pages, maxRunning: 4, stepTokens: 512 };
-    const generations = new Generations((handlers) => new Engine(config, options, handlers));
+    const generations = new Generations((handlers) => new Engine(thin, options, handlers));
     open.unshift(generations);
     await trainer.publish(generations.engine);
     const prompt = Int32Array.from({ length: 3968 }, (_, i) => (i * 31) % 2048);
@@ -91,7 +94,7 @@ test.runIf(long)(
       generations.generate(request(id, { prompt, count: 1, maxTokens: 100, stopIds: [] }));
     await Promise.all([1, 2, 3, 4].map(ask));
     // Prompts of this length are shared inside the ops: no thread touches its own scratch.
-    const { keyValues, engineScratch } = sizes(256, options, 0);
+    const { keyValues, engineScratch } = sizes(256, options, 0, thin);
     const planned = keyValues + engineScratch;
     expect(Math.abs(residentBytes() - before - planned)).toBeLessThan(0.06 * planned + NOISE);
   },
