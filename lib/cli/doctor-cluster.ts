@@ -25,6 +25,8 @@ export async function doctorCluster(
   flags: ClusterFlags,
   print: (report: DrillReport) => void,
 ): Promise<number> {
+  const waitMs = seconds("--wait", flags.wait);
+  const deadlineMs = seconds("--deadline", flags.deadline);
   if (flags.processes !== undefined) return await startRanks(flags, flags.processes);
   const { addressTowards, readContract } = await import("../launch/index.ts");
   const { drillRank } = await import("../fleet/index.ts");
@@ -46,8 +48,8 @@ export async function doctorCluster(
         rank,
         size: worldSize,
         host: host ?? hostname(),
-        waitMs: seconds("--wait", flags.wait),
-        deadlineMs: seconds("--deadline", flags.deadline),
+        waitMs,
+        deadlineMs,
         sizes: SIZES,
         make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
       }),

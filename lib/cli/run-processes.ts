@@ -7,6 +7,11 @@ import { expectRunnable, nativeCore } from "../orchestration/index.ts";
 /** Of the run folder: weights on their way between nodes. */
 const IN_FLIGHT = "in-flight";
 
+const NOBODY_TO_SCRAPE =
+  "HONE_METRICS is set, and a run of one process has nobody who answers there: what the run itself measures goes to a tracker (docs/trackers.md)";
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
 /**
  * The actors, trainers and verifier hosts that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
  * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
@@ -25,7 +30,10 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
     throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
       hint: "Give --processes, or unset it.",
     });
-  if (agents === undefined && roles === undefined) return undefined;
+  if (agents === undefined && roles === undefined) {
+    if (process.env["HONE_METRICS"]) say(NOBODY_TO_SCRAPE);
+    return undefined;
+  }
   const { openAgents, openProcesses, readFaults, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
   if (metrics) await usableMetricsPlace(metrics); // each process reads it too, and would end by it again and again
@@ -41,7 +49,7 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
       gpus: device === "cuda",
       core,
       faults: readFaults(faults),
-      say: (line) => void process.stderr.write(`${line}\n`),
+      say,
     });
   }
   if (!store || !runId)

@@ -93,6 +93,14 @@ test("without a launcher it says what starts it", async () => {
   expect(stderr).toMatch(/no launcher has started.*\n.*--processes 2/);
 });
 
+test("what an option has wrong is said once, before any rank starts", async () => {
+  const { status, stderr } = await honeHere(
+    ["doctor", "--cluster", "--processes", "2", "--deadline", "x"],
+    {},
+  );
+  expect([status, stderr]).toEqual([2, 'HONE_ERR_USAGE  --deadline is "x", not seconds from 0 to 86400\n']);
+});
+
 test("a drill that failed says who was not told", () => {
   const report: DrillReport = {
     ranks: [0, 1].map((rank) => ({ rank, host: "node", pid: 10 + rank, nonce: "" })),
