@@ -2,7 +2,7 @@
 //   cmake -S . -B /some/dir/build/asan -DHONE_SANITIZE=address -DHONE_CUDA=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
 //   cmake --build /some/dir/build/asan --target hone
 //   mkdir -p /some/dir/build/Release && cp /some/dir/build/asan/hone.node /some/dir/build/Release/
-//   HONE_PREBUILD=/some/dir LD_PRELOAD=$(g++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+//   HONE_RL_PREBUILD=/some/dir LD_PRELOAD=$(g++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 //     npx vitest run test/native
 // (detect_leaks=0: Node itself does not free everything at exit.)
 import { spawnSync } from "node:child_process";
