@@ -13,11 +13,19 @@ CommunicatorThread::CommunicatorThread(const CommunicatorSettings& settings)
 
 CommunicatorThread::~CommunicatorThread() = default;
 
-/// At the end of an environment the worker joins its thread, which may wait for another rank: hooks run last in, first out.
 void CommunicatorThread::start(Napi::Env env) {
   worker_ = Worker::open(env, "hone.communicator", nullptr, [self = shared_from_this(), env] {
     napi_remove_env_cleanup_hook(env, &CommunicatorThread::at_teardown, self.get());
+    self->hooked_ = false;
   });
+  napi_add_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);
+  hooked_ = true;
+}
+
+/// Hooks run last in, first out, and those of workers join their threads.
+void CommunicatorThread::abort_before_others(Napi::Env env) {
+  if (!hooked_) return;
+  napi_remove_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);
   napi_add_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);
 }
 

@@ -44,6 +44,9 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   Napi::Promise close(Napi::Env env);
   /// Any thread, also while a job waits.
   void abort(const std::string& reason);
+  /// JavaScript thread. To be called for a thread that is there and is to use() it: at the end of the environment the
+  /// group is then aborted before that thread, which may wait for another rank, is joined.
+  void abort_before_others(Napi::Env env);
 
   /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
   /// it is connected.
@@ -65,6 +68,7 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   bool called_ = false, aborted_ = false;  // connect was; abort was
   std::string why_;
   std::mutex use_;
+  bool hooked_ = false;  // JavaScript thread only: at_teardown is to be called
   std::shared_ptr<Worker> worker_;
 };
 

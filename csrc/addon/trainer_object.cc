@@ -279,6 +279,7 @@ Napi::Value TrainerObject::publish(const Napi::CallbackInfo& info) {
 
 Napi::Value TrainerObject::send_weights(const Napi::CallbackInfo& info) {
   const Sending sending = translated(info.Env(), [&] { return read_sending(info); });
+  sending.group->abort_before_others(info.Env());
   return thread_->run(info.Env(), send_job(sending));
 }
 

@@ -20,6 +20,9 @@ TrainerThread::TrainerThread(const model::ModelConfig& model, const trainer::Tra
 void TrainerThread::start(Napi::Env env) {
   worker_ = Worker::open(env, "hone.trainer", nullptr, [self = shared_from_this()] { self->trainer_.reset(); });
   writer_ = Worker::open(env, "hone.checkpoint", nullptr, nullptr);
+  for (const auto& group : {group_, writers_}) {
+    if (group) group->abort_before_others(env);
+  }
 }
 
 Napi::Promise TrainerThread::run(Napi::Env env, Job job, std::function<void(Napi::Env)> settled) {

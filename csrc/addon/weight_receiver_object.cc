@@ -47,6 +47,7 @@ Napi::Value WeightReceiverObject::with_group(const Napi::CallbackInfo& info, con
     if (sends != (group->rank() == 0)) fail(Code::kConfig, "%s: rank 0 sends; this is rank %d.", name, group->rank());
     return group;
   });
+  group->abort_before_others(info.Env());
   const auto job = [receiver = receiver_, group, part]() -> JobResult {
     uint32_t version = 0;
     group->use([&](dist::Communicator& ranks) { version = (receiver->weights.*part)(ranks); });

@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import type { EngineHandlers } from "../../lib/native/face.ts";
-import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
+import { Communicator, Engine, Generations, info, Trainer } from "../../lib/native/index.ts";
 import { engineOptions, modelConfig, request, trainerAndGenerations, trainerOptions } from "./small-model.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -54,6 +54,8 @@ function child(script: string) {
   );
   return { status, signal, stdout, stderr };
 }
+/** Of a group: longer than a test may take. */
+const LONG_MS = 600_000;
 const CLEAN = { status: 0, signal: null, stderr: "" };
 
 test("a hundred engines and trainers come and go", async () => {
@@ -203,3 +205,50 @@ test("a worker that is terminated while it writes a model folder calls it off", 
   rmSync(dir, { recursive: true });
   expect(left).toEqual(["from"]);
 });
+
+/** What a thread is in the middle of that waits for a rank which never calls. */
+const WAITING = {
+  "a step among ranks": `
+    const sharding = { stage: "gradients", communicator: group };
+    const trainer = new native.NativeTrainer(config, { ...trainerOptions, sharding });
+    await trainer.initialize(1n);
+    trainer.step(batch, stepOptions).catch(() => {});`,
+  "weights that are sent": `
+    const trainer = new native.NativeTrainer(config, trainerOptions);
+    await trainer.initialize(1n);
+    trainer.sendWeights(group).catch(() => {});`,
+  "weights that are received": `
+    new native.NativeWeightReceiver(config, { weightStorage: "f32" }).receive(group).catch(() => {});`,
+};
+
+test.skipIf(info().gloo.version === null).each(Object.keys(WAITING) as (keyof typeof WAITING)[])(
+  "a worker that is terminated amid %s does not wait for a silent rank",
+  async (what) => {
+    const rank = what === "weights that are received" ? 1 : 0;
+    const silent = new Communicator({ rank: 1 - rank, size: 2, timeoutMs: LONG_MS });
+    const script = `
+      const { parentPort } = require("node:worker_threads");
+      const require_ = require("node:module").createRequire(${JSON.stringify(`${ROOT}package.json`)});
+      (function (require) { ${PREAMBLE}
+        const group = new native.NativeCommunicator({ rank: ${rank}, size: 2, timeoutMs: ${LONG_MS} });
+        parentPort.once("message", async (blobs) => {
+          await group.connect(blobs);
+          ${WAITING[what]}
+          setTimeout(() => parentPort.postMessage("waits"), 300); // by then it is the other thread's
+        });
+        parentPort.postMessage(group.prepare());
+      })(require_);
+    `;
+    const worker = new Worker(script, { eval: true });
+    const hear = () => new Promise<unknown>((resolve) => worker.once("message", resolve));
+    const prepared = (await hear()) as readonly Uint8Array[];
+    const given = [silent.prepare()[rank]!, prepared[1 - rank]!];
+    const waits = hear();
+    worker.postMessage([given[0], given[0]]);
+    await silent.connect([given[1]!, given[1]!]); // of one's own rank nothing is read
+    expect(await waits).toBe("waits");
+    await worker.terminate();
+    silent.abort("it is over");
+    await silent.close().catch(() => {});
+  },
+);
