@@ -2,8 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lockFolder } from "../folder-lock.ts";
+import { endLeftServer } from "./own-redis.ts";
 
 const PREFIX = "hone-fleet-";
+/** In such a folder, of a Redis server that is the fleet's own. */
+export const OWN_SERVER = "redis";
 /** In a folder that goes with its coordinator: the number of that process. */
 const OWNER = "coordinator";
 
@@ -14,7 +17,7 @@ export interface OwnFolder {
   close(keep: boolean): void;
 }
 
-/** Makes one, which goes with this process at the latest, and removes those whose coordinators were killed. */
+/** Makes one, which goes with this process at the latest, and removes those whose coordinators were killed, with their servers. */
 export async function openOwnFolder(): Promise<OwnFolder> {
   const root = tmpdir();
   for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) await removeStale(join(root, name));
@@ -48,6 +51,7 @@ async function removeStale(folder: string): Promise<void> {
   try {
     if (!existsSync(owner) || isAlive(Number(readFileSync(owner, "utf8")))) return;
     using _ = await lockFolder(folder, "a fleet");
+    endLeftServer(join(folder, OWN_SERVER));
     rmSync(folder, { recursive: true, force: true });
   } catch {
     // somebody's who is alive, or not ours to remove

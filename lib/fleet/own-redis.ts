@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 
 /** The address by which a run brings a server of its own. */
 export const OWN_REDIS = "redis-server";
+const PID_FILE = "redis.pid";
 const READY = "Ready to accept connections";
 /** Ports of which somebody else took each between its choice and the server's start. */
 const MOST_PORTS = 5;
@@ -64,7 +66,8 @@ export class OwnRedis implements AsyncDisposable {
 
   async #begin(): Promise<void> {
     const kept = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
-    const place = ["--bind", "127.0.0.1", "--port", String(this.#port), "--dir", this.#dir];
+    const pidFile = ["--pidfile", join(this.#dir, PID_FILE)];
+    const place = ["--bind", "127.0.0.1", "--port", String(this.#port), "--dir", this.#dir, ...pidFile];
     const child = spawn("redis-server", [...place, ...kept], { stdio: ["ignore", "pipe", "ignore"] });
     this.#process = child;
     const missing = once(child, "error").then(() => "it is not there: apt-get install redis-server");
@@ -78,6 +81,17 @@ export class OwnRedis implements AsyncDisposable {
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
+  }
+}
+
+/** Ends the server of a run that was killed, and could not do so itself. @param dir of that server */
+export function endLeftServer(dir: string): void {
+  try {
+    const pid = Number(readFileSync(join(dir, PID_FILE), "utf8"));
+    // the number may be another process's by now
+    if (readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir)) process.kill(pid, "SIGKILL");
+  } catch {
+    // it had none, or that has ended
   }
 }
 

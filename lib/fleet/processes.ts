@@ -9,7 +9,7 @@ import { type Fault, FaultInjector } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import { type OwnFolder, openOwnFolder } from "./own-folder.ts";
+import { OWN_SERVER, type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
@@ -78,7 +78,7 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
   const runId = `run-${randomUUID()}`;
   let redis: OwnRedis | undefined;
   try {
-    redis = address === OWN_REDIS ? await OwnRedis.start(join(own.path, "redis")) : undefined;
+    redis = address === OWN_REDIS ? await OwnRedis.start(join(own.path, OWN_SERVER)) : undefined;
     // no sitting reads another one's file: after a loss of power a new one goes on from the coordinator's checkpoint
     const url = redis?.url ?? address ?? `sqlite:${join(own.path, "streams.sqlite")}?synchronous=off`;
     return { own, runId, url, redis, store: await openStore(url, { run: runId }) };

@@ -1,10 +1,13 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openOwnFolder } from "../../lib/fleet/own-folder.ts";
+import { patient } from "../patience.ts";
+import { noRedis } from "../streams/redis/redis-server.ts";
 
 let root: string;
 beforeEach(() => {
@@ -19,11 +22,20 @@ afterEach(() => {
 const OWN_FOLDER = new URL("../../lib/fleet/own-folder.ts", import.meta.url).href;
 
 /** A process of its own, whose temporary folder is `root`. */
-const inRoot = (script: string) =>
+const inRoot = (script: string, stdio: StdioOptions = "inherit") =>
   spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
     env: { ...process.env, TMPDIR: root },
-    stdio: "inherit",
+    stdio,
   });
+
+/** Whether anybody listens there. */
+function answers(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  return once(socket, "connect").then(
+    () => socket.destroy() !== undefined,
+    () => false,
+  );
+}
 
 const fleets = () => readdirSync(root).filter((name) => name.startsWith("hone-fleet-"));
 
@@ -67,3 +79,27 @@ test("what a killed coordinator left is removed by the next; what is being made 
   ).toEqual([made, own.path].sort());
   own.close(false);
 });
+
+test.skipIf(noRedis !== undefined)(
+  "nor is a server left that was its own",
+  async () => {
+    const script = `
+      const { join } = await import("node:path");
+      const { openOwnFolder, OWN_SERVER } = await import(${JSON.stringify(OWN_FOLDER)});
+      const { OwnRedis } = await import(${JSON.stringify(new URL("own-redis.ts", OWN_FOLDER).href)});
+      const { path } = await openOwnFolder();
+      const { url } = await OwnRedis.start(join(path, OWN_SERVER));
+      (await import("node:fs")).writeSync(1, url);
+      process.kill(process.pid, "SIGKILL");`;
+    const killed = inRoot(script, ["ignore", "pipe", "inherit"]);
+    const ended = once(killed, "exit");
+    let url = "";
+    for await (const chunk of killed.stdout!) url += String(chunk);
+    await ended;
+    expect(await answers(url)).toBe(true);
+    (await openOwnFolder()).close(false);
+    expect(fleets()).toEqual([]);
+    while (await answers(url)) await new Promise((resolve) => setTimeout(resolve, 20)); // it is killed, and ends soon
+  },
+  patient(60_000),
+);
