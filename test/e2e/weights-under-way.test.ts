@@ -45,24 +45,41 @@ interface Setting {
   readonly trainers?: number;
   /** Of everyone's part in an update. */
   readonly updateMs?: number;
+  /** Who is stopped for longer is replaced. */
+  readonly aliveMs?: number;
   /** What happens when the update to this version has been announced to no one yet, on connections that are there. */
   readonly at: number;
   readonly happens: (kill: (name: string, signal: NodeJS.Signals) => void) => void;
+  /** What happens when somebody may use that version. */
+  readonly then?: Setting["happens"];
 }
 
 /** Trains beside two actors. Returns who lagged after an update, by version. */
 async function runOf(
   name: string,
-  { schedule = "sync", trainers = 0, updateMs = 1000, at, happens }: Setting,
+  {
+    schedule = "sync",
+    trainers = 0,
+    updateMs = 1000,
+    aliveMs = settings.aliveMs,
+    at,
+    happens,
+    then,
+  }: Setting,
 ) {
   const core = await nativeCore();
-  const where = { store: `sqlite:${fileOf(name)}`, settings: { ...settings, updateMs } };
+  const where = { store: `sqlite:${fileOf(name)}`, settings: { ...settings, updateMs, aliveMs } };
   await using processes = await openProcesses({ actors: 2, trainers, core, ...where });
   const kill = (who: string, signal: NodeJS.Signals) => {
     const { pid } = processes.core.board.look().find((row) => row.name === who)!;
     if (pid !== undefined) process.kill(pid, signal); // it may have been replaced, or be over
   };
-  const heard = spiedUpdates(processes, at, () => happens(kill));
+  const heard = spiedUpdates(
+    processes,
+    at,
+    () => happens(kill),
+    () => then?.(kill),
+  );
   // both are there before what happens, and whoever was struck is back before the last update
   const afterStep = async ({ step }: { readonly step: number }) => {
     if (step === at - 1 || step === STEPS - 1)
@@ -113,8 +130,11 @@ function canWrite(database: { exec(sql: string): void }): boolean {
   }
 }
 
-/** What the coordinator says of updates; `happens` comes right before it announces version `at` for the first time. */
-function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () => void) {
+/**
+ * What the coordinator says of updates; `happens` comes right before it announces version `at` for the first time, `then`
+ * when it says who may use it.
+ */
+function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () => void, then: () => void) {
   const ways = new Set<string>();
   const announced: { readonly version: number; readonly members: readonly string[] }[] = [];
   const committed: typeof announced = [];
@@ -127,6 +147,7 @@ function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () 
       announced.push({ version, members: groups.flatMap(({ members }) => members) });
     }
     if (control.kind === "commit") committed.push(control);
+    if (control.kind === "commit" && control.version === at) then();
     return say(control);
   };
   return { ways, announced, committed };
@@ -264,11 +285,11 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     async () => {
       // Whoever is late for an update before, on a busy machine, has no part in this one.
       const updateMs = patient(1000);
-      const happens: Setting["happens"] = (kill) => {
+      const happens: Setting["happens"] = (kill) =>
         stopped({ name: "stopped", who: "actor.0", writing: false, kill });
-        setTimeout(() => kill("actor.0", "SIGCONT"), updateMs + 2000);
-      };
-      const heard = await runOf("stopped", { schedule: "async", updateMs, at: 2, happens });
+      const then: Setting["then"] = (kill) => kill("actor.0", "SIGCONT");
+      const times = { updateMs, aliveMs: 20 * updateMs };
+      const heard = await runOf("stopped", { schedule: "async", ...times, at: 2, happens, then });
       expect(partly(heard)).toContain(2);
       expect(await replayRun(join(dir, "stopped"), { verifiers })).toMatchObject({ weightsCompared: true });
     },
