@@ -62,8 +62,9 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     "a rank that is killed on the way is named by the others",
     async () => {
       const store = `sqlite:${join(dir, "killed.sqlite")}`;
-      // long drills: there is time to kill one
-      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
+      // long drills: there is time to kill one; who is left waits for it to the end
+      const wait = String(patient(4000) / 1000);
+      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", wait];
       const started = [0, 1, 2].map((rank) =>
         spawn(process.execPath, args, {
           stdio: ["ignore", "ignore", "pipe"],
