@@ -31,7 +31,7 @@ const rankOf = (rank: number, size: number) => ({
   GROUP_RANK: "0",
 });
 const DEADLINE = String(patient(1000) / 1000);
-const PATIENCE = String(patient(10_000) / 1000);
+const PATIENCE = String(patient(4000) / 1000);
 
 describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
   test(
@@ -63,8 +63,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     async () => {
       const store = `sqlite:${join(dir, "killed.sqlite")}`;
       // long drills: there is time to kill one; who is left waits for it to the end
-      const wait = String(patient(4000) / 1000);
-      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", wait];
+      const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
       const started = [0, 1, 2].map((rank) =>
         spawn(process.execPath, args, {
           stdio: ["ignore", "ignore", "pipe"],
