@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -31,7 +31,10 @@ test.skipIf(noRedis !== undefined)(
     ]);
     await store.close();
     await server[Symbol.asyncDispose]();
-    await expect(fetch(server.url.replace("redis", "http"))).rejects.toThrow();
+    const { port, hostname: host } = new URL(server.url);
+    await expect(once(connect(Number(port), host), "connect")).rejects.toMatchObject({
+      code: "ECONNREFUSED",
+    });
   },
   patient(60_000),
 );
