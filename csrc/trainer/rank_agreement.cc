@@ -115,7 +115,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
 std::string score_fingerprint(const TrainingBatch& b, float temperature, const TrainerConfig& c) {
   const int64_t S = b.sequences, T = b.cu_seqlens[S];
   Fingerprint print;
-  print.add_array(b.tokens, T).add_array(b.cu_seqlens, S + 1).add_array(b.mask, T);
+  print.add_array(b.cu_seqlens, S + 1).add_array(b.tokens, T).add_array(b.mask, T);
   print.add(temperature, c.packed_tokens, int(c.weight_storage), int(c.sharding.stage), c.sharding.sequence);
   return print.hex();
 }
