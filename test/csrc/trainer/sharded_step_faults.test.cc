@@ -238,6 +238,34 @@ TEST(scoring_that_fails_on_one_rank_fails_on_all_and_other_arguments_are_named) 
   }
 }
 
+TEST(a_pass_of_scoring_that_fails_on_one_rank_fails_on_all) {
+  const model::ModelConfig model = tiny_config();
+  const Batch batch = drawn_batch(model, 2, 5);
+  const std::vector<trainer::MicroBatch> all = {{{0}, 0}, {{1}, 0}};
+  const auto said = on_ranks(2, [&](dist::Communicator& ranks) {
+    model::Parameters parameters(model, Stream{});
+    trainer::ShardedStep step(Stream{}, {parameters, &parameters}, config_of(Sharding::Stage::kOptimizer, true), &ranks);
+    std::vector<float> logprobs(batch.tokens.size()), entropies = logprobs;
+    const auto score = [&](const trainer::MicroBatch&) { if (ranks.rank() == 1) fail(Code::kOutOfMemory, "no room."); };
+    step.score([] {}, batch.view(), 1.0f, all, score, {logprobs.data(), entropies.data()});
+  });
+  EXPECT_TRUE(has(said[0], "COLLECTIVE score: rank 1 failed") && has(said[0], "no room."));
+  EXPECT_TRUE(has(said[1], "no room.") && !has(said[1], "COLLECTIVE"));
+}
+
+TEST(ranks_with_different_weights_do_not_score) {
+  const model::ModelConfig model = tiny_config();
+  const Batch batch = drawn_batch(model, 8, 5);
+  const auto said = on_ranks(2, [&](dist::Communicator& ranks) {
+    Trainer trainer(model, config_of(Sharding::Stage::kOptimizer, true), nullptr, &ranks);
+    roughen(trainer.parameters(), uint64_t(9 + ranks.rank()));
+    trainer.parameters_changed();
+    std::vector<float> logprobs(batch.tokens.size()), entropies = logprobs;
+    trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());
+  });
+  for (const std::string& text : said) EXPECT_TRUE(has(text, "score: ") && has(text, "weights"));
+}
+
 }  // namespace
 
 }  // namespace trainer_sharded_step_faults_test
