@@ -2,7 +2,8 @@ import { setMaxListeners } from "node:events";
 
 /**
  * What `work` comes to, under a signal that is aborted with `parent` (and its reason), or with a TimeoutError after `ms`
- * milliseconds. It is up to `work` to heed the signal. Nothing of it is left afterwards.
+ * milliseconds. It is up to `work` to heed the signal. Afterwards nothing of it is left, but that `parent` no longer warns
+ * of many listeners.
  *
  * `AbortSignal.any([parent, AbortSignal.timeout(ms)])` does not do: the one holds the other weakly, and the deadline is
  * lost to the next garbage collection (nodejs/node issue 57736). A server that never answered was waited for without end.

@@ -1,4 +1,6 @@
 import { getEventListeners } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { within } from "../lib/deadline.ts";
 import { collectingGarbage } from "./fixtures/garbage.ts";
@@ -36,4 +38,17 @@ test("gives what the work gives, or its error, and leaves nothing on the parent"
   };
   await expect(within(60_000, parent, failing)).rejects.toThrow("no");
   expect(getEventListeners(parent, "abort")).toEqual([]);
+});
+
+test("nothing of the package combines a time-out with another signal in the way that loses it", () => {
+  const root = join(import.meta.dirname, "../lib");
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.[jt]s$/.test(file),
+  );
+  const combining = files.filter((file) => {
+    const code = readFileSync(join(root, file), "utf8").replace(/^\s*\*.*$/gm, "");
+    return code.includes("AbortSignal.any(") && code.includes("AbortSignal.timeout(");
+  });
+  expect(files.length).toBeGreaterThan(500);
+  expect(combining).toEqual([]);
 });

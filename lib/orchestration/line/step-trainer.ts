@@ -98,8 +98,8 @@ export async function trainBatch(
   if (assembled.rollouts.length === 0) return undefined;
   const learningRate =
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
-  const { seconds: referenceSeconds, ...referenceLogprobs } = await askReference(assembled.data, parts);
-  const data = { ...assembled.data, ...referenceLogprobs };
+  const reference = await askReference(assembled.data, parts);
+  const data = { ...assembled.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
   const slopes = customSlopes(recipe.objective);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
@@ -111,7 +111,7 @@ export async function trainBatch(
     data,
     report,
     learningRate,
-    ...(referenceSeconds !== undefined && { referenceSeconds }),
+    ...(reference && { referenceSeconds: reference.seconds }),
     ...(gradients && { gradients }),
     ...(culprit && { culprit }),
   };
@@ -120,11 +120,11 @@ export async function trainBatch(
 async function askReference(
   data: TrainingBatch,
   { clock, reference }: Pick<StepTrainerParts, "clock" | "reference">,
-): Promise<{ readonly referenceLogprobs?: Float32Array; readonly seconds?: number }> {
-  if (reference === undefined) return {};
+): Promise<{ readonly logprobs: Float32Array; readonly seconds: number } | undefined> {
+  if (reference === undefined) return undefined;
   const begun = clock.now();
-  const referenceLogprobs = await reference(data);
-  return { referenceLogprobs, seconds: (clock.now() - begun) / 1000 };
+  const logprobs = await reference(data);
+  return { logprobs, seconds: (clock.now() - begun) / 1000 };
 }
 
 /** What the trainer is told beside the batch and a custom objective's function. */
