@@ -3,6 +3,7 @@ import { HoneError } from "../errors.ts";
 import {
   RUN_FILES,
   readRunManifest,
+  STEP_STAGES,
   type Stretch,
   StretchSum,
   stretchOf,
@@ -59,7 +60,7 @@ export async function freeze(runDir: string): Promise<Frozen> {
     const { series, rows } = frozenSeries(watch);
     const samples = await frozenSamples(watch);
     return {
-      overview: { runs: [{ ...info!, rows }], cursor: "" },
+      overview: { runs: [{ ...info!, rows }], stages: STEP_STAGES, cursor: "" },
       series,
       answers,
       ...(samples && { samples }),

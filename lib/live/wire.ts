@@ -70,6 +70,8 @@ export interface RunInfo {
 /** `/api/overview` */
 export interface Overview {
   readonly runs: readonly RunInfo[];
+  /** Of the metrics `time/<stage>` that add up to `time/step`, in the order in which they pass. */
+  readonly stages: readonly string[];
   /** Where the stream of events goes on from: `/api/events?from=`. */
   readonly cursor: string;
 }

@@ -22,4 +22,5 @@ export {
 export { parseRecord, RunLogReader, readRunLog } from "./run-log.ts";
 export { fileWork, type Sink, type StepDetails } from "./sink.ts";
 export { openSinks, SINKS } from "./sinks.ts";
+export { STEP_STAGES, stagesOf } from "./step-stages.ts";
 export { type Stretch, StretchSum, stepsWith, stretchOf } from "./stretch.ts";

@@ -1,5 +1,6 @@
 import type { MetricSheet } from "./distribution.ts";
 import type { EngineFacts, JudgeFacts, StepFacts, UpdateFacts } from "./facts.ts";
+import { putStages } from "./step-stages.ts";
 
 /** Optimizer, speed, time, memory and verifiers: how the machine spent this step. */
 export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
@@ -63,28 +64,10 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
   sheet.put("engine/lost-tokens", engine.lostTokens);
 }
 
-/** The trainer's step, split without overlap; time of no stage is "other". The engine works in parallel. */
-function putTimes(sheet: MetricSheet, { timing, update }: StepFacts): void {
-  const report = update?.report;
-  const stages: Record<string, number | undefined> = {
-    waiting: timing.waiting,
-    reference: update?.referenceSeconds,
-    starting: report?.startSeconds,
-    gradients: update?.gradients?.seconds,
-    packing: report?.packSeconds,
-    forward: report?.forwardSeconds,
-    backward: report?.backwardSeconds,
-    optimizer: report?.optimizerSeconds,
-    publishing: report?.publishSeconds,
-    checkpointing: timing.checkpointing,
-    logging: timing.logging,
-  };
-  let claimed = 0;
-  for (const [stage, seconds] of Object.entries(stages)) {
-    sheet.put(`time/${stage}`, seconds);
-    claimed += seconds ?? 0;
-  }
-  sheet.put("time/other", Math.max(0, timing.total - claimed));
+/** The trainer's step; the engine works in parallel. */
+function putTimes(sheet: MetricSheet, facts: StepFacts): void {
+  const { timing } = facts;
+  putStages(sheet, facts);
   sheet.put("time/step", timing.total);
   sheet.put("time/recording", timing.recording);
   sheet.put("checkpoint/pause-seconds", timing.checkpoint?.pause);

@@ -1,4 +1,4 @@
-import { bottleneck, type ProcessStatus } from "../metrics/index.ts";
+import { bottleneck, type ProcessStatus, stagesOf } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 import {
   clip,
@@ -33,19 +33,11 @@ export interface FrameState {
   readonly processes?: readonly ProcessStatus[];
 }
 
-const TIME_STAGES = [
-  "waiting",
-  "reference",
-  "packing",
-  "forward",
-  "backward",
-  "optimizer",
-  "publishing",
-  "other",
-] as const;
 /** Least and most columns of a sparkline; between them it takes what the row leaves. */
 const SPARK = { least: 4, most: 16 };
 const WIDEST = 100;
+/** Of a step: a stage that took less is in the bar, where it may have no cell, and not in the legend. */
+const LEAST_NAMED = 0.01;
 
 /** The live frame as lines of at most `room` columns, however few; a pure function, so that a test can check it. */
 export function renderFrame(state: FrameState, room: number, style: Style): string[] {
@@ -162,16 +154,21 @@ function maybe(value: number | undefined, show: (value: number) => string): stri
 function timeLines(m: Metrics, columns: number, style: Style): string[] {
   const total = m["time/step"];
   if (total === undefined || total <= 0) return [];
-  const parts = TIME_STAGES.map((stage) => m[`time/${stage}`] ?? 0);
-  const legend = TIME_STAGES.map((stage, i) => [stage, parts[i]! / total, i] as const)
-    .filter(([, part]) => part >= 0.01)
-    .map(([stage, part, i]) => `${style.hue(i, "■")} ${stage} ${Math.round(100 * part)} %`);
+  const stages = stagesOf(m);
+  const legend = stages.flatMap(({ name, seconds }, i) => {
+    const part = seconds / total;
+    return part >= LEAST_NAMED ? `${style.hue(i, "■")} ${name} ${Math.round(100 * part)} %` : [];
+  });
   const busiest = bottleneck(m);
   if (busiest !== undefined) legend.push(`${style.dim("busiest")} ${busiest}`);
   const label = `step ${total.toFixed(2)} s `;
   return [
     "",
-    ` ${label}${stackedBar(parts, columns - label.length - 2, style)}`,
+    ` ${label}${stackedBar(
+      stages.map(({ seconds }) => seconds),
+      columns - label.length - 2,
+      style,
+    )}`,
     ...flow(legend, columns - 1, "  ").map((line) => ` ${line}`),
   ];
 }

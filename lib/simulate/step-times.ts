@@ -1,21 +1,11 @@
+import { stagesOf } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 
 export type Metrics = Pick<StepRecord, "metrics">;
 
-const PARTS = [
-  "reference",
-  "starting",
-  "gradients",
-  "packing",
-  "forward",
-  "backward",
-  "optimizer",
-  "publishing",
-];
-
 /** What a step took from the first call of a trainer to the weights that are with the engines. */
 export const trainSeconds = ({ metrics }: Metrics): number =>
-  PARTS.reduce((sum, part) => sum + (metrics[`time/${part}`] ?? 0), 0);
+  stagesOf(metrics).reduce((sum, { part, seconds }) => sum + (part === "training" ? seconds : 0), 0);
 
 /** Over the steps that have the metric. */
 export function mean(records: readonly Metrics[], name: string): number {

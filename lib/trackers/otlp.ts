@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { stagesOf } from "../metrics/index.ts";
 import { ask } from "./http.ts";
 import {
   NotTaken,
@@ -9,19 +10,6 @@ import {
   type Tracker,
 } from "./tracker.ts";
 
-/** Parts of a step in the order in which they happen; forward and backward are sums over the micro-batches. */
-const STAGES = [
-  "waiting",
-  "reference",
-  "starting",
-  "packing",
-  "forward",
-  "backward",
-  "optimizer",
-  "publishing",
-  "checkpointing",
-  "logging",
-] as const;
 const SPAN_KIND_INTERNAL = 1;
 const STATUS_OK = 1;
 
@@ -102,22 +90,24 @@ function resourceOf({ run }: Pick<Sending, "run">): object {
   };
 }
 
-/** The step, and its stages laid one behind the other from its beginning. */
+/**
+ * The step, and its stages laid one behind the other from its beginning, forward and backward as sums over the
+ * micro-batches. What no stage claims has no span: it is not in one piece.
+ */
 function stepSpans(entry: TrackedStep, { run }: Pick<Sending, "run">): object[] {
   const { step, version, at, sitting, metrics } = entry;
   const of = [run.id, sitting, step] as const;
   const traceId = digest(32, ...of, "trace");
   const spanId = digest(16, ...of, "step");
-  const between = seconds(metrics, "checkpointing") + seconds(metrics, "logging");
-  const begun = at - 1000 * ((metrics["time/step"] ?? 0) + between);
+  const begun = beginningOf(entry);
   const facts = attributes({ "hone.step": step, "hone.version": version, "hone.sitting": sitting });
   const parts: object[] = [];
   let from = begun;
-  for (const stage of STAGES) {
-    const until = from + 1000 * seconds(metrics, stage);
-    if (until === from) continue;
-    const ids = { traceId, spanId: digest(16, ...of, stage), parentSpanId: spanId };
-    parts.push(span(ids, stage, from, until));
+  for (const { name, part, seconds } of stagesOf(metrics)) {
+    if (part === "rest" || seconds === 0) continue;
+    const until = from + 1000 * seconds;
+    const ids = { traceId, spanId: digest(16, ...of, name), parentSpanId: spanId };
+    parts.push(span(ids, name, from, until));
     from = until;
   }
   return [span({ traceId, spanId }, "step", begun, at, facts), ...parts];
@@ -130,9 +120,9 @@ function rolloutSpans(entry: TrackedStep, { run }: Pick<Sending, "run">): object
   const of = [run.id, sitting, step, "rollout"] as const;
   const traceId = digest(32, ...of);
   const spanId = digest(16, ...of);
-  const trained = STAGES.filter((stage) => !["waiting", "checkpointing", "logging"].includes(stage));
-  const training = at - 1000 * trained.reduce((sum, stage) => sum + seconds(metrics, stage), 0);
-  const waitEnds = Math.max(rollout.generatedAt, training);
+  const before = stagesOf(metrics).filter(({ part }) => part === "before");
+  const taken = beginningOf(entry) + 1000 * before.reduce((sum, { seconds }) => sum + seconds, 0);
+  const waitEnds = Math.max(rollout.generatedAt, taken);
   const stepOf = [run.id, sitting, step] as const;
   const link = { traceId: digest(32, ...stepOf, "trace"), spanId: digest(16, ...stepOf, "step") };
   const child = (name: string, from: number, until: number, facts?: Attribute[]) =>
@@ -189,8 +179,8 @@ function attributes(facts: Readonly<Record<string, string | number>>): Attribute
 /** A lone surrogate has no bytes in UTF-8, and a collector refuses the whole request for one. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-const seconds = (metrics: Readonly<Record<string, number>>, stage: string): number =>
-  metrics[`time/${stage}`] ?? 0;
+/** Where the step before ended: what was done between the two counts to the later one. Milliseconds since 1970. */
+const beginningOf = ({ at, metrics }: TrackedStep): number => at - 1000 * (metrics["time/step"] ?? 0);
 
 /** Milliseconds as nanoseconds in digits: a double would not hold them. */
 function nanos(ms: number): string {

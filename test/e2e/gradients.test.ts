@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
-import { RUN_FILES } from "../../lib/metrics/index.ts";
+import { RUN_FILES, stagesOf } from "../../lib/metrics/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
@@ -41,6 +41,8 @@ native(
     const measured = records.filter((metrics) => gradientNames(metrics).length > 0);
     expect(measured.length).toBeGreaterThan(3);
     for (const [i, metrics] of records.entries()) {
+      const stages = stagesOf(metrics).reduce((sum, { seconds }) => sum + seconds, 0);
+      expect(stages, "a stage twice is more than the step").toBeCloseTo(metrics["time/step"]!, 9);
       if (i % 2 === 0) expect(gradientNames(metrics)).toEqual([]);
       const shares = Object.entries(metrics).filter(([name]) => name.startsWith("gradient/share/"));
       if (shares.length === 0) continue;

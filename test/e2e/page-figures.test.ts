@@ -1,5 +1,7 @@
 // How the page of a run draws and spells figures: its modules without a browser.
+import { readFileSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
+import { STEP_STAGES } from "../../lib/metrics/index.ts";
 
 const format: string = "../../lib/live/page/format.js";
 const { axisLabels, show } = (await import(format)) as {
@@ -52,6 +54,33 @@ test("an axis of bytes has round labels: its steps are powers of two", async () 
   for (const step of axes[1]!.incrs!.filter((size) => size < 2 ** 30))
     expect(Number.parseInt(axisLabels([step, 2 * step], "bytes")[0]!, 10) * 2 ** 20).toBe(step);
   expect((await lookOf("s", [lineOf(0)], [])).axes[1]!.incrs).toBeUndefined();
+});
+
+test("the chart of a step's time has a line for every stage, in order, each of a colour of its own", async () => {
+  const [screen, look]: string[] = [
+    "../../lib/live/page/first-screen.js",
+    "../../lib/live/page/chart-look.js",
+  ];
+  const { firstScreen } = (await import(screen!)) as {
+    firstScreen(
+      runs: object[],
+      stages: readonly string[],
+    ): { id: string; lines: { name: string; hue: number }[] }[];
+  };
+  const { hueName } = (await import(look!)) as { hueName(index: number): string };
+  const names = [...STEP_STAGES.map((name) => `time/${name}`), "time/step", "time/recording"].reverse();
+  const { lines } = firstScreen([{ names, domains: [] }], STEP_STAGES).find(({ id }) => id === "time")!;
+  expect(lines.map(({ name }) => name)).toEqual(STEP_STAGES.map((name) => `time/${name}`));
+  const css = readFileSync(new URL("../../lib/live/page/page.css", import.meta.url), "utf8");
+  const colours = lines.map(({ hue }) =>
+    css
+      .split(`${hueName(hue)}: `)
+      .slice(1)
+      .map((rest) => rest.slice(0, 7)),
+  );
+  const themes = [0, 1, 2].map((theme) => new Set(colours.map((each) => each[theme])));
+  for (const theme of themes) expect(theme.size).toBe(STEP_STAGES.length);
+  expect(themes.every((theme) => !theme.has(undefined))).toBe(true);
 });
 
 interface Numbers {

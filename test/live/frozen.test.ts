@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { freeze } from "../../lib/live/frozen.ts";
 import { writeReport } from "../../lib/live/index.ts";
-import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
+import { RUN_FILES, readRunLog, STEP_STAGES, writeRunManifest } from "../../lib/metrics/index.ts";
 import { long } from "../long.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 import { smallRun, temporary } from "./live-run.ts";
@@ -15,6 +15,7 @@ test("holds every metric of every step, to five digits", async () => {
   const log = readRunLog(join(dir, RUN_FILES.log));
   expect(series.steps).toEqual(log.map(({ step }) => step));
   expect(overview.runs[0]).toMatchObject({ rows: 30, summary: true });
+  expect(overview.stages).toEqual(STEP_STAGES);
   for (const name of Object.keys(log[0]!.metrics))
     for (const [i, { metrics }] of log.entries())
       expect(series.series[name]![i], name).toBe(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { collectStepMetrics, MetricsHistory } from "../../lib/metrics/index.ts";
+import { collectStepMetrics, MetricsHistory, STEP_STAGES } from "../../lib/metrics/index.ts";
 import { COLORED, PLAIN, wholeCells, width } from "../../lib/report/ansi.ts";
 import { type FrameState, renderFrame } from "../../lib/report/frame.ts";
 import { SyntheticRun, TARGETS } from "../metrics/synthetic-facts.ts";
@@ -127,6 +127,25 @@ describe("what it says", () => {
     expect(text).toContain("mismatch 0 exactly");
     expect(text).toContain(`step ${m["time/step"]!.toFixed(2)} s`);
   });
+});
+
+test("every stage of a step is in the bar and in the legend, in the order in which it passes", () => {
+  const shares = STEP_STAGES.map((name, i) => [name, 4 + i] as const);
+  const metrics = Object.fromEntries(shares.map(([name, share]) => [`time/${name}`, share]));
+  const total = shares.reduce((sum, [, share]) => sum + share, 0);
+  const last = { step: 1, version: 1, metrics: { ...metrics, "time/step": total } };
+  const cells = new Map<number, number>();
+  const hue = (i: number, text: string) => {
+    if (text.startsWith("█")) cells.set(i, text.length);
+    return text;
+  };
+  const text = renderFrame({ ...state, steps: [last] }, 100, { ...PLAIN, hue }).join(" ");
+  expect([...text.matchAll(/■ (\w+) (\d+) %/g)].map(([, name, share]) => [name, Number(share)])).toEqual(
+    shares.map(([name, share]) => [name, Math.round((100 * share) / total)]),
+  );
+  expect([...cells.keys()]).toEqual([...STEP_STAGES.keys()]);
+  for (const [i, [name, share]] of shares.entries())
+    expect(Math.abs(cells.get(i)! - (86 * share) / total), name).toBeLessThan(1);
 });
 
 test("before the first step there is progress only; with nothing done, no time left is claimed", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { STEP_STAGES } from "../../lib/metrics/index.ts";
 import type { TrackedRollout, TrackedStep } from "../../lib/trackers/index.ts";
 import { metricsBody, OtlpTracker, otlpHeaders, tracesBody } from "../../lib/trackers/otlp.ts";
 import { bodyOf, runIn, SwitchedServer, stepOf } from "./fixtures.ts";
@@ -46,17 +47,18 @@ interface Span {
 const spansOf = (body: object) =>
   (body as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }).resourceSpans[0]!.scopeSpans[0]!.spans;
 const nano = (wholeMs: number) => `${wholeMs}000000`;
+/** Of the second step. */
+const end = 1_700_000_002_000;
 
 test("a step is a span, its stages lie in it end to end, and a rollout's way is a trace that leads to it", () => {
   const spans = spansOf(tracesBody([step], { run }));
   const named = (name: string) => spans.find((span) => span.name === name)!;
   const times = (name: string) => [named(name).startTimeUnixNano, named(name).endTimeUnixNano];
-  const end = 1_700_000_002_000;
-  expect(times("step")).toEqual([nano(end - 1125), nano(end)]);
-  expect(times("waiting")).toEqual([nano(end - 1125), nano(end - 875)]);
-  expect(times("forward")).toEqual([nano(end - 875), nano(end - 625)]);
-  expect(times("backward")).toEqual([nano(end - 625), nano(end - 250)]);
-  expect(times("checkpointing")).toEqual([nano(end - 250), nano(end - 125)]);
+  expect(times("step")).toEqual([nano(end - 1000), nano(end)]);
+  expect(times("checkpointing")).toEqual([nano(end - 1000), nano(end - 875)]);
+  expect(times("waiting")).toEqual([nano(end - 875), nano(end - 625)]);
+  expect(times("forward")).toEqual([nano(end - 625), nano(end - 375)]);
+  expect(times("backward")).toEqual([nano(end - 375), nano(end)]);
   for (const stage of ["waiting", "forward", "backward", "checkpointing"])
     expect([named(stage).traceId, named(stage).parentSpanId]).toEqual([
       named("step").traceId,
@@ -79,6 +81,31 @@ test("a step is a span, its stages lie in it end to end, and a rollout's way is 
   expect(facts.get("hone.advantage")).toEqual({ doubleValue: -1.5 });
   expect(facts.get("hone.versions")).toEqual({ stringValue: "1 2" });
   expect(facts.get("hone.reason")).toEqual({ stringValue: "equal \ufffd" });
+});
+
+test("every stage that a step can measure begins where the one before ended, the first where the step before did", () => {
+  const lengths = STEP_STAGES.map((name, i) => [`time/${name}`, (i + 1) / 1000] as const);
+  const total = lengths.reduce((sum, [, seconds]) => sum + seconds, 0);
+  const whole = { ...stepOf(2, { ...Object.fromEntries(lengths), "time/step": total }), rollout };
+  const spans = spansOf(tracesBody([whole], { run }));
+  const begun = spans.findIndex(({ name }) => name === "step");
+  const stages = STEP_STAGES.slice(0, -1); // what no stage claims is no span
+  let from = end - Math.round(1000 * total);
+  expect(spans[begun]).toMatchObject({ startTimeUnixNano: nano(from), endTimeUnixNano: nano(end) });
+  for (const [i, name] of stages.entries()) {
+    const span = spans[begun + 1 + i]!;
+    const until = from + i + 1;
+    expect([span.name, span.startTimeUnixNano, span.endTimeUnixNano]).toEqual([
+      name,
+      nano(from),
+      nano(until),
+    ]);
+    from = until;
+  }
+  expect(from).toBe(end - STEP_STAGES.length);
+  const train = spans.find(({ name }) => name === "train")!;
+  const scored = spans.find(({ name }) => name === "reference")!;
+  expect(train.startTimeUnixNano, "what comes after the wait for groups").toBe(scored.startTimeUnixNano);
 });
 
 test("identifiers follow from run, sitting and step: the same again for what is sent twice, others after a resume", () => {

@@ -5,7 +5,8 @@ import { axisLabels } from "./format.js";
 /** @import { default as UPlot, Axis, Options, Series } from "uplot" */
 
 export const CHART_HEIGHT = 210;
-const HUES = 8;
+/** Of the style sheet: as many as a step has stages. */
+const HUES = 12;
 const DASHES = [undefined, [6, 4], [2, 3], [9, 3, 2, 3]];
 const STEP_INCREMENTS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000,
@@ -99,8 +100,10 @@ function seriesOf(page, spec, { line, run, faint, rare }, faintly) {
 export const lineIsRun = (page, { lines }) => lines.length === 1 && page.visibleRuns().length > 1;
 
 /** @param {Page} page @param {ChartSpec} spec @param {ChartLine} line @param {number} run */
-export const lineColour = (page, spec, line, run) =>
-  colour(`--hue-${(lineIsRun(page, spec) ? run : line.hue) % HUES}`);
+export const lineColour = (page, spec, line, run) => colour(hueName(lineIsRun(page, spec) ? run : line.hue));
+
+/** Of the style sheet, by index; the same index is the same run, or the same domain, everywhere. @param {number} index */
+export const hueName = (index) => `--hue-${index % HUES}`;
 
 /** @param {string} name of the style sheet */
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,3 +1,4 @@
+import { hueName } from "./chart-look.js";
 import { showMarkKey } from "./chart-marks.js";
 import { el, fill } from "./dom.js";
 import { SMOOTHING } from "./view.js";
@@ -76,7 +77,7 @@ function stepInput(page, label, end) {
 function runSwitch(page, run) {
   const dir = page.store.runs[run]?.dir ?? "";
   const chip = el("span", { className: "chip" });
-  chip.style.background = `var(--hue-${run % 8})`;
+  chip.style.background = `var(${hueName(run)})`;
   const box = el("input", { type: "checkbox", onchange: () => page.view.toggle(dir) });
   const label = el("span", {});
   const update = () => {

@@ -7,11 +7,11 @@ const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
 
 /**
  * The twelve charts of docs/metrics.md's first screen, for what these runs have.
- * @param {readonly RunInfo[]} runs @returns {ChartSpec[]}
+ * @param {readonly RunInfo[]} runs @param {readonly string[]} stages of a step @returns {ChartSpec[]}
  */
-export function firstScreen(runs) {
+export function firstScreen(runs, stages) {
   const lines = linesOf(runs);
-  return [...answerCharts(lines), ...trainingCharts(lines)];
+  return [...answerCharts(lines), ...trainingCharts(lines, stages)];
 }
 
 const one = (/** @type {string} */ name, /** @type {string} */ label, hue = 0) => ({ name, label, hue });
@@ -80,8 +80,8 @@ function answerCharts({ has, byDomain }) {
   ];
 }
 
-/** What becomes of it. @param {ReturnType<typeof linesOf>} lines @returns {ChartSpec[]} */
-function trainingCharts({ has, rest, each, byDomain }) {
+/** What becomes of it. @param {ReturnType<typeof linesOf>} lines @param {readonly string[]} stages @returns {ChartSpec[]} */
+function trainingCharts({ has, rest, each, byDomain }, stages) {
   return [
     {
       id: "mismatch",
@@ -134,7 +134,7 @@ function trainingCharts({ has, rest, each, byDomain }) {
       note: "The trainer's step, split; the engine generates beside it.",
       unit: "s",
       stacked: true,
-      lines: each("time/", TIMES),
+      lines: each("time/", stages),
     },
     {
       id: "nothing",
@@ -146,19 +146,6 @@ function trainingCharts({ has, rest, each, byDomain }) {
     },
   ];
 }
-
-const TIMES = [
-  "waiting",
-  "reference",
-  "gradients",
-  "packing",
-  "forward",
-  "backward",
-  "optimizer",
-  "publishing",
-  "checkpointing",
-  "other",
-];
 
 /** @param {(name: string) => boolean} has @param {ChartLine[]} timeouts @returns {ChartLine[]} */
 function troubles(has, timeouts) {

@@ -14,7 +14,10 @@ export const overviewPanel = {
     const tools = chartTools(page);
     root.append(tools.element, grid);
     const charts = new ChartGrid(page, grid);
-    const renew = () => charts.show(firstScreen(page.visibleRuns()).filter(({ lines }) => lines.length > 0));
+    const renew = () => {
+      const specs = firstScreen(page.visibleRuns(), page.store.stages);
+      charts.show(specs.filter(({ lines }) => lines.length > 0));
+    };
     renew();
     return {
       update(what) {

@@ -1,3 +1,4 @@
+import { hueName } from "./chart-look.js";
 import { el, fill, svg, table } from "./dom.js";
 import { bytes, duration, short } from "./format.js";
 import { newestAnswer } from "./newest-answer.js";
@@ -123,7 +124,7 @@ function scores(before, after) {
       ["domain", "0 · score · 1", "points", "before → after", "solved", "tokens", "truncated", "n"],
       rows.map(([name, was, is], hue) => [
         name,
-        dumbbell(was, is, `var(--hue-${hue % 8})`),
+        dumbbell(was, is, `var(${hueName(hue)})`),
         is ? signed(100 * (is.score - was.score), 1) : "",
         pair(was, is, (s) => `${s.score.toFixed(3)} ±${s.standardError.toFixed(3)}`),
         pair(was, is, (s) => s.solveRate.toFixed(3)),
@@ -186,7 +187,7 @@ function candidates({ best, runnerUp, candidates }) {
 function phases(seconds) {
   const parts = Object.entries(seconds).filter(([, s]) => s > 0);
   const total = parts.reduce((sum, [, s]) => sum + s, 0);
-  const hue = (/** @type {number} */ i) => `var(--hue-${i % 8})`;
+  const hue = (/** @type {number} */ i) => `var(${hueName(i)})`;
   return el(
     "div",
     { className: "card" },

@@ -13,6 +13,8 @@ const RECENT = 64;
 export class Store {
   /** @type {RunInfo[]} */
   runs = [];
+  /** @type {readonly string[]} */
+  stages = [];
   /** @type {"open" | "broken" | "closed"} */
   stream = "closed";
   /** @type {Map<number, Numbers>} */
@@ -34,6 +36,7 @@ export class Store {
     this.#generation += 1;
     const overview = /** @type {Overview} */ (await this.#connection.ask("overview"));
     this.runs = [...overview.runs];
+    this.stages = overview.stages;
     this.#numbers.clear();
     this.#loading.clear();
     this.#tell("all");
