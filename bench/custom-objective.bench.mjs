@@ -2,8 +2,9 @@
 // its network) with the built-in GSPO and with GSPO as a JavaScript function, in turns. A step of the quick start takes
 // longer than this one, since it generates meanwhile. --smoke: a few steps, whose numbers mean nothing.
 import { Trainer } from "../dist/lib/native/index.js";
-import { askSlopes, newModelConfig } from "../dist/lib/orchestration/index.js";
+import { newModelConfig } from "../dist/lib/orchestration/index.js";
 import { CounterRandom } from "../dist/lib/random.js";
+import { askSlopes } from "../dist/lib/slopes-function.js";
 
 const steps = process.argv.includes("--smoke") ? 2 : 12;
 const [VOCABULARY, SEQUENCES, PROMPT, RESPONSE] = [400, 256, 30, 50];

@@ -1,4 +1,4 @@
-/** An objective of the recipe's own: what the trainer asks it, and what it answers. */
+/** An objective of the recipe's own: where it is, what the trainer asks it, and what it answers. */
 
 /**
  * What a custom objective is asked once a micro-batch: T tokens, those that the policy chose, in S sequences. Copies, so
@@ -44,3 +44,11 @@ export interface SlopesInput extends Omit<SlopesRequest, "losses"> {
  * recipe's KL and entropy terms are added to what it says.
  */
 export type SlopesFunction = (input: SlopesInput) => number | Float64Array;
+
+/** An objective that every process can load. */
+export interface SlopesModule {
+  /** Its file's URL; "#name" of the export, default without. */
+  readonly module: string;
+  /** Of the file, hexadecimal; what it imports is not in it. */
+  readonly sha256: string;
+}

@@ -1,4 +1,4 @@
-import { type Recipe, recipeWarnings, slopesFunction } from "../config/index.ts";
+import { type Recipe, recipeWarnings } from "../config/index.ts";
 import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
@@ -11,6 +11,7 @@ import {
   nativeCore,
   openModel,
   openProblems,
+  openSlopes,
   openVerifiers,
   PromptEncoder,
   playsOf,
@@ -100,7 +101,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
       ok: true,
       said: `${demonstrated} demonstrations fit prompt and answer`,
     });
-  const slopes = slopesFunction(recipe.objective);
+  const slopes = await openSlopes(recipe.objective);
   if (slopes !== undefined) stages.push({ name: "objective", ...checkSlopes(slopes, recipe.objective) });
   const { metrics } = await rehearseStep(rehearsal.small, verifiers);
   const rollouts = rehearsal.small.training.groupsPerStep * rehearsal.small.rollouts.groupSize;

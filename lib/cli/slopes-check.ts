@@ -1,7 +1,7 @@
 import type { SlopesFunction, SlopesRequest } from "../custom-objective.ts";
 import { HoneError } from "../errors.ts";
-import { askSlopes } from "../orchestration/index.ts";
 import { CounterRandom } from "../random.ts";
+import { askSlopes, type SlopesSettings } from "../slopes-function.ts";
 
 /** What differences of a custom objective's loss say of its slopes. */
 export interface SlopesFinding {
@@ -9,7 +9,6 @@ export interface SlopesFinding {
   readonly said: string;
 }
 
-type Settings = Parameters<typeof askSlopes>[2];
 /** Log-probs and what they are compared with: all that a difference moves. */
 interface Point {
   readonly logprobs: Float64Array;
@@ -29,7 +28,7 @@ const SPREADS = [1e-4, 4e-3, 0.3];
  * of uneven sequences, one of them empty. An objective that holds its ratios constant (a stopped gradient, as CISPO's)
  * is held against differences with the behavior's log-probs moved along. Tokens beside a kink are left out.
  */
-export function checkSlopes(slopes: SlopesFunction, settings: Settings): SlopesFinding {
+export function checkSlopes(slopes: SlopesFunction, settings: SlopesSettings): SlopesFinding {
   const batch = madeUp();
   try {
     const { out } = ask(slopes, settings, batch, batch);
@@ -82,7 +81,7 @@ const near = (a: number, b: number, scale: number): boolean => Math.abs(a - b) <
 
 function difference(
   slopes: SlopesFunction,
-  settings: Settings,
+  settings: SlopesSettings,
   batch: SlopesRequest,
   t: number,
   along: boolean,
@@ -99,7 +98,7 @@ function moved(batch: SlopesRequest, t: number, step: number, along: boolean): P
 }
 
 /** One call with arrays of its own. */
-function ask(slopes: SlopesFunction, settings: Settings, batch: SlopesRequest, at: Point) {
+function ask(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequest, at: Point) {
   const request = structuredClone({ ...batch, logprobs: at.logprobs, behaviorLogprobs: at.behaviorLogprobs });
   askSlopes(slopes, request, settings);
   return { out: request.out, loss: request.losses.reduce((sum, loss) => sum + loss, 0) };

@@ -79,6 +79,16 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     },
   },
   {
+    paths: ["objective.slopes", "hardware.processes"],
+    rule: (recipe) => {
+      const { slopes } = recipe.objective;
+      const { trainers = 0 } = rolesOf(recipe) ?? {};
+      return slopes !== undefined && "function" in slopes && trainers > 0
+        ? `is the function ${slopes.function}, which processes that train (${trainers} here) cannot be given; export it from a module and name that, "./loss.ts#${slopes.function}", or let the run's own process train: hardware.processes: { actors, trainers: 0 }`
+        : undefined;
+    },
+  },
+  {
     paths: ["objective.correction.kind", "objective.kind"],
     rule: ({ objective: { kind, correction } }) =>
       kind === "custom" && correction.kind !== "none"

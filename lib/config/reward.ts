@@ -5,11 +5,14 @@ import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 
 const PLACE = /^(?:file:|\.{0,2}\/)/;
 
+/** By path or file URL. */
+export const isModulePlace = (name: string): boolean => PLACE.test(name);
+
 /** Where a verifier of the user's lies. */
 export const modulePlace = z
   .string()
   .refine(
-    (place) => PLACE.test(place) || place.startsWith("data:"),
+    (place) => isModulePlace(place) || place.startsWith("data:"),
     'it must be a module by path: "./mine.ts", or file:///...',
   );
 
@@ -35,7 +38,7 @@ const functionSchema = z.strictObject({
 const moduleSchema = z
   .string()
   .refine(
-    (name) => name === "verifier" || PLACE.test(name),
+    (name) => name === "verifier" || isModulePlace(name),
     'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
   );
 

@@ -122,7 +122,7 @@ const objectiveSchema = z
         "custom",
       ])
       .default("gspo"),
-    /** Of kind "custom": a function that fills one slope a token (docs/how-to-loss.md). */
+    /** Of kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name" (docs/how-to-loss.md). */
     slopes: slopesSchema.optional(),
     /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),

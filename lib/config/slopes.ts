@@ -1,17 +1,39 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { SlopesFunction } from "../custom-objective.ts";
 import { ConfigError } from "../errors.ts";
+import { moduleHash } from "../slopes-function.ts";
+import { isModulePlace } from "./reward.ts";
 import { sourceHash } from "./source-hash.ts";
 
-/** A function of the entry script as run.json keeps it: by name and a hash of its source. */
-const writtenSchema = z.strictObject({
-  function: z.string().min(1),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the function's source"),
-});
-type Written = z.output<typeof writtenSchema>;
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
 
-/** The schema's `objective.slopes`: people give the function, {@link takeSlopes} puts its name and hash in its place. */
-export const slopesSchema = writtenSchema as unknown as z.ZodType<Written, Written | SlopesFunction>;
+/** A function of the entry script as run.json keeps it: by name and a hash of its source. */
+const functionSchema = z.strictObject({ function: z.string().min(1), sha256 });
+type WrittenFunction = z.output<typeof functionSchema>;
+
+/** A module as run.json keeps it: by place, and a hash of its file. */
+const moduleSchema = z.strictObject({
+  module: z.string().refine(isModulePlace, 'it must be a module by path: "./loss.ts", "./loss.ts#name"'),
+  sha256,
+});
+type Written = WrittenFunction | z.output<typeof moduleSchema>;
+
+/** What still is a place when the schema sees it, {@link takeSlopes} could not read. */
+const placeSchema = z
+  .string()
+  .refine(isModulePlace, 'it must be a function, or a module by path: "./loss.ts", "./loss.ts#name"')
+  .refine((place) => !isModulePlace(place), "there is no such file from the working folder");
+
+/**
+ * The schema's `objective.slopes`: people give the function, or the place of a module that exports it; {@link takeSlopes}
+ * puts name or place and hash there.
+ */
+export const slopesSchema = z.union([functionSchema, moduleSchema, placeSchema]) as unknown as z.ZodType<
+  Written,
+  Written | SlopesFunction | string
+>;
 
 /** On what stands in a recipe for a function: the function, in the process that was given it. */
 const FUNCTION = Symbol.for("hone.recipe.slopes");
@@ -20,14 +42,31 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A recipe's input with the name and hash of `objective.slopes` in the function's place, which JSON cannot hold. */
+/** A recipe's input with what JSON can hold in the place of `objective.slopes`: its name, or where it is, and a hash. */
 export function takeSlopes(input: unknown): { readonly plain: unknown; readonly slopes?: SlopesFunction } {
-  const given = isFields(input) && isFields(input["objective"]) ? input["objective"]["slopes"] : undefined;
+  if (!isFields(input) || !isFields(input["objective"])) return { plain: input };
+  const { objective } = input;
+  const given = objective["slopes"];
+  const inPlace = (written: Written) => ({ ...input, objective: { ...objective, slopes: written } });
+  if (typeof given === "string") {
+    const found = hashAt(given);
+    return { plain: found === undefined ? input : inPlace({ module: given, sha256: found }) };
+  }
   const known = isFields(given) ? (given as { [FUNCTION]?: SlopesFunction })[FUNCTION] : undefined;
   const slopes = typeof given === "function" ? (given as SlopesFunction) : known;
-  if (slopes === undefined || !isFields(input)) return { plain: input };
-  const written: Written = { function: slopes.name || "anonymous", sha256: sourceHash(slopes) };
-  return { plain: { ...input, objective: { ...(input["objective"] as Fields), slopes: written } }, slopes };
+  if (slopes === undefined) return { plain: input };
+  return { plain: inPlace({ function: slopes.name || "anonymous", sha256: sourceHash(slopes) }), slopes };
+}
+
+/** Of the file at a module's place; undefined where there is none. */
+function hashAt(place: string): string | undefined {
+  if (!isModulePlace(place)) return undefined;
+  const [file] = place.split("#", 1) as [string];
+  try {
+    return moduleHash(file.startsWith("file:") ? fileURLToPath(file) : resolve(file));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Lets a recipe's `objective.slopes` know its function. */
@@ -37,7 +76,7 @@ export function keepSlopes(written: object | undefined, slopes: SlopesFunction |
   }
 }
 
-/** The function of a recipe's objective; undefined for a recipe without one, or read from a file of JSON. */
+/** The function of a recipe's objective; undefined for a recipe without one, of a module, or read from a file of JSON. */
 export function slopesFunction(objective: {
   readonly slopes?: object | undefined;
 }): SlopesFunction | undefined {
@@ -57,7 +96,10 @@ export function adoptSlopes(
   const slopes = slopesFunction(from);
   if (recorded.slopes === undefined || slopes === undefined) return;
   if (recorded.slopes.sha256 !== from.slopes!.sha256) {
-    const message = `is ${from.slopes!.function} with hash ${from.slopes!.sha256}; the run in ${where} was trained with ${recorded.slopes.function}, hash ${recorded.slopes.sha256}`;
+    const [was, is] = [recorded.slopes, from.slopes!].map((written) =>
+      "function" in written ? written.function : written.module,
+    );
+    const message = `is ${is} with hash ${from.slopes!.sha256}; the run in ${where} was trained with ${was}, hash ${recorded.slopes.sha256}`;
     throw new ConfigError("the objective's function is not the run's", [
       { path: "objective.slopes", message },
     ]);

@@ -70,7 +70,7 @@ function plain(value: unknown, arrays: Section[]): JsonValue {
       "HONE_ERR_UNSUPPORTED",
       "a function of the recipe cannot be called by another process",
       {
-        hint: "Let this process train: hardware.processes: { actors: N, trainers: 0 }.",
+        hint: 'Export it from a module and name that, "./loss.ts#name", or let this process train: hardware.processes: { actors: N, trainers: 0 }.',
       },
     );
   if (Array.isArray(value)) return value.map((item) => plain(item, arrays));

@@ -3,7 +3,7 @@
  * depends on the faces only. Typed arrays and flat options cross the border, one message per engine step, not one per token.
  */
 
-import type { SlopesRequest } from "../custom-objective.ts";
+import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
 import type { CommunicatorFace } from "./group-face.ts";
@@ -287,8 +287,8 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
-  /** Of the objective "custom": called on this thread while the trainer waits; what it throws rejects the step untaken. */
-  readonly slopes?: (request: SlopesRequest) => void;
+  /** Of the objective "custom", called on this thread while the trainer waits, or its module, loaded first. A throw rejects the step untaken. */
+  readonly slopes?: ((request: SlopesRequest) => void) | SlopesModule;
   /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
 }

@@ -1,5 +1,6 @@
-import type { SlopesRequest } from "../custom-objective.ts";
+import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import { defaultDevice } from "../device.ts";
+import { askSlopes, loadSlopes } from "../slopes-function.ts";
 import type { NativeTrainer } from "./binding.ts";
 import { nativeCommunicator } from "./communicator.ts";
 import { nativeEngine } from "./engine.ts";
@@ -122,7 +123,7 @@ export class Trainer implements TrainerFace, WeightSenderFace {
 
 /** Calls the core, which keeps the words alone of what `slopes` throws: here the failure itself is thrown. */
 async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) => Promise<T>): Promise<T> {
-  const { slopes } = options;
+  const slopes = typeof options.slopes === "object" ? await asked(options, options.slopes) : options.slopes;
   if (slopes === undefined) return await awaited(() => call(options));
   const failures: unknown[] = [];
   const kept = (request: SlopesRequest) => {
@@ -138,6 +139,11 @@ async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) 
   } catch (failure) {
     throw failures.length > 0 ? failures[0] : failure;
   }
+}
+
+async function asked(options: StepOptions, module: SlopesModule): Promise<(request: SlopesRequest) => void> {
+  const slopes = await loadSlopes(module);
+  return (request) => askSlopes(slopes, request, options);
 }
 
 /** The options as the addon reads them, which knows its own communicators only. */

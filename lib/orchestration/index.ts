@@ -2,7 +2,6 @@
 
 export {
   type AssembledBatch,
-  askSlopes,
   Books,
   batchGroups,
   drawProblems,
@@ -10,6 +9,7 @@ export {
   type GroupRollouts,
   type JudgedGroup,
   mostGroups,
+  openSlopes,
   ProblemDrawer,
   type SettledGroup,
   type StepBatch,

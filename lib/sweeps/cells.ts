@@ -53,9 +53,12 @@ const shortName = (path: string): string => path.split(".").slice(-2).join(".");
  * processes that run cells are given recipes as JSON.
  */
 export function planCells(base: Recipe, cells: readonly Cell[]): PlannedCell[] {
-  if (base.objective.kind === "custom") {
+  const { slopes } = base.objective;
+  if (slopes !== undefined && "function" in slopes) {
     const message = "objective.slopes is a function, which the processes of a sweep cannot be given";
-    throw new HoneError("HONE_ERR_UNSUPPORTED", message);
+    throw new HoneError("HONE_ERR_UNSUPPORTED", message, {
+      hint: `Export it from a module and name that: slopes: "./loss.ts#${slopes.function}".`,
+    });
   }
   const issues: ConfigIssue[] = [];
   const planned = cells.flatMap((cell) => {

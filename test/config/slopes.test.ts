@@ -9,6 +9,7 @@ import {
 } from "../../lib/config/index.ts";
 import type { SlopesFunction } from "../../lib/custom-objective.ts";
 import { recipeChanges } from "../../lib/orchestration/records/recipe-changes.ts";
+import { moduleHash } from "../../lib/slopes-function.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const mine: SlopesFunction = ({ out }) => out.fill(1).length;
@@ -61,7 +62,51 @@ test.each([
     { kind: "custom", slopes: mine, correction: { kind: "tis", high: 2 } },
     /objective\.correction\.kind.*"tis"/,
   ],
-  [{ kind: "custom", slopes: "mine" }, /objective\.slopes/],
+  [
+    { kind: "custom", slopes: "mine" },
+    /objective\.slopes: is "mine"; it must be a function, or a module by path/,
+  ],
+  [
+    { kind: "custom", slopes: "./none.ts#mine" },
+    /objective\.slopes: is "\.\/none\.ts#mine"; there is no such file/,
+  ],
+  [{ kind: "custom", slopes: { module: "none.ts", sha256: "0".repeat(64) } }, /it must be a module by path/],
 ])("%o is refused", (objective, message) => {
   expect(() => smallRecipe({}, { objective: objective as never })).toThrow(message);
+});
+
+const MODULE = "./test/fixtures/custom-gspo.ts#gspo";
+const trained = (trainers: number, slopes: SlopesFunction | string) =>
+  smallRecipe(
+    {},
+    { objective: { kind: "custom", slopes }, hardware: { processes: { actors: 1, trainers } } },
+  );
+
+test("a module stands in a recipe by its place and the hash of its file; overrides name another", () => {
+  const recipe = trained(0, MODULE);
+  const sha256 = moduleHash("test/fixtures/custom-gspo.ts");
+  expect(recipe.objective.slopes).toEqual({ module: MODULE, sha256 });
+  const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));
+  for (const same of [
+    read,
+    overrideRecipe(recipe, ["objective.clipLow=0.001"]),
+    defineRecipe(recipeInput(read)),
+  ])
+    expect(same.objective.slopes).toEqual({ module: MODULE, sha256 });
+  const other = overrideRecipe(recipe, ["objective.slopes=./test/config/slopes.test.ts"]);
+  expect(recipeChanges("runs/a", JSON.parse(JSON.stringify(recipe)), other)).toEqual([
+    'objective.slopes.module: "./test/fixtures/custom-gspo.ts#gspo" -> "./test/config/slopes.test.ts"',
+    expect.stringMatching(/^objective\.slopes\.sha256: "\w+" -> "\w+"$/),
+  ]);
+});
+
+test("trainers of their own are given a module, and no function", () => {
+  expect(() => trained(2, mine)).toThrow(
+    /objective\.slopes: is the function mine, .*that train \(2 here\).*"\.\/loss\.ts#mine"/,
+  );
+  for (const [trainers, slopes] of [
+    [0, mine],
+    [2, MODULE],
+  ] as const)
+    expect(trained(trainers, slopes).objective.kind).toBe("custom");
 });

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { checkRecipe } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { createRun, openProblems, openVerifiers } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 
 /** Of what a run asks before and after training, which is most of the time of two steps. */
 const FEW = ["evaluation.problemsPerDomain=2", "evaluation.attempts=1"];
@@ -47,6 +48,12 @@ test("the objective of how-to-loss.md passes its check and trains", async () => 
     const steps: number[] = [];
     for await (const step of run) steps.push(step.step);
     expect(steps).toEqual([1, 2]);
+    const place = `objective.slopes=${join(folder, name!)}#sequenceMean`;
+    const asModule = await loadRecipe(join(folder, name!), [...FEW, place]);
+    await using same = await createRun(asModule, { dir: join(folder, "module"), sinks: [] });
+    await Promise.all([run.finished, same.finished]);
+    const hashes = ["run", "module"].map((of) => weightsHash(join(folder, of, "checkpoints", "step-000002")));
+    expect(hashes[1]).toBe(hashes[0]);
   } finally {
     rmSync(folder, { recursive: true });
   }

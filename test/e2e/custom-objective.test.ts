@@ -1,19 +1,23 @@
 // GSPO as a recipe's own objective over a whole asynchronous run: the run's own log, executed again with the built-in
-// one in its place, gives the same rollouts and the same weights.
+// one in its place, gives the same rollouts and the same weights. As a module it is asked by processes that train.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { defineRecipe } from "../../lib/config/index.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { openProcesses } from "../../lib/fleet/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
-import { createRun, replayRun } from "../../lib/orchestration/index.ts";
+import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
+import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
+import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const native = test.skipIf(noAddon !== undefined);
+const noGloo = noAddon !== undefined || (await nativeCore()).info().gloo.version === null;
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-custom-"));
@@ -62,6 +66,69 @@ native(
       writeFileSync(join(dir, file), text.replace('"kind":"gspo"', '"kind":"dapo"'));
     }
     await expect(replayRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_REPLAY" });
+  },
+  patient(120_000),
+);
+
+const GSPO = "./test/fixtures/custom-gspo.ts#gspo";
+
+/** Every step changes the weights, whatever random ones answer. @param objective asked by two ranks, or adding up as they do. */
+const ofRanks = (objective: RecipeInput["objective"]) =>
+  smallRecipe(
+    { steps: 3, schedule: "sync", packedTokens: 64 },
+    {
+      hardware: { sharding: {} },
+      advantages: { divideBy: "none", filter: "none" },
+      objective: { entropyCoef: 0.1, ...objective },
+      optimizer: { lr: 1e-2, warmupSteps: 0 },
+    },
+  );
+
+/** By an actor and two trainers, processes all. */
+async function byProcesses(objective: RecipeInput["objective"]): Promise<string> {
+  const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };
+  const core = await nativeCore();
+  await using processes = await openProcesses({ actors: 1, trainers: 2, core, settings });
+  await using run = await createRun(ofRanks(objective), { dir, verifiers, core: processes.core });
+  await run.finished;
+  return weightsHash(join(dir, "checkpoints", "step-000003"));
+}
+
+const ranks = test.skipIf(noGloo);
+
+ranks(
+  "processes that train ask a module's function: the weights are the built-in objective's, and of a replay's",
+  async () => {
+    const weights = await byProcesses({ kind: "custom", slopes: GSPO });
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ weights, weightsCompared: true });
+    const other = join(dir, "built-in");
+    await using builtIn = await createRun(ofRanks({ kind: "gspo" }), { dir: other, verifiers });
+    await builtIn.finished;
+    expect(weightsHash(join(other, "checkpoints", "step-000003"))).toBe(weights);
+  },
+  patient(120_000),
+);
+
+ranks(
+  "a module that throws in one of the processes that train ends the run by its words",
+  async () => {
+    const path = join(dir, "loss.mjs");
+    writeFileSync(
+      path,
+      `import { writeFileSync } from "node:fs";
+      export default function mine({ out }) {
+        try {
+          writeFileSync(${JSON.stringify(join(dir, "first"))}, "", { flag: "wx" });
+        } catch {
+          return 0;
+        }
+        throw new Error("too far");
+      }`,
+    );
+    await expect(byProcesses({ kind: "custom", slopes: path })).rejects.toMatchObject({
+      code: "HONE_ERR_OBJECTIVE",
+      message: expect.stringContaining("mine threw: too far"),
+    });
   },
   patient(120_000),
 );

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SlopesRequest } from "../../lib/custom-objective.ts";
 import type { StepOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { Trainer } from "../../lib/native/index.ts";
-import { askSlopes } from "../../lib/orchestration/line/custom-slopes.ts";
 import { CounterRandom } from "../../lib/random.ts";
+import { askSlopes } from "../../lib/slopes-function.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { modelConfig, stepOptions, trainerOptions, VOCABULARY } from "./small-model.ts";
 

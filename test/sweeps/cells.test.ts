@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { hashOf, planCells, productOf } from "../../lib/sweeps/cells.ts";
 import { parseGrid } from "../../lib/sweeps/grid.ts";
+import { gspo } from "../fixtures/custom-gspo.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 test("the cells are the product of the axes, the last one fastest", () => {
@@ -55,4 +56,18 @@ test("two cells of one name or one recipe are refused", () => {
 test("a hash is that of the JSON text", () => {
   // printf '{"a":1}' | sha256sum
   expect(hashOf({ a: 1, b: undefined })).toBe("015abd7f");
+});
+
+test("an objective's module is in every cell; a function is refused with what to do", () => {
+  const slopes = "./test/fixtures/custom-gspo.ts#gspo";
+  const base = smallRecipe({}, { objective: { kind: "custom", slopes } });
+  const [cell] = planCells(base, [{ name: "one", settings: ["seed=1"] }]);
+  expect(cell!.recipe.objective.slopes).toEqual(base.objective.slopes);
+  const called = smallRecipe({}, { objective: { kind: "custom", slopes: gspo } });
+  expect(() => planCells(called, [])).toThrow(
+    expect.objectContaining({
+      code: "HONE_ERR_UNSUPPORTED",
+      hint: expect.stringContaining('"./loss.ts#gspo"'),
+    }),
+  );
 });

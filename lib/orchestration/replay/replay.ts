@@ -12,8 +12,8 @@ import type { GroupRequest } from "../line/index.ts";
 import {
   type ActorOptions,
   actorOptions,
-  customSlopes,
   type GroupRollouts,
+  openSlopes,
   rewarded,
   type SettledGroup,
   settle,
@@ -83,7 +83,7 @@ export async function replayRun(
     for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
       const recipe = recordedRecipe(config ?? manifest.config, dir);
       if (options.recipe !== undefined) adoptSlopes(recipe.objective, options.recipe.objective, dir);
-      customSlopes(recipe.objective); // throws before anything is generated
+      await openSlopes(recipe.objective); // throws before anything is generated
       expectExact(recipe, dir);
       await using resources = await openResources(recipe, core, options.verifiers, {
         clock: recordedClock(manifest),

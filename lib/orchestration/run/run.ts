@@ -6,7 +6,7 @@ import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
 import { beginSitting, openTrackers, sends } from "../../trackers/index.ts";
-import { customSlopes } from "../line/index.ts";
+import { openSlopes } from "../line/index.ts";
 import {
   Checkpoints,
   claimRunFolder,
@@ -43,7 +43,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   expectRunnable(recipe, core.info(), core.processes !== undefined);
   if (options.verifiers === undefined) expectRewards(recipe);
   expectEnvironments(recipe);
-  customSlopes(recipe.objective); // throws before anything starts
+  await openSlopes(recipe.objective); // throws before anything starts
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {

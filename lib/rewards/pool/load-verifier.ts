@@ -1,14 +1,7 @@
 import { type RewardFunction, rewardedReference, rewardInput } from "../../domains/reward.ts";
 import type { Completion, Verifier, VerifierLimits } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
-
-/** Files Node cannot import itself before it strips types (22.18); jiti is loaded for these alone. */
-async function importModule(url: string): Promise<Record<string, unknown>> {
-  const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript);
-  if (!/\.[cm]?ts$/.test(new URL(url).pathname) || stripsTypes) return await import(url);
-  const { createJiti } = await import("jiti");
-  return await createJiti(import.meta.url).import(url);
-}
+import { importUserModule } from "../../user-module.ts";
 
 /**
  * Imports a user's verifier: a module whose default export, or export named `verifier`, has `verify` and
@@ -16,7 +9,7 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
  * Throws HONE_ERR_VERIFIER when the module exports no such thing; errors of the import itself pass through.
  */
 export async function loadVerifier(url: string): Promise<Verifier> {
-  const module = await importModule(url);
+  const module = await importUserModule(url);
   const exported = (module["default"] ?? module["verifier"]) as Partial<Verifier> | undefined;
   if (typeof exported?.verify !== "function") {
     throw new HoneError("HONE_ERR_VERIFIER", `${url} exports no verifier`, {
@@ -45,7 +38,7 @@ export type Loaded = Pick<Verifier, "limits" | "parseReference" | "prepare"> & {
  */
 export async function loadReward(place: string): Promise<Loaded> {
   const [url, name] = place.split("#", 2) as [string, string | undefined];
-  const module = await importModule(url);
+  const module = await importUserModule(url);
   const exported = name ? module[decodeURIComponent(name)] : (module["default"] ?? module["reward"]);
   if (typeof exported === "function") {
     const reward = exported as RewardFunction;

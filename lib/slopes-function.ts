@@ -1,0 +1,128 @@
+/** A custom objective's function: loaded from its module, and asked. */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { SlopesFunction, SlopesInput, SlopesModule, SlopesRequest } from "./custom-objective.ts";
+import { HoneError } from "./errors.ts";
+import { importUserModule } from "./user-module.ts";
+
+/** Hash of a module's file. Throws what the file system says. */
+export const moduleHash = (path: string): string =>
+  createHash("sha256").update(readFileSync(path)).digest("hex");
+
+const loaded = new Map<string, Promise<SlopesFunction>>();
+
+/**
+ * The function that a module exports; one that was loaded is kept. Throws HONE_ERR_CONFIG for a file that is not there,
+ * has another hash, cannot be imported, or exports no such function.
+ */
+export function loadSlopes({ module, sha256 }: SlopesModule): Promise<SlopesFunction> {
+  const key = `${sha256} ${module}`;
+  const known = loaded.get(key) ?? importSlopes(module, sha256);
+  loaded.set(key, known);
+  known.catch(() => loaded.delete(key)); // it may be mended meanwhile
+  return known;
+}
+
+async function importSlopes(place: string, sha256: string): Promise<SlopesFunction> {
+  const [url, name = "default"] = place.split("#", 2) as [string, string | undefined];
+  const path = fileURLToPath(url);
+  const found = hashOf(path);
+  if (found !== sha256) {
+    const message = `objective.slopes: ${path} has hash ${found}; the recipe was made with ${sha256}`;
+    throw unloadable(message, "Put the file back as it was, or define the recipe again.");
+  }
+  const exports = await importUserModule(url).catch((cause: unknown) => {
+    throw unloadable(`objective.slopes: ${path} cannot be imported: ${String(cause)}`, undefined, cause);
+  });
+  const slopes = exports[decodeURIComponent(name)];
+  if (typeof slopes === "function") return slopes as SlopesFunction;
+  const others = Object.keys(exports).filter((each) => typeof exports[each] === "function");
+  const message = `objective.slopes: ${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
+  throw unloadable(message, 'Export it by default, or name it after #: "./loss.ts#name".');
+}
+
+function hashOf(path: string): string {
+  try {
+    return moduleHash(path);
+  } catch (cause) {
+    throw unloadable(`objective.slopes: ${path} cannot be read: ${String(cause)}`, undefined, cause);
+  }
+}
+
+function unloadable(
+  message: string,
+  hint = "Every process that trains reads it from this path.",
+  cause?: unknown,
+): HoneError {
+  return new HoneError("HONE_ERR_CONFIG", message, { hint, ...(cause !== undefined && { cause }) });
+}
+
+/** What a function is told of the recipe's `objective`. */
+export type SlopesSettings = Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight">;
+
+/**
+ * Asks for slopes and losses of a micro-batch. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or with
+ * what the function threw as its cause.
+ */
+export function askSlopes(
+  slopes: SlopesFunction,
+  { losses, ...request }: SlopesRequest,
+  { clipLow, clipHigh, sequenceWeight }: SlopesSettings,
+): void {
+  const name = slopes.name || "objective.slopes";
+  const tokens = request.out.length;
+  const bounds = { clipLow: Math.fround(clipLow), clipHigh: Math.fround(clipHigh) };
+  const answer = called(name, slopes, { ...request, ...bounds, sequenceWeight });
+  if (request.out.length !== tokens) {
+    throw fault(
+      `${name} gave the memory of \`out\` away: it has ${request.out.length} entries instead of ${tokens}`,
+    );
+  }
+  for (let t = 0; t < tokens; t++) {
+    if (Number.isFinite(request.out[t])) continue;
+    const sequence = sequenceOf(t, request.sequences);
+    throw fault(`${name} gave token ${t} the slope ${request.out[t]}`, { token: t, sequence });
+  }
+  takeLosses(name, answer, request.sequences, losses);
+}
+
+function called(name: string, slopes: SlopesFunction, input: SlopesInput): unknown {
+  try {
+    return slopes(input);
+  } catch (cause) {
+    throw fault(`${name} threw: ${cause instanceof Error ? cause.message : String(cause)}`, {}, cause);
+  }
+}
+
+/** One number is the first sequence's that has tokens: the trainer adds them all up. */
+function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): void {
+  const all = typeof answer === "number" ? [answer] : answer instanceof Float64Array ? answer : undefined;
+  if (all === undefined) {
+    if (answer instanceof Promise) answer.catch(() => {}); // told of as a promise, whatever comes of it
+    const what = answer instanceof Promise ? "a promise" : answer === null ? "null" : `${typeof answer}`;
+    throw fault(
+      `${name} returned ${what}; it must return the loss: a number, or a Float64Array of one a sequence`,
+    );
+  }
+  if (typeof answer !== "number" && all.length !== losses.length) {
+    throw fault(`${name} returned ${all.length} losses for ${losses.length} sequences`);
+  }
+  const bad = [...all].findIndex((loss) => !Number.isFinite(loss));
+  if (bad >= 0) throw fault(`${name} returned the loss ${all[bad]}`, { sequence: bad });
+  if (typeof answer !== "number") losses.set(all);
+  else losses[losses.findIndex((_, i) => sequences[i + 1]! > sequences[i]!)] = answer;
+}
+
+function sequenceOf(token: number, sequences: Int32Array): number {
+  return sequences.findIndex((begin) => begin > token) - 1;
+}
+
+function fault(message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown): HoneError {
+  return new HoneError("HONE_ERR_OBJECTIVE", message, {
+    details,
+    ...(cause !== undefined && { cause }),
+    hint: "The weights are those before the step. `hone check` tries the function on its own.",
+  });
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SlopesFunction, SlopesRequest } from "../lib/custom-objective.ts";
+import { askSlopes, loadSlopes, moduleHash } from "../lib/slopes-function.ts";
+
+const SETTINGS = { clipLow: 0.1, clipHigh: 0.2, sequenceWeight: "length" } as const;
+
+/** Three sequences of 0, 2 and 1 tokens. */
+const request = (): SlopesRequest => ({
+  logprobs: Float64Array.of(-1, -2, -3),
+  entropies: Float64Array.of(1, 1, 1),
+  behaviorLogprobs: Float64Array.of(-1, -2, -3),
+  advantages: Float64Array.of(1, -1, 1),
+  sequences: Int32Array.of(0, 0, 2, 3),
+  totalSequences: 3,
+  totalGroups: 1,
+  totalTokens: 3,
+  out: new Float64Array(3),
+  losses: new Float64Array(3),
+});
+const ask = (slopes: SlopesFunction) => {
+  const asked = request();
+  askSlopes(slopes, asked, SETTINGS);
+  return [...asked.losses];
+};
+
+test("losses a sequence stay where they are; one number goes to the first sequence that has tokens", () => {
+  expect(ask(() => Float64Array.of(0, 2, 3))).toEqual([0, 2, 3]);
+  expect(ask(() => 5)).toEqual([0, 5, 0]);
+});
+
+test("it is given the clip bounds as the core reads them, and no place for losses", () => {
+  let keys: readonly string[] = [];
+  ask((input) => {
+    keys = Object.keys(input);
+    expect(input).toMatchObject({
+      clipLow: Math.fround(0.1),
+      clipHigh: Math.fround(0.2),
+      sequenceWeight: "length",
+    });
+    return 0;
+  });
+  expect(keys).not.toContain("losses");
+});
+
+test.each<[string, unknown, RegExp]>([
+  ["nothing", () => {}, /mine returned undefined; it must return the loss/],
+  ["a promise", async () => Promise.reject(new Error("later")), /mine returned a promise/],
+  ["an array of f32", () => Float32Array.of(1, 2, 3), /mine returned object/],
+  ["too few losses", () => Float64Array.of(1, 2), /mine returned 2 losses for 3 sequences/],
+  ["a loss that is not finite", () => Float64Array.of(0, 1, Number.NaN), /mine returned the loss NaN/],
+  ["a number that is not finite", () => Number.POSITIVE_INFINITY, /mine returned the loss Infinity/],
+])("%s is a typed error", (_, answer, message) => {
+  const mine = answer as SlopesFunction;
+  Object.defineProperty(mine, "name", { value: "mine" });
+  expect(() => ask(mine)).toThrow(
+    expect.objectContaining({ code: "HONE_ERR_OBJECTIVE", message: expect.stringMatching(message) }),
+  );
+});
+
+test("a slope that is not finite names token and sequence; what it throws is the cause", () => {
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const mine: SlopesFunction = ({ out }) => {
+      out[2] = bad;
+      return 0;
+    };
+    expect(() => ask(mine)).toThrow(
+      expect.objectContaining({
+        message: `mine gave token 2 the slope ${bad}`,
+        details: { token: 2, sequence: 2 },
+      }),
+    );
+  }
+  const cause = new RangeError("too far");
+  const thrower: SlopesFunction = () => {
+    throw cause;
+  };
+  expect(() => ask(thrower)).toThrow(expect.objectContaining({ message: "thrower threw: too far", cause }));
+  const taker: SlopesFunction = ({ out }) => {
+    structuredClone(out, { transfer: [out.buffer as ArrayBuffer] });
+    return 0;
+  };
+  expect(() => ask(taker)).toThrow(/taker gave the memory of `out` away/);
+});
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "hone-slopes-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A file of the user's, whose types are not JavaScript. */
+function moduleOf(name: string, source: string, which = "") {
+  const path = join(dir, name);
+  writeFileSync(path, source);
+  return { module: `${pathToFileURL(path).href}${which}`, sha256: moduleHash(path) };
+}
+
+test("a module gives its default export, or the one named after #, and is imported once", async () => {
+  const source = `
+    import type { SlopesFunction } from "hone-rl";
+    let times: number = 0;
+    const first: SlopesFunction = () => ++times;
+    export const second: SlopesFunction = () => 100;
+    export default first;`;
+  const given = moduleOf("loss.ts", source);
+  const slopes = await loadSlopes(given);
+  expect(ask(slopes)).toEqual([0, 1, 0]);
+  expect(ask(await loadSlopes({ ...given }))).toEqual([0, 2, 0]);
+  const named = await loadSlopes({ ...given, module: `${given.module}#second` });
+  expect(ask(named)).toEqual([0, 100, 0]);
+});
+
+test("a module that cannot be had is a typed error; one that is mended is loaded", async () => {
+  const refused = (message: RegExp) =>
+    expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringMatching(message) });
+  const lacking = moduleOf("lacking.ts", "export const near = () => 0; export const limit = 3;", "#far");
+  await expect(loadSlopes(lacking)).rejects.toThrow(refused(/no function far \(functions there: near\)/));
+  await expect(loadSlopes(moduleOf("number.ts", "export default 1;"))).rejects.toThrow(
+    refused(/no function default \(functions there: none\)/),
+  );
+  const broken = moduleOf("broken.ts", "export default (((;");
+  await expect(loadSlopes(broken)).rejects.toThrow(refused(/broken\.ts cannot be imported: /));
+  const gone = { ...lacking, module: pathToFileURL(join(dir, "gone.ts")).href };
+  await expect(loadSlopes(gone)).rejects.toThrow(refused(/gone\.ts cannot be read: .*ENOENT/));
+
+  const before = moduleOf("changed.ts", "export default () => 1;");
+  const after = moduleOf("changed.ts", "export default () => 2;");
+  await expect(loadSlopes(before)).rejects.toThrow(
+    refused(new RegExp(`has hash ${after.sha256}; the recipe was made with ${before.sha256}`)),
+  );
+  moduleOf("changed.ts", "export default () => 1;");
+  expect(ask(await loadSlopes(before))).toEqual([0, 1, 0]);
+});
