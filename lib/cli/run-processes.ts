@@ -60,12 +60,7 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
         hint: "`hone agent` starts it with both.",
       },
     );
-  if (faults)
-    throw new HoneError(
-      "HONE_ERR_UNSUPPORTED",
-      "HONE_FAULTS reaches processes of this machine's run, not those of agents",
-    );
-  const { trainers, verifiers } = expectRoles(recipe);
   const folder = join(resolve(dir), IN_FLIGHT);
-  return openAgents({ trainers, verifiers, core, store, runId, folder, ...weights, ...(host && { host }) });
+  const place = { store, runId, folder, ...weights, ...(host && { host }) };
+  return openAgents({ ...expectRoles(recipe), ...place, core, faults: readFaults(faults), say });
 }

@@ -90,7 +90,7 @@ class Session {
       this.#recipe,
       processes === undefined ? runOptions : { ...runOptions, core: processes.core },
     );
-    if (processes !== undefined && "verifiers" in processes) processes.verifiers = () => verifierPids(run);
+    if (processes !== undefined) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
     await this.#validation.settled();

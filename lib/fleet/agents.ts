@@ -3,16 +3,20 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import { type AgentFaultsOptions, beginFaults } from "./agent-faults.ts";
 import { formedRanks } from "./attendance.ts";
+import { expectWithAgents } from "./faults.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
+import type { Processes } from "./processes.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { Rendezvous, sittingRun } from "./rendezvous.ts";
 import type { WeightSender } from "./transport.ts";
 import { chooseWay, localTrainers, openSender } from "./ways.ts";
 
-export interface AgentsOptions {
+export interface AgentsOptions extends AgentFaultsOptions {
+  readonly actors: number;
   /** 0: this process trains. */
   readonly trainers: number;
   /** Hosts that judge. Default 0: this process has a pool. */
@@ -33,13 +37,13 @@ export interface AgentsOptions {
 }
 
 /** A fleet whose processes agents have started, and keep. */
-export interface Agents extends AsyncDisposable {
+export interface Agents extends AsyncDisposable, Pick<Processes, "verifiers"> {
   readonly core: Fleet;
 }
 
 /**
  * The core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws what
- * Rendezvous says.
+ * Rendezvous says, HONE_ERR_USAGE for faults that can meet nobody.
  */
 export async function openAgents(options: AgentsOptions): Promise<Agents> {
   const open: (() => unknown)[] = [];
@@ -51,8 +55,11 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
     }
     await Promise.all(ends);
   };
+  const pool: Pick<Processes, "verifiers"> = { verifiers: () => [] };
   try {
-    return { core: await opened(options, (end) => open.push(end)), [Symbol.asyncDispose]: close };
+    expectWithAgents(options.faults ?? [], options);
+    const core = await opened({ ...options, pool }, (end) => open.push(end));
+    return Object.assign(pool, { core, [Symbol.asyncDispose]: close });
   } catch (error) {
     await close();
     throw error;
@@ -60,7 +67,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
 }
 
 /** @param later told what has to be closed in the end, the last first */
-async function opened(options: AgentsOptions, later: (end: () => unknown) => void): Promise<Fleet> {
+async function opened(options: PooledOptions, later: (end: () => unknown) => void): Promise<Fleet> {
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());
   const sitting = await rendezvous.sit();
@@ -73,14 +80,17 @@ async function opened(options: AgentsOptions, later: (end: () => unknown) => voi
   await rendezvous.preside(sitting);
   const kept = rendezvous.keep(sitting, (error) => fleet.fail(error));
   later(() => kept.close());
+  const faults = beginFaults(options, fleet.core, store);
+  later(() => faults.close()); // while agents are there to say whom they met
   void rendezvous.failure(sitting, fleet.closed).then((why) => {
     if (why !== undefined) fleet.fail(new HoneError("HONE_ERR_STATE", why));
   });
   return fleet.core;
 }
 
+type PooledOptions = AgentsOptions & { readonly pool: Pick<Processes, "verifiers"> };
 /** With where others find the store. */
-type PlacedOptions = AgentsOptions & Required<Pick<FleetOptions, "place">>;
+type PlacedOptions = PooledOptions & Required<Pick<FleetOptions, "place">>;
 
 class AgentsFleet implements AsyncDisposable {
   core!: Fleet;

@@ -1,12 +1,12 @@
 import { HoneError } from "../errors.ts";
-
-const ROLES = ["actor", "trainer", "verifier"] as const;
+import type { Role } from "./names.ts";
+import { OWN_REDIS } from "./own-redis.ts";
 
 /** Something that goes wrong on purpose, once. */
 export type Fault = SignalFault | RestartFault;
 
 interface SignalFault {
-  readonly role: (typeof ROLES)[number];
+  readonly role: Role;
   /** Of several; of verifiers' processes one may say none, which means the first. */
   readonly rank: number;
   readonly at: FaultTime;
@@ -27,9 +27,17 @@ export type FaultTime = { readonly step: number } | { readonly ms: number };
 
 /** Whoever holds the processes. False: there is none. */
 export interface Strikes {
-  kill(role: SignalFault["role"], rank: number, signal: NodeJS.Signals): boolean;
+  kill(role: Role, rank: number, signal: NodeJS.Signals): boolean | Promise<boolean>;
   /** Kills the store's server and starts it again after so long. */
   restart(stopMs: number): boolean;
+}
+
+/** How many processes of each role a run has. */
+export interface Meetable {
+  readonly actors: number;
+  readonly trainers: number;
+  /** Hosts. 0: the run's own pool, which has as many as it has. */
+  readonly verifiers?: number | undefined;
 }
 
 const TIME = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
@@ -80,11 +88,52 @@ export function spellFault(fault: Fault): string {
   return `${fault.role}.${fault.rank}@${time}:${fault.signal.toLowerCase()}${stop}`;
 }
 
-/** Makes them happen to processes of a supervisor. */
+/** Throws HONE_ERR_USAGE for a fault that can meet nobody. How many processes a run's own pool has is the pool's. */
+export function expectThere(faults: readonly Fault[], { actors, trainers, verifiers = 0 }: Meetable): void {
+  const most = { actor: actors, trainer: trainers, verifier: verifiers || Number.POSITIVE_INFINITY };
+  const lost = faults.find((fault) => fault.role !== "redis" && fault.rank >= most[fault.role]);
+  if (lost === undefined || lost.role === "redis") return;
+  const { role, rank } = lost;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `a fault of ${role}.${rank}, and the run has ${most[role]} of that role`,
+    {
+      hint:
+        most[role] === 0
+          ? "Such processes are asked for by hardware.processes."
+          : `The last one is ${role}.${most[role] - 1}.`,
+    },
+  );
+}
+
+/** The same of a run of agents; HONE_ERR_UNSUPPORTED for the Redis server at which they meet, which none of them has. */
+export function expectWithAgents(faults: readonly Fault[], roles: Meetable): void {
+  const restart = faults.find(({ role }) => role === "redis");
+  if (restart !== undefined)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `HONE_FAULTS: ${spellFault(restart)} restarts the Redis server, which is no agent's: the launcher's file, or somebody else, has started it`,
+      { hint: `Leave it out, or try it on one machine: hone run --processes 4 --store ${OWN_REDIS}.` },
+    );
+  expectThere(faults, roles);
+}
+
+/** Signals a process of this machine. False where there is none. */
+export function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false; // it has ended meanwhile
+  }
+}
+
+/** Makes them happen to processes of a supervisor, or of several on other nodes. */
 export class FaultInjector {
   /** Those that met a process. */
   struck = 0;
   readonly #left: Set<Fault>;
+  readonly #underWay = new Set<Promise<void>>();
   readonly #missed: Fault[] = [];
   readonly #processes: Strikes;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -113,20 +162,30 @@ export class FaultInjector {
     return [...early, ...missed];
   }
 
-  close(): void {
+  /** Nothing more happens. Resolves when it is known whom those that are under way have met. */
+  async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all(this.#underWay);
   }
 
   #strike(fault: Fault): void {
     this.#left.delete(fault);
-    if (this.#hits(fault)) this.struck += 1;
-    else this.#missed.push(fault);
+    const met = (hit: boolean) => {
+      if (hit) this.struck += 1;
+      else this.#missed.push(fault);
+    };
+    const done = Promise.resolve(this.#hits(fault))
+      .catch(() => false) // the store is gone, which is said to the run
+      .then(met)
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
   }
 
-  #hits(fault: Fault): boolean {
+  #hits(fault: Fault): boolean | Promise<boolean> {
     if (fault.role === "redis") return this.#processes.restart(fault.stopMs);
     const { role, rank, signal, stopMs } = fault;
-    if (stopMs !== undefined) this.#later(stopMs, () => void this.#processes.kill(role, rank, "SIGCONT"));
+    const goOn = async () => this.#processes.kill(role, rank, "SIGCONT");
+    if (stopMs !== undefined) this.#later(stopMs, () => void goOn().catch(() => {})); // or its place is taken
     return this.#processes.kill(role, rank, signal);
   }
 

@@ -5,7 +5,7 @@ export { type Attendant, fullAttendance } from "./attendance.ts";
 export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
-export { readFaults } from "./faults.ts";
+export { expectWithAgents, readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
 export { livingMembers } from "./living.ts";

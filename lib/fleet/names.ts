@@ -15,6 +15,8 @@ export const STREAMS = {
   /** What verifiers are asked, and how it ended (job-messages.ts). */
   jobs: "jobs",
   jobEnds: "jobs/ends",
+  /** Signals that the coordinator asks agents for, on purpose (strikes.ts). */
+  strikes: "strikes",
   /** Of one formation of the trainer's ranks; a later one has a later epoch. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,
@@ -38,6 +40,8 @@ export const REGISTERS = {
   joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
   formation: "fleet/formation",
+  /** What has become of one of STREAMS.strikes. */
+  strike: (key: string) => `fleet/strike/${key}`,
   /** What ranks of one formation need to reach each other, and one of them another. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
   /** What members of one transfer group of weights need to reach each other. */

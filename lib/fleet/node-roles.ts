@@ -5,6 +5,7 @@ import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { type MemberStatus, Roster } from "./roster.ts";
+import { doStrikes } from "./strikes.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
@@ -86,6 +87,9 @@ export class NodeRoles implements AsyncDisposable {
     const each = others.map((place) => this.#supervisor.start(place));
     await Promise.all([...each, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
     if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
+    const own = new Set(places.map(({ role, rank }) => `${role}.${rank}`));
+    const kill = this.#supervisor.kill.bind(this.#supervisor);
+    doStrikes(this.#store, own, kill, this.#closed.signal).catch(this.#options.onFailure);
   }
 
   /** Of this node: its oldest weights, and all that its actors sample. */

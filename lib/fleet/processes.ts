@@ -5,7 +5,7 @@ import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
 import { gpuVariables } from "./environment.ts";
-import { type Fault, FaultInjector } from "./faults.ts";
+import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
@@ -103,27 +103,6 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
     "HONE_ERR_UNSUPPORTED",
     `hardware.processes asks for ${trainers} trainers, which talk over Gloo, and there is none: ${reason}`,
     { hint: `Or give { actors: ${actors + trainers - 1}, trainers: 1 }.` },
-  );
-}
-
-/** Throws HONE_ERR_USAGE for a fault that can meet nobody. How many processes a run's own pool has is the pool's. */
-function expectThere(
-  faults: readonly Fault[],
-  { actors, trainers, verifiers = 0 }: Pick<ProcessesOptions, "actors" | "trainers" | "verifiers">,
-): void {
-  const most = { actor: actors, trainer: trainers, verifier: verifiers || Number.POSITIVE_INFINITY };
-  const lost = faults.find((fault) => fault.role !== "redis" && fault.rank >= most[fault.role]);
-  if (lost === undefined || lost.role === "redis") return;
-  const { role, rank } = lost;
-  throw new HoneError(
-    "HONE_ERR_USAGE",
-    `a fault of ${role}.${rank}, and the run has ${most[role]} of that role`,
-    {
-      hint:
-        most[role] === 0
-          ? "Such processes are asked for by hardware.processes."
-          : `The last one is ${role}.${most[role] - 1}.`,
-    },
   );
 }
 
@@ -240,7 +219,7 @@ class OwnProcesses implements Processes {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const injector of this.#injectors) injector.close();
+    await Promise.all(this.#injectors.map((injector) => injector.close()));
     this.#closed.abort();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
@@ -283,15 +262,5 @@ class OwnProcesses implements Processes {
     this.#failure ??= error;
     this.#ranks?.fail(error);
     this.core.fail(error);
-  }
-}
-
-/** False where there is no such process. */
-function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false; // it has ended meanwhile
   }
 }

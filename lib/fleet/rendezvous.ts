@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
-import { openStore, type StreamStore } from "../streams/index.ts";
+import { type KeyValues, openStore, type StreamStore } from "../streams/index.ts";
 
 /** How long a coordinator counts as alive without a word; others take its place then, or go. Milliseconds. */
 const ALIVE_MS = 10_000;
@@ -87,17 +87,12 @@ export class Rendezvous implements AsyncDisposable {
       );
     };
     const timer = setInterval(() => void beat().catch(onLost), BEAT_MS);
-    return {
-      close: async () => {
-        clearInterval(timer);
-        await kv.delete(REGISTERS.coordinator, String(sitting)).catch(() => {}); // it runs out by itself
-      },
-    };
+    return { close: () => giveBack(kv, timer, REGISTERS.coordinator, String(sitting)) };
   }
 
   /** Its node's only agent until `close`; waits for a dead one's lease, throws HONE_ERR_STATE where another lives. */
   async takeNode(node: number): Promise<{ close(): Promise<void> }> {
-    const [kv, key, me] = [this.#store.kv, REGISTERS.node(node), randomUUID()];
+    const [{ kv }, key, me] = [this.#store, REGISTERS.node(node), randomUUID()];
     const take = () => kv.setLease(key, me, this.#aliveMs);
     const deadline = performance.now() + 2 * this.#aliveMs;
     while (!(await take())) {
@@ -105,12 +100,7 @@ export class Rendezvous implements AsyncDisposable {
       await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
     }
     const timer = setInterval(() => void take().catch(() => {}), BEAT_MS); // a server that is gone is said by its roles
-    return {
-      close: async () => {
-        clearInterval(timer);
-        await kv.delete(key, me).catch(() => {}); // it runs out by itself
-      },
-    };
+    return { close: () => giveBack(kv, timer, key, me) };
   }
 
   /** What the first agent of the sitting goes by, which is `own` where nobody came before. @param own none: it only asks */
@@ -151,10 +141,11 @@ export class Rendezvous implements AsyncDisposable {
     }
   }
 
-  /** Says how the last sitting ended, for the agents of other nodes. */
-  async end(code: number): Promise<void> {
-    const sitting = await this.#store.kv.get(REGISTERS.sitting);
-    if (sitting !== undefined) await this.#store.kv.set(REGISTERS.end(Number(sitting)), String(code));
+  /** Says how a sitting ended, by default the last one, for the agents of other nodes. Whoever says it first is right. */
+  async end(code: number, sitting?: number): Promise<void> {
+    const { kv } = this.#store;
+    const ended = sitting ?? (await kv.get(REGISTERS.sitting));
+    if (ended !== undefined) await kv.cas(REGISTERS.end(Number(ended)), null, String(code));
   }
 
   /** A node cannot keep its places: the coordinator is told why, once. */
@@ -177,6 +168,12 @@ export class Rendezvous implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#store.close();
   }
+}
+
+/** A lease that was renewed by a timer. */
+async function giveBack(kv: KeyValues, timer: NodeJS.Timeout, key: string, value: string): Promise<void> {
+  clearInterval(timer);
+  await kv.delete(key, value).catch(() => {}); // it runs out by itself
 }
 
 const livingAgent = (node: number, runId: string): HoneError =>

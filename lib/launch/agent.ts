@@ -156,8 +156,8 @@ async function nextSitting(
 }
 
 /**
- * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the sitting ends, by name, instead
- * of waiting for them. A node that joins ends alone.
+ * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the sitting ends, by name and for all
+ * agents alike, instead of waiting for them. A node that joins ends alone.
  */
 async function isOfAnotherRecipe(
   options: AgentOptions,
@@ -176,7 +176,12 @@ async function isOfAnotherRecipe(
   if (differs === undefined) return false;
   const why = `node ${nodeName(options)}: its recipe is not another node's: ${differs}. Give all agents the same recipe and --set`;
   say(why);
-  if (joins === undefined) await rendezvous.fail(sitting, why).catch(() => {}); // then the coordinator misses its processes
+  if (joins !== undefined) return true;
+  const told = async () => {
+    await rendezvous.end(PROCESS_EXIT.config, sitting);
+    await rendezvous.fail(sitting, why);
+  };
+  await told().catch(() => {}); // then the coordinator misses its processes
   return true;
 }
 

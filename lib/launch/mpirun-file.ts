@@ -13,6 +13,7 @@ const CARRIED = [
   "HONE_RUN_ID",
   "HONE_STORE",
   "HONE_RESTARTS",
+  "HONE_FAULTS",
   "HONE_REDIS_PASSWORD_FILE",
   "MASTER_ADDR",
   "MASTER_PORT",
@@ -44,7 +45,7 @@ function attempts(job: Job, { hostfile, extra = [] }: MpirunOptions): string {
   const words = ["-np", String(nodes), "--map-by", "ppr:1:node", ...mca, ...hosts, ...extra];
   const carried = CARRIED.flatMap((name) => ["-x", name]);
   return `
-export HONE_RESTARTS=0 HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
+export HONE_RESTARTS=0 HONE_FAULTS="\${HONE_FAULTS:-}" HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
 stopped=
 while :; do
   # ppr:1:node: one agent a node, which starts the node's processes itself

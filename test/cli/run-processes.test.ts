@@ -23,8 +23,8 @@ test.each([
   [{}, "needs HONE_STORE and HONE_RUN_ID"],
   [{ HONE_STORE: "redis://127.0.0.1:1" }, "needs HONE_STORE and HONE_RUN_ID"],
   [
-    { HONE_STORE: "redis://127.0.0.1:1", HONE_RUN_ID: "x", HONE_FAULTS: "actor.0@t=1s:sigkill" },
-    "HONE_FAULTS",
+    { HONE_STORE: "redis://127.0.0.1:1", HONE_RUN_ID: "x", HONE_FAULTS: "redis@t=1s:restart" },
+    "HONE_FAULTS: redis@t=1000ms:restart=0ms restarts the Redis server",
   ],
 ])("agents with %j are refused: %s", async (variables, message) => {
   for (const [name, value] of Object.entries({ HONE_AGENTS: "1", ...variables })) vi.stubEnv(name, value);
@@ -45,11 +45,12 @@ test("a place for Prometheus that nobody can read is refused once, and not by ea
 });
 
 test("agents are told where another attempt would be refused as well: what this version does not do is 78, not 3", () => {
-  const command = [...HONE, "run", "recipes/quickstart.ts", "--agents"];
+  const roles = ["actors=1", "trainers=1"].flatMap((each) => ["--set", `hardware.processes.${each}`]);
+  const command = [...HONE, "run", "recipes/quickstart.ts", "--agents", ...roles];
   const variables = {
     HONE_STORE: "redis://127.0.0.1:1",
     HONE_RUN_ID: "x",
-    HONE_FAULTS: "actor.0@t=1s:sigkill",
+    HONE_FAULTS: "redis@t=1s:restart",
   };
   const options = { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...variables } } as const;
   const { status, stderr } = spawnSync(process.execPath, command, options);

@@ -25,7 +25,7 @@ const hone = (...args: readonly string[]) => execute(process.execPath, [...HONE,
 
 describe.skipIf(noMpirun !== undefined || noRedis !== undefined)("two nodes of mpirun", () => {
   test.runIf(long)(
-    "2 actors and 2 trainers by real agents: exit code 0, and the weights of one process",
+    "2 actors and 2 trainers by real agents, one of which is killed on purpose: exit code 0, and the weights of one process",
     async () => {
       const [file, at] = [join(dir, "quickstart.sh"), join(dir, "mpirun")];
       mkdirSync(at);
@@ -35,7 +35,12 @@ describe.skipIf(noMpirun !== undefined || noRedis !== undefined)("two nodes of m
       const said = await hone("launch", "mpirun", QUICKSTART, ...wanted, ...settings, ...asWords(together));
       expect(said.stdout).toContain(`bash ${file}`);
       const master = { MASTER_ADDR: "127.0.0.1", MASTER_PORT: String(await freePort()) };
-      const { stderr } = await execute("bash", [file], { env: { ...process.env, ...master } }); // rejects unless 0
+      const faults = { HONE_FAULTS: "actor.1@step=1:sigkill,trainer.0@step=99:sigkill" };
+      const env = { ...process.env, ...master, ...faults };
+      const { stderr } = await execute("bash", [file], { env }); // rejects unless 0
+      expect(stderr.match(/HONE_FAULTS.*/g)).toEqual([
+        "HONE_FAULTS: trainer.0@step=99:sigkill did not happen: the run ended before",
+      ]);
       for (const node of [0, 1]) expect(stderr).toContain(`node ${node}: sitting 1 of `);
       const logs = [0, 1].map((node) => readdirSync(join(at, "logs", `node-${node}`)).sort());
       const ofNode = (node: number) => [

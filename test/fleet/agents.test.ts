@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAgents } from "../../lib/fleet/agents.ts";
+import { readFaults } from "../../lib/fleet/faults.ts";
 import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
@@ -21,6 +22,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 const optionsOf = async (runId: string) => ({
+  actors: 2,
   trainers: 0,
   core: await nativeCore(),
   store: server.url,
@@ -29,7 +31,14 @@ const optionsOf = async (runId: string) => ({
 });
 
 test("a store of one machine is refused", async () => {
-  const options = { trainers: 0, core: await nativeCore(), store: "sqlite:x", runId: "x", folder: dir };
+  const options = {
+    actors: 1,
+    trainers: 0,
+    core: await nativeCore(),
+    store: "sqlite:x",
+    runId: "x",
+    folder: dir,
+  };
   await expect(openAgents(options)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
@@ -69,6 +78,13 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     const rows = () => agents.core.processes().list;
     while (rows().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rows()).toEqual([{ name: "trainer.1", pid: 71, state: "alive", restarts: 2, doing: "" }]);
+  });
+
+  test("faults that can meet nobody are refused before anybody sits", async () => {
+    const options = { ...(await optionsOf("refused")), faults: readFaults("trainer.0@step=1:sigkill") };
+    await expect(openAgents(options)).rejects.toThrow("a fault of trainer.0, and the run has 0 of that role");
+    await using node = await Rendezvous.open(server.url, "refused");
+    expect(await node.sit()).toBe(1);
   });
 
   test("a node that gives up ends the run with its reason", async () => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { FaultInjector, readFaults, spellFault } from "../../lib/fleet/faults.ts";
+import { expectWithAgents, FaultInjector, readFaults, spellFault } from "../../lib/fleet/faults.ts";
 
 test("faults are read as they are written", () => {
   expect(readFaults("actor.1@step=3:sigkill, trainer.0@t=2s:sigstop=500ms,actor.0@t=250ms:sigterm")).toEqual([
@@ -31,7 +31,7 @@ test.each([
   expect(() => readFaults(`actor.0@step=1:sigkill,${text}`)).toThrow(`"${text}" is no fault`);
 });
 
-test("each strikes once: at its step or later, or after its time, and what was stopped goes on", () => {
+test("each strikes once: at its step or later, or after its time, and what was stopped goes on", async () => {
   vi.useFakeTimers();
   try {
     const told: string[] = [];
@@ -52,17 +52,18 @@ test("each strikes once: at its step or later, or after its time, and what was s
     expect(told).toEqual(["actor.1 SIGKILL", "actor.0 SIGSTOP", "actor.0 SIGCONT"]);
     vi.advanceTimersByTime(500);
     expect(told.at(-1)).toBe("redis 1000");
+    await injector.close();
     expect(injector.struck).toBe(3);
-    injector.close();
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("those whose time did not come, and those that met nobody, are told", () => {
+test("those whose time did not come, and those that met nobody, are told", async () => {
   const faults = readFaults("actor.0@step=1:sigkill,actor.1@step=2:sigkill,trainer.0@step=9:sigterm");
   const injector = new FaultInjector(faults, { kill: (_, rank) => rank === 0, restart: () => true });
   injector.published(2);
+  await injector.close();
   expect([injector.struck, injector.unmet]).toEqual([
     1,
     [
@@ -70,6 +71,37 @@ test("those whose time did not come, and those that met nobody, are told", () =>
       "actor.1@step=2:sigkill met nobody: there was no such process at that time",
     ],
   ]);
+});
+
+test("what processes elsewhere say of a fault is waited for, and one that cannot be asked for met nobody", async () => {
+  const faults = readFaults("actor.0@step=1:sigkill,actor.1@step=1:sigkill,actor.2@step=1:sigkill");
+  let answer = (_: boolean) => {};
+  const answered = new Promise<boolean>((resolve) => {
+    answer = resolve;
+  });
+  const kill = async (_: string, rank: number) => {
+    if (rank === 2) throw new Error("the store is gone");
+    return rank === 0 && (await answered);
+  };
+  const injector = new FaultInjector(faults, { kill, restart: () => true });
+  injector.published(1);
+  setImmediate(answer, true);
+  await injector.close();
+  expect(injector.struck).toBe(1);
+  expect(injector.unmet.map((text) => text.split("@")[0])).toEqual(["actor.1", "actor.2"]);
+});
+
+test.each([
+  [
+    "redis@t=4s:restart=1s",
+    "HONE_ERR_UNSUPPORTED",
+    "redis@t=4000ms:restart=1000ms restarts the Redis server, which is no agent's",
+  ],
+  ["actor.2@step=1:sigkill", "HONE_ERR_USAGE", "a fault of actor.2, and the run has 2 of that role"],
+])("%s is refused for a run of agents", (text, code, message) => {
+  const refused = () => expectWithAgents(readFaults(text), { actors: 2, trainers: 1 });
+  expect(refused).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
+  expectWithAgents(readFaults("actor.1@step=1:sigkill,verifier.7@t=1s:sigkill"), { actors: 2, trainers: 1 });
 });
 
 test("a fault that is spelled and read again is the same", () => {

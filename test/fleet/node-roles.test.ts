@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAgents } from "../../lib/fleet/agents.ts";
+import { readFaults } from "../../lib/fleet/faults.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { NodeRoles } from "../../lib/fleet/node-roles.ts";
 import { sittingRun } from "../../lib/fleet/rendezvous.ts";
@@ -38,39 +39,20 @@ const recipe = smallRecipe(
 const weightsOf = (run: string) => weightsHash(join(dir, run, "checkpoints", "step-000004"));
 const settings = { leaseMs: 3000, beatMs: 100 };
 
-/** Ends a process by its variables. */
-function kill(role: string, rank: number): void {
-  const found = readdirSync("/proc").find((pid) => {
-    try {
-      const all = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-      return [`HONE_ROLE=${role}`, `RANK=${rank}`, `HONE_STORE=${server.url}`].every((each) =>
-        all.includes(each),
-      );
-    } catch {
-      return false; // no process, or one that has ended
-    }
-  });
-  process.kill(Number(found), "SIGKILL");
-}
+const reached = async (what: () => Promise<boolean>) => {
+  while (!(await what())) await new Promise((resolve) => setTimeout(resolve, 50));
+};
 
 describe.skipIf(noRedis !== undefined)("two nodes", () => {
   test.runIf(long)(
-    "an actor of one, a trainer and a verifier host of the other are killed: the weights are one process's, and nobody counts twice",
+    "faults kill an actor of one, a trainer and a verifier host of the other, each once: the weights are one process's",
     async () => {
       await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });
       await one.finished;
       const folder = join(dir, "in-flight");
-      await using coordinator = await openAgents({
-        trainers,
-        verifiers: 2,
-        core,
-        store: server.url,
-        runId: "pair",
-        folder,
-        settings,
-      });
-      const run = sittingRun("pair", 1);
+      const said: string[] = [];
       const failures: unknown[] = [];
+      const run = sittingRun("pair", 1);
       const node = (number: number) =>
         NodeRoles.open({
           store: server.url,
@@ -86,36 +68,56 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
           environmentOf: () => ({ HONE_AGENT: "1", HONE_HOST: `127.0.0.${number + 1}` }),
           onFailure: (error) => failures.push(error),
         });
-      await using _first = await node(0);
-      await using _second = await node(1);
-      const at = join(dir, "pair");
-      await using training = await createRun(recipe, { dir: at, core: coordinator.core });
-      let done = 0;
-      for await (const _step of training) {
-        done += 1;
-        if (done === 1) kill("actor", 0);
-        if (done === 1) kill("verifier", 1);
-        if (done === 2) kill("trainer", trainers - 1);
+      {
+        await using coordinator = await openAgents({
+          actors: 2,
+          trainers,
+          verifiers: 2,
+          core,
+          store: server.url,
+          runId: "pair",
+          folder,
+          settings,
+          faults: readFaults(
+            `verifier.1@t=0s:sigkill,actor.0@step=1:sigkill,trainer.${trainers - 1}@step=2:sigkill,actor.1@step=9:sigterm`,
+          ),
+          say: (line) => said.push(line),
+        });
+        await using store = await openStore(server.url, { run, mustExist: true });
+        await using _first = await node(0);
+        await using _second = await node(1);
+        const isSecond = async (register: string) => (await store.kv.get(register)) === "2";
+        const hooks = {
+          beforeTraining: () => reached(() => isSecond(REGISTERS.incarnation("verifier.1"))),
+          afterStep: async ({ step }: { readonly step: number }) => {
+            if (step === 1) await reached(() => isSecond(REGISTERS.incarnation("actor.0")));
+            if (step === 2) await reached(() => isSecond(REGISTERS.formation));
+            return undefined;
+          },
+        };
+        const at = join(dir, "pair");
+        await using training = await createRun(recipe, { dir: at, core: coordinator.core, hooks });
+        expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
+        const address = coordinator.core.board.metrics.get("agent.0");
+        const told = await (await fetch(address!)).text();
+        expect(told).toMatch(
+          /^hone_process_restarts_total\{run=".*",process="agent\.0",place="actor\.0"\} 1$/m,
+        );
+        expect(told).toMatch(/^hone_process_version\{.*\} [1-4]$/m);
+        const places = ["actor.0", "actor.1", "verifier.0", "verifier.1"] as const;
+        const came = await Promise.all(places.map((place) => store.kv.get(REGISTERS.incarnation(place))));
+        expect(came).toEqual(["2", "1", "1", "2"]);
+        expect(await store.kv.get(REGISTERS.formation)).toBe("2");
+        // each node's actor had its weights from the trainer there: no connection had more than these two
+        const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
+          key.split("/").slice(2),
+        );
+        if (trainers > 1) expect(new Set(links.map(([group]) => group)).size).toBeGreaterThan(1);
+        if (trainers > 1) expect(links.filter(([, link]) => !/^[01]-[01]$/.test(link!))).toEqual([]);
       }
-      const address = coordinator.core.board.metrics.get("agent.0");
-      const told = await (await fetch(address!)).text();
-      expect(told).toMatch(
-        /^hone_process_restarts_total\{run=".*",process="agent\.0",place="actor\.0"\} 1$/m,
-      );
-      expect(told).toMatch(/^hone_process_version\{.*\} [1-4]$/m);
-      expect(await training.finished).toMatchObject({ reason: "done", steps: 4 });
+      expect(said).toEqual(["HONE_FAULTS: actor.1@step=9:sigterm did not happen: the run ended before"]);
       expect(weightsOf("pair")).toBe(weightsOf("one"));
       expect(failures).toEqual([]);
-      await using store = await openStore(server.url, { run, mustExist: true });
-      expect(await store.kv.get(REGISTERS.incarnation("actor.0"))).toBe("2");
-      expect(await store.kv.get(REGISTERS.incarnation("verifier.1"))).toBe("2");
-      expect(await store.kv.get(REGISTERS.formation)).toBe("2");
-      // each node's actor had its weights from the trainer there: no connection had more than these two
-      const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
-        key.split("/").slice(2),
-      );
-      if (trainers > 1) expect(new Set(links.map(([group]) => group)).size).toBeGreaterThan(1);
-      if (trainers > 1) expect(links.filter(([, link]) => !/^[01]-[01]$/.test(link!))).toEqual([]);
     },
   );
 

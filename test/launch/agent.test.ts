@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Rendezvous } from "../../lib/fleet/index.ts";
 import { runAgent, verdict } from "../../lib/launch/agent.ts";
+import { spellFields } from "../../lib/launch/same-recipe.ts";
+import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
 let server: RedisServer;
@@ -108,16 +110,25 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     for (const node of [0, 1]) await (await again.takeNode(node)).close(); // they gave them back
   });
 
-  test("agents with other recipes end by the names of fields, and do not wait for one another's processes", async () => {
-    const stop = new AbortController();
-    const other = new Map([...RECIPE, ["model.path", '"b"']]);
-    const { codes, said } = pair("wait", stop.signal, [RECIPE, other]);
-    const refused =
-      /node \d: its recipe is not another node's: model\.path is "(a|b)", there "(?!\1)[ab]"\. Give all agents the same/;
-    while (!said.some((line) => refused.test(line))) await new Promise((resolve) => setTimeout(resolve, 50));
-    stop.abort();
-    expect((await codes).filter((code) => code === 78)).not.toEqual([]);
-  });
+  test.each([0, 1])(
+    "agents with other recipes end by the names of fields, both with 78, where node %i came first",
+    async (first) => {
+      const stop = new AbortController();
+      const other = new Map([...RECIPE, ["model.path", '"b"']]);
+      const recipes = [RECIPE, other];
+      const { runId, codes, said } = pair("wait", stop.signal, recipes);
+      await using earlier = await Rendezvous.open(server.url, runId);
+      await earlier.recipe(1, spellFields(new Map([...recipes[first]!, ["nodes", "2"]])));
+      const refused = new RegExp(
+        `node ${1 - first}: its recipe is not another node's: model\\.path is "(a|b)", there "(?!\\1)[ab]"\\. Give all agents the same`,
+      );
+      while (!said.some((line) => refused.test(line)))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await earlier.failure(1, AbortSignal.timeout(patient(5000)))).toMatch(refused);
+      stop.abort(); // as the coordinator ends by it
+      expect(await codes).toEqual([78, 78]);
+    },
+  );
 
   test("a node that joins by another recipe ends alone, and by the same one stays", async () => {
     const stop = new AbortController();

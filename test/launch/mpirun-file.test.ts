@@ -8,7 +8,13 @@ test("one agent a node, with what it needs to find the others", () => {
   const line = text.split("\n").find((each) => each.trimStart().startsWith("mpirun "))!;
   expect(line).toContain("-np 8 --map-by ppr:1:node --mca odls_base_sigkill_timeout 120");
   expect(line).toContain("--hostfile hosts --oversubscribe");
-  for (const name of ["HONE_RUN_ID", "HONE_STORE", "HONE_RESTARTS", "HONE_REDIS_PASSWORD_FILE"])
+  for (const name of [
+    "HONE_RUN_ID",
+    "HONE_STORE",
+    "HONE_RESTARTS",
+    "HONE_FAULTS",
+    "HONE_REDIS_PASSWORD_FILE",
+  ])
     expect(line).toContain(`-x ${name}`);
   expect(submit("run.sh")).toEqual(["bash run.sh"]);
 });

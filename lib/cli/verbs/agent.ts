@@ -17,7 +17,9 @@ interface Flags {
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { expectRoles } = await import("../../config/index.ts");
-  const { PROCESS_EXIT, usableMetricsPlace } = await import("../../fleet/index.ts");
+  const { expectWithAgents, PROCESS_EXIT, readFaults, usableMetricsPlace } = await import(
+    "../../fleet/index.ts"
+  );
   const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
   const { fieldsOf } = await import("../../runs/index.ts");
   const { needsGpus } = await import("../launch.ts");
@@ -33,6 +35,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     const rehearsal = flags.dryRun ? ["--dry-run"] : [];
     const roles = expectRoles(recipe);
+    expectWithAgents(readFaults(process.env["HONE_FAULTS"]), roles); // each by itself, and nobody waits for a coordinator
     const joins = joining(flags, roles);
     return await runAgent({
       contract,

@@ -1,0 +1,61 @@
+import type { StreamStore } from "../streams/index.ts";
+import { fullAttendance } from "./attendance.ts";
+import { type Fault, FaultInjector, type Meetable, type Strikes, signalTo } from "./faults.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Processes } from "./processes.ts";
+import { AskedStrikes } from "./strikes.ts";
+
+export interface AgentFaultsOptions extends Meetable {
+  /** What goes wrong on purpose. Those after a time are counted from when all processes are there. */
+  readonly faults?: readonly Fault[];
+  /** Told at the end which of the faults met nobody. */
+  readonly say?: (line: string) => void;
+}
+
+/** With where this process's own verifiers are found, which judge where no hosts do. */
+type Pooled = AgentFaultsOptions & { readonly pool: Pick<Processes, "verifiers"> };
+type Watched = Pick<Fleet, "attendance"> & { readonly updates: Pick<Fleet["updates"], "onPublished"> };
+
+/**
+ * Faults of a run of agents, which meet processes wherever those are: agents signal their own, this process its verifiers.
+ * It alone counts, so that each happens once. @returns what says, once it is closed, whom they did not meet
+ */
+export function beginFaults(options: Pooled, core: Watched, store: StreamStore): AsyncCloser {
+  const { faults = [], say = () => {} } = options;
+  const injector = new FaultInjector(faults, strikesOf(options, store));
+  const closed = new AbortController();
+  core.updates.onPublished = (version) => injector.published(version);
+  if (faults.some(({ at }) => "ms" in at))
+    allThere(options, core)
+      .then(() => closed.signal.aborted || injector.begin())
+      .catch(() => {}); // the run ended before, for a reason that it says
+  return {
+    close: async () => {
+      closed.abort();
+      await injector.close();
+      for (const each of injector.unmet) say(`HONE_FAULTS: ${each}`);
+    },
+  };
+}
+
+interface AsyncCloser {
+  close(): Promise<void>;
+}
+
+function strikesOf({ verifiers = 0, pool }: Pooled, store: StreamStore): Strikes {
+  const asked = new AskedStrikes(store);
+  return {
+    kill: (role, rank, signal) =>
+      role === "verifier" && verifiers === 0
+        ? signalTo(pool.verifiers()[rank], signal)
+        : asked.kill(role, rank, signal),
+    restart: () => false,
+  };
+}
+
+async function allThere({ actors, trainers, verifiers = 0 }: Meetable, core: Watched): Promise<void> {
+  const places = Object.entries({ actor: actors, trainer: trainers, verifier: verifiers }).flatMap(
+    ([role, count]) => Array.from({ length: count }, (_, rank) => `${role}.${rank}`),
+  );
+  await fullAttendance(() => core.attendance(), places, Number.POSITIVE_INFINITY);
+}
