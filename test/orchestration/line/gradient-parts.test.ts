@@ -67,23 +67,26 @@ test("they are due in steps that everySteps divides, counted from 1, and never b
   expect([0, 1, 2].filter((step) => gradientsAreDue(smallRecipe(), step))).toEqual([]);
 });
 
-test("the trainer is asked with the data and the options of the step", async () => {
+test("the trainer is asked with the data and the options of the step, and timed from the call on", async () => {
   const asked: unknown[] = [];
+  let ms = 1000;
+  const clock = { now: () => ms };
   const trainer = new StandInTrainer({});
   const ask = trainer.gradientParts.bind(trainer);
   trainer.gradientParts = (...all) => {
     asked.push(...all);
+    ms += 250; // until its thread has a core
     return ask(...all);
   };
   const recipe = smallRecipe({}, { metrics: { gradients: { everySteps: 1, noiseScale: false } } });
   const batch = batchOf(["code", 2], ["math", 1]);
   const options = { lr: 3 } as never;
-  const facts = await measureGradients(batch, { recipe, trainer, data: batch.data, options });
+  const facts = await measureGradients(batch, { recipe, trainer, clock, data: batch.data, options });
   const order = Object.keys(recipe.domains);
   expect(asked).toEqual([batch.data, options, partsOf(batch, order, false).partOf, 2]);
   expect(facts).toEqual({
     parts: partsOf(batch, order, false).parts,
     products: Float64Array.of(1, 0, 0, 1),
-    seconds: 0,
+    seconds: 0.25,
   });
 });
