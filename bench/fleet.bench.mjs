@@ -9,7 +9,7 @@
 // takes. "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all
 // the JavaScript that one process does not need.
 // What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200 [--rounds 1]`
-// counts others.
+// counts others. `--set path=value`, as often as you like, changes the recipe for all of them: a larger model, say.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,6 +21,7 @@ import { KINDS, spentBelow } from "./fleet-threads.mjs";
 const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const option = (name) => process.argv[process.argv.indexOf(name) + 1] ?? "";
+const given = process.argv.flatMap((word, i) => (word === "--set" ? ["--set", process.argv[i + 1]] : []));
 const chosen = /^(\d+)\.\.(\d+)$/.exec(option("--steps"));
 const [FROM, TO] = smoke ? [1, 3] : (chosen?.slice(1).map(Number) ?? [20, 80]);
 const ROUNDS = smoke ? 1 : Number(/^[1-9]$/.exec(option("--rounds"))?.[0] ?? 3);
@@ -63,7 +64,7 @@ async function run({ settings }) {
   mkdirSync(marked);
   const all = { ...SETTINGS };
   for (const [name, value] of Object.entries(settings)) all[`hardware.processes.${name}`] = value;
-  const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+  const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]).concat(given);
   const argv = [path.join(root, "dist/recipes/quickstart.js"), "--dir", dir, ...words];
   const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${marks}`;
   const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: marked, NODE_OPTIONS: preloaded };
