@@ -13,6 +13,8 @@ const REGISTERS = {
   coordinator: "cluster/coordinator",
   /** How a sitting ended, as the exit code for every agent. */
   end: (sitting: number) => `cluster/end/${sitting}`,
+  /** How a launch ended: its coordinator, after which it has no other. */
+  launch: (launch: string) => `cluster/launch/${launch}`,
   /** A lease: the agent of a node. */
   node: (node: number) => `cluster/node/${node}`,
   /** What the agents of a sitting go by. */
@@ -148,26 +150,39 @@ export class Rendezvous implements AsyncDisposable {
     if (ended !== undefined) await kv.cas(REGISTERS.end(Number(ended)), null, String(code));
   }
 
+  /** Says how the coordinator of a launch ended, for agents of that launch that were not there to see it. */
+  async endLaunch(launch: string, code: number): Promise<void> {
+    await this.#store.kv.set(REGISTERS.launch(launch), String(code));
+  }
+
+  /** How the coordinator of a launch ended, as soon as it has; undefined when `signal` aborts. */
+  async endOfLaunch(launch: string, signal: AbortSignal): Promise<number | undefined> {
+    const code = await firstOf(this.#store.kv, REGISTERS.launch(launch), signal);
+    return code === undefined ? undefined : Number(code);
+  }
+
   /** A node cannot keep its places: the coordinator is told why, once. */
   async fail(sitting: number, message: string): Promise<void> {
     await this.#store.kv.cas(REGISTERS.failure(sitting), null, message);
   }
 
   /** Why a node has given up, when one has; undefined when `signal` aborts. */
-  async failure(sitting: number, signal: AbortSignal): Promise<string | undefined> {
-    const { kv } = this.#store;
-    while (!signal.aborted) {
-      const said = await kv
-        .waitFor(REGISTERS.failure(sitting), { waitMs: 60_000, signal })
-        .catch(() => undefined); // a server that is gone is said by those who work with it
-      if (said !== undefined) return said;
-    }
-    return undefined;
+  failure(sitting: number, signal: AbortSignal): Promise<string | undefined> {
+    return firstOf(this.#store.kv, REGISTERS.failure(sitting), signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#store.close();
   }
+}
+
+/** What a register says once it says something; undefined when `signal` aborts. */
+async function firstOf(kv: KeyValues, key: string, signal: AbortSignal): Promise<string | undefined> {
+  while (!signal.aborted) {
+    const said = await kv.waitFor(key, { waitMs: 60_000, signal }).catch(() => undefined); // a server that is gone is said by those who work with it
+    if (said !== undefined) return said;
+  }
+  return undefined;
 }
 
 /** A lease that was renewed by a timer. */

@@ -28,7 +28,7 @@ const NODES = "nodes";
 const QUIET_MS = 5_000;
 
 export interface AgentOptions {
-  readonly contract: Pick<Contract, "nodeRank" | "nodes">;
+  readonly contract: Pick<Contract, "nodeRank" | "nodes" | "launch">;
   /** Of this node. */
   readonly seats: readonly Seat[];
   /** A node that the run did not begin with: it has these instead of seats, and leaves when it is told to. */
@@ -81,7 +81,10 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     }),
     follow(options, rendezvous, gone.signal),
   ]);
-  return own === PROCESS_EXIT.config ? own : code; // its coordinator may be sound, and its recipe another
+  const end = own === PROCESS_EXIT.config ? own : code; // its coordinator may be sound, and its recipe another
+  const { launch } = options.contract;
+  if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // who comes late waits in vain
+  return end;
 }
 
 /** Takes the node's number; resolves with what gives it back. */
@@ -125,8 +128,8 @@ async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: Abort
   const nothing = coordinates(options) ? gone : AbortSignal.any([signal, gone]);
   for (let sitting = 0; ; ) {
     const next = await nextSitting(options, rendezvous, sitting, nothing);
-    if (next === undefined) return leaves(options) ? PROCESS_EXIT.done : PROCESS_EXIT.restart;
-    sitting = next;
+    if ("code" in next) return next.code;
+    sitting = next.sitting;
     say(`node ${nodeName(options)}: sitting ${sitting} of ${rendezvous.runId}`);
     if (await isOfAnotherRecipe(options, rendezvous, sitting)) return PROCESS_EXIT.config;
     const code = await takePart(options, rendezvous, sitting);
@@ -135,7 +138,39 @@ async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: Abort
   }
 }
 
+type Next = { readonly sitting: number } | { readonly code: number };
+
+/** The sitting that an agent takes part in, or how it ends where there is none. @param nothing no other will come */
 async function nextSitting(
+  options: AgentOptions,
+  rendezvous: Rendezvous,
+  after: number,
+  nothing: AbortSignal,
+): Promise<Next> {
+  const { contract, say } = options;
+  const decided = new AbortController();
+  const signal = AbortSignal.any([nothing, decided.signal]);
+  const begun = awaitSitting(options, rendezvous, after, signal);
+  const { launch } = contract;
+  const awaitsEnd = launch !== undefined && !coordinates(options);
+  const ended = awaitsEnd ? rendezvous.endOfLaunch(launch, signal) : undefined;
+  try {
+    const code = ended && (await Promise.race([begun.then(() => undefined), ended]));
+    if (code !== undefined) {
+      say(
+        `node ${nodeName(options)}: the coordinator of this launch has ended before, and no other comes (${code})`,
+      );
+      return { code };
+    }
+    const sitting = await begun;
+    if (sitting !== undefined) return { sitting };
+    return { code: leaves(options) ? PROCESS_EXIT.done : PROCESS_EXIT.restart };
+  } finally {
+    decided.abort();
+  }
+}
+
+async function awaitSitting(
   options: AgentOptions,
   rendezvous: Rendezvous,
   after: number,

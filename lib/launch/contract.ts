@@ -5,6 +5,8 @@ import type { Place } from "./place.ts";
 /** What a process is told by its launcher, whichever launcher it was. */
 export interface Contract extends Place {
   readonly launcher: LauncherName | "none";
+  /** A name that all processes of this launch have, and none of another, not of the same job when it starts again. Where somebody says one. */
+  readonly launch?: string;
   /** Of the first node, where somebody says it. */
   readonly master?: { readonly address: string; readonly port?: number };
 }
@@ -42,7 +44,8 @@ const ALONE: Place = {
  */
 export function readContract(environment: NodeJS.ProcessEnv): Contract {
   const found = Object.entries(LAUNCHERS).find(([, { sign }]) => (environment[sign] ?? "") !== "");
-  if (found === undefined) return { launcher: "none", ...ALONE, ...masterOf(environment) };
+  if (found === undefined)
+    return { launcher: "none", ...ALONE, ...launchOf(environment), ...masterOf(environment) };
   const [name, { sign, read }] = found;
   const place = read(environment);
   const { rank, worldSize, localRank, localSize, nodeRank, nodes } = place;
@@ -51,7 +54,21 @@ export function readContract(environment: NodeJS.ProcessEnv): Contract {
     throw new HoneError("HONE_ERR_USAGE", `${sign} and its like contradict each other: ${said}`, {
       hint: `They are ${name}'s; a shell that was left over from another job still has them: unset them.`,
     });
-  return { launcher: name as LauncherName, ...place, ...masterOf(environment) };
+  const launch = launchOf(environment, name === "slurm" ? place.restarts : undefined);
+  return { launcher: name as LauncherName, ...place, ...launch, ...masterOf(environment) };
+}
+
+/** Of a task of srun its job, step and requeues; else HONE_LAUNCH, which the files of other launchers set. */
+function launchOf(environment: NodeJS.ProcessEnv, requeues?: number): Pick<Contract, "launch"> {
+  const {
+    HONE_LAUNCH: said,
+    SLURM_CLUSTER_NAME: cluster,
+    SLURM_JOB_ID: job,
+    SLURM_STEP_ID: step,
+  } = environment;
+  if (requeues !== undefined && job && step)
+    return { launch: `${cluster ?? "slurm"}/${job}.${step}/${requeues}` };
+  return said ? { launch: said } : {};
 }
 
 function masterOf(environment: NodeJS.ProcessEnv): Pick<Contract, "master"> {

@@ -121,6 +121,8 @@ ${gpusPerNode > 0 ? gpus : ""}              env:
 ${store === undefined ? password : ""}              # an Indexed Job does not tell its pods how many they are
               - {name: HONE_NODES, value: "${nodes}"}
               - {name: HONE_RESTARTS, valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"}}}
+              # of the Job, which is another after each restart of the set
+              - {name: HONE_LAUNCH, valueFrom: {fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']"}}}
               - {name: MASTER_ADDR, value: ${text(`${name}-node-0-0.${name}`)}}
               volumeMounts:
               - {name: shared, mountPath: ${text(mount)}}

@@ -13,6 +13,7 @@ const CARRIED = [
   "HONE_RUN_ID",
   "HONE_STORE",
   "HONE_RESTARTS",
+  "HONE_LAUNCH",
   "HONE_FAULTS",
   "HONE_REDIS_PASSWORD_FILE",
   "MASTER_ADDR",
@@ -47,7 +48,10 @@ function attempts(job: Job, { hostfile, extra = [] }: MpirunOptions): string {
   return `
 export HONE_RESTARTS=0 HONE_FAULTS="\${HONE_FAULTS:-}" HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
 stopped=
+launch="$(date +%s)-$(hostname)-$$"
 while :; do
+  # by it an agent that comes late knows that its coordinator has ended, and not that of the attempt before
+  export HONE_LAUNCH="$launch-$HONE_RESTARTS"
   # ppr:1:node: one agent a node, which starts the node's processes itself
   # odls_base_sigkill_timeout: so many seconds have agents to save after SIGTERM, instead of one; mpirun waits all of them
   mpirun ${command(words)} ${command(carried)} \\

@@ -156,6 +156,52 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     expect(await codes).toEqual([75, 75]);
   });
 
+  test("an agent that comes when its coordinator has ended ends so at once; one of the next launch follows the next coordinator", async () => {
+    const runId = `agents-${runs++}`;
+    const [seen, unseen] = ["seen", "unseen"].map((name) => join(logs, `${runId}-${name}`)) as [
+      string,
+      string,
+    ];
+    writeFileSync(seen, "");
+    const said: string[] = [];
+    const agent = (nodeRank: number, launch: string, how = "0", until = seen) =>
+      runAgent({
+        ...ALONE,
+        contract: { nodeRank, nodes: 2, launch },
+        runId,
+        store: server.url,
+        coordinator: [process.execPath, "--import", "tsx", STAND_IN, how, until],
+        hopeless: HOPELESS,
+        say: (line) => said.push(line),
+      });
+    expect(await agent(0, "job.0/0", "1")).toBe(75);
+    expect(await agent(1, "job.0/0")).toBe(75);
+    expect(said.at(-1)).toBe(
+      "node 1: the coordinator of this launch has ended before, and no other comes (75)",
+    );
+    const early = agent(1, "job.0/1");
+    const first = agent(0, "job.0/1", "4", unseen);
+    while (!said.includes(`node 1: sitting 2 of ${runId}`))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    writeFileSync(unseen, "");
+    expect(await Promise.all([first, early])).toEqual([78, 78]);
+  });
+
+  test("a coordinator that ends before it sits takes the agents that wait for it along", async () => {
+    const runId = `agents-${runs++}`;
+    const agent = (nodeRank: number) =>
+      runAgent({
+        ...ALONE,
+        contract: { nodeRank, nodes: 2, launch: "job" },
+        runId,
+        store: server.url,
+        coordinator: [process.execPath, "-e", "process.exit(2)"],
+        hopeless: HOPELESS,
+        say: () => {},
+      });
+    expect(await Promise.all([agent(0), agent(1)])).toEqual([78, 78]);
+  });
+
   test("an agent that nobody coordinates says so, and whom it waits for", async () => {
     const stop = new AbortController();
     const said: string[] = [];

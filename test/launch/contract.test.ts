@@ -21,6 +21,20 @@ test("the first node's address comes along where somebody says it", () => {
   expect(readContract(environmentOf("slurm-first"))).not.toHaveProperty("master");
 });
 
+test("a launch has a name that the next one of the same job does not have", () => {
+  const launchOf = (name: string, changes = {}) => readContract(environmentOf(name, changes)).launch;
+  expect(launchOf("slurm-first")).toMatch(/^[^/]+\/1\.0\/0$/);
+  expect(launchOf("slurm-requeued")).toBe(launchOf("slurm-first")!.replace(/0$/, "1"));
+  expect(launchOf("slurm-first", { SLURM_STEP_ID: "3" })).not.toBe(launchOf("slurm-first"));
+  expect(launchOf("slurm-first", { HONE_LAUNCH: "a shell's" })).toBe(launchOf("slurm-first"));
+  expect(launchOf("openmpi-two-nodes", { HONE_LAUNCH: "1764-7-0" })).toBe("1764-7-0");
+  expect(launchOf("jobset", { HONE_LAUNCH: "" }), "a cluster that has no such label").toBeUndefined();
+  // mpirun within a job of Slurm: whose steps say nothing of it
+  const mpirun = { ...environmentOf("slurm-first"), ...environmentOf("openmpi-two-nodes") };
+  expect(readContract(mpirun)).not.toHaveProperty("launch");
+  expect(readContract(environmentOf("torchrun"))).not.toHaveProperty("launch");
+});
+
 test.each([
   ["slurm-first", { SLURM_PROCID: "2" }, "SLURM_PROCID"],
   ["slurm-first", { SLURM_LOCALID: "1" }, "SLURM_PROCID"],

@@ -13,6 +13,7 @@ test("one agent a node, with what it needs to find the others", () => {
     "HONE_STORE",
     "HONE_RESTARTS",
     "HONE_FAULTS",
+    "HONE_LAUNCH",
     "HONE_REDIS_PASSWORD_FILE",
   ])
     expect(line).toContain(`-x ${name}`);
