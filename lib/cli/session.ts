@@ -6,6 +6,7 @@ import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
+  expectClaimable,
   type PinnedPolicy,
   type Run,
   type RunHooks,
@@ -84,6 +85,7 @@ class Session {
 
   async run(): Promise<SessionResult> {
     const { dir, signal, core } = this.#options;
+    if (core === undefined) await expectClaimable(this.#options);
     await using processes = core === undefined ? await processesOf(this.#recipe, dir) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(

@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { type Core, createRun, expectRunnable, readEvents, replayRun } from "../orchestration/index.ts";
+import {
+  type Core,
+  createRun,
+  expectClaimable,
+  expectRunnable,
+  readEvents,
+  replayRun,
+} from "../orchestration/index.ts";
 import { drawFaults } from "./chaos-faults.ts";
 import { spellFault } from "./faults.ts";
 import { OWN_REDIS } from "./own-redis.ts";
@@ -71,7 +78,8 @@ async function disturbed(options: ChaosOptions, dir: string) {
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;
-  // what it refuses was no fault of a seed
+  // what these refuse was no fault of a seed
+  await expectClaimable({ dir, overwrite: true });
   const fleet = await openProcesses({
     ...processes,
     gpus: recipe.device === "cuda",

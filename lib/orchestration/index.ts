@@ -34,7 +34,7 @@ export {
   type TakenGroup,
   type TakenMember,
 } from "./records/index.ts";
-export { checkpointName } from "./recovery/index.ts";
+export { checkpointName, expectClaimable } from "./recovery/index.ts";
 export {
   type BeforeStep,
   diverged,

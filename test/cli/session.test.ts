@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
+import { lockFolder } from "../../lib/folder-lock.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -171,4 +172,19 @@ test("a report that cannot be written is a warning", async () => {
   expect(report).toBeUndefined();
   expect(printed).toContain("warning: there is no report:");
   expect(saved().state).toBe("done");
+});
+
+test("a folder that is in use, or holds a run, is refused before any process of the run starts", async () => {
+  vi.stubEnv("HONE_STORE", "nats://no-store-at-all"); // what processes would be refused for
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const several = smallRecipe({ steps: 4 }, { hardware: { processes: { actors: 1, trainers: 0 } } });
+  const begin = () => trainAndEvaluate(several, { dir, terminal, verifiers });
+  {
+    using _ = await lockFolder(dir);
+    await expect(begin()).rejects.toThrow(`${dir} belongs to a run that is under way`);
+  }
+  mkdirSync(join(dir, "checkpoints"));
+  await expect(begin()).rejects.toThrow(`${dir} holds a run with checkpoints`);
+  rmSync(join(dir, "checkpoints"), { recursive: true });
+  await expect(begin()).rejects.toThrow("nats://no-store-at-all");
 });

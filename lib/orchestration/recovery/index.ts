@@ -7,5 +7,12 @@ export {
   momentsOf,
   type RunState,
 } from "./checkpoints.ts";
-export { claimRunFolder, prepareRunFolder, recordedClock, recordedHeldOut, runClock } from "./run-folder.ts";
+export {
+  claimRunFolder,
+  expectClaimable,
+  prepareRunFolder,
+  recordedClock,
+  recordedHeldOut,
+  runClock,
+} from "./run-folder.ts";
 export { weightsHash } from "./weights-hash.ts";

@@ -21,7 +21,7 @@ import { Checkpoints } from "./checkpoints.ts";
 /** Options of a run that say what its folder holds so far. */
 interface FolderOptions {
   readonly dir: string;
-  readonly resume?: string;
+  readonly resume?: string | undefined;
   readonly overwrite?: boolean;
 }
 
@@ -40,6 +40,11 @@ export async function claimRunFolder({
   throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
     hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
   });
+}
+
+/** Throws what claimRunFolder does: for whoever starts processes before the run that claims it. */
+export async function expectClaimable(options: FolderOptions): Promise<void> {
+  using _ = await claimRunFolder(options);
 }
 
 /** When the run began: what chat templates take for now, also where it goes on. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
