@@ -146,6 +146,9 @@ export function readTraces({
   return { ...told, end: "finished", detail: "", value: kind === "V" ? loads(body) : undefined };
 }
 
+const LAST_LINES = 3;
+const LAST_CHARACTERS = 300;
+
 const SIGNALS: Readonly<Record<number, string>> = {
   4: "illegal instruction",
   6: "aborted",
@@ -166,10 +169,17 @@ function causeOf(stderr: string, status: number): string {
 }
 
 /** A line for a reason: no control characters, short. */
-export function printable(text: string): string {
+export function printable(text: string, most = 100): string {
   return text
-    .slice(0, 200)
+    .slice(0, 2 * most)
     .replace(/[\p{C}\s]+/gu, " ")
     .trim()
-    .slice(0, 100);
+    .slice(0, most);
 }
+
+/** The last lines of what a process said, where it says what is wrong, as a line for a reason. */
+export const lastWords = (text: string): string =>
+  printable(
+    text.trimEnd().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS),
+    LAST_CHARACTERS,
+  );

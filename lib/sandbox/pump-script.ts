@@ -105,9 +105,12 @@ class HonePump:
             self.finish(number)
 
     def ended(self):
-        data = self.door.recv(64)
+        try:
+            data = self.door.recv(64)
+        except ConnectionResetError:
+            data = b""
         if not data:
-            os._exit(1)
+            os._exit(1)  # the zygote has said why
         number, *end = HONE_END.unpack(data)
         self.runs[number]["end"] = end
         self.finish(number)

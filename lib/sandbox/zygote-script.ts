@@ -317,12 +317,16 @@ def hone_main():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    told = os.dup(2)  # programs close it before they begin
     if os.fork() == 0:
         ours.close()
         try:
             hone_zygote(theirs)
+        except BaseException as problem:
+            hone_write(told, ascii(type(problem).__name__ + ": " + str(problem))[1:-1].encode())
         finally:
             os._exit(1)
+    os.close(told)
     theirs.close()
     HonePump(ours).run()
 `;

@@ -68,7 +68,10 @@ export class Zygote {
       this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     });
     this.#child.on("error", (cause) => this.#lose(cause));
-    this.#child.on("close", () => this.#lose(new Error(this.#stderr.trim() || "Python was not reached")));
+    this.#child.on("close", (code, signal) => {
+      const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+      this.#lose(new Error(this.#stderr.trim() || `Python was not reached: ${command} ended ${how}`));
+    });
     this.#hold(false);
   }
 

@@ -1,5 +1,8 @@
 // What every driver does is in test/contract/python-sandboxes.test.ts, hacks are in test/domains/code/verify.test.ts.
-import { describe, expect, test, vi } from "vitest";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BubblewrapSandbox } from "../../lib/sandbox/bubblewrap.ts";
 import { type PythonLimits, STARVED_TIMES } from "../../lib/sandbox/python-sandbox.ts";
 import {
@@ -29,9 +32,26 @@ test("without the program the driver says what to install, and running is our fa
 test.skipIf(!hasBubblewrap)("a program that only pretends to be bubblewrap is found out", async () => {
   expect(await new BubblewrapSandbox("true").probe()).toMatchObject({
     usable: false,
-    why: expect.stringContaining("Python was not reached"),
+    why: expect.stringContaining("Python was not reached: true ended with exit code 0"),
   });
 });
+
+test.skipIf(!hasBubblewrap)(
+  "a zygote that cannot start says why: a /dev/null that is an ordinary file",
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "hone-bwrap-"));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const [file, command] = [join(dir, "null"), join(dir, "bwrap")];
+    writeFileSync(file, "", { mode: 0o444 });
+    const swapped = `args=(); for arg in "$@"; do [ "$last/$arg" = --dev-bind//dev/null ] && args+=("${file}") || args+=("$arg"); last=$arg; done`;
+    writeFileSync(command, `#!/bin/bash\n${swapped}\nexec bwrap "\${args[@]}"\n`, { mode: 0o755 });
+    chmodSync(dir, 0o755); // also nobody comes in
+    expect(await new BubblewrapSandbox(command).probe()).toEqual({
+      usable: false,
+      why: "the bubblewrap sandbox does not work: PermissionError: [Errno 13] Permission denied: '/dev/null'",
+    });
+  },
+);
 
 describe.skipIf(!hasBubblewrap)("a program", () => {
   test("is nobody, alone, and sees nothing of the host but its system", async () => {

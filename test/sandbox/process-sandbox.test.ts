@@ -103,6 +103,18 @@ describe("before the first run", () => {
       "the stub sandbox does not work: no such option",
     ],
     [
+      "says much",
+      [
+        ended("", {
+          report: Buffer.alloc(0),
+          status: 1,
+          stderr: `Traceback\n${"at\n".repeat(99)}File "x"\nIt: broke\n`,
+        }),
+      ],
+      undefined,
+      'the stub sandbox does not work: at File "x" It: broke',
+    ],
+    [
       "says nothing at all",
       [ended("", { report: Buffer.alloc(0), status: 2 })],
       undefined,
