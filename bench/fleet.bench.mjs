@@ -64,7 +64,9 @@ async function run({ settings }) {
   mkdirSync(marked);
   const all = { ...SETTINGS };
   for (const [name, value] of Object.entries(settings)) all[`hardware.processes.${name}`] = value;
-  const words = Object.entries(all).flatMap(([name, value]) => ["--set", `${name}=${value}`]).concat(given);
+  const words = Object.entries(all)
+    .flatMap(([name, value]) => ["--set", `${name}=${value}`])
+    .concat(given);
   const argv = [path.join(root, "dist/recipes/quickstart.js"), "--dir", dir, ...words];
   const preloaded = `${process.env["NODE_OPTIONS"] ?? ""} --import ${marks}`;
   const env = { ...process.env, HONE_THREADS: "1", HONE_BENCH_THREADS: marked, NODE_OPTIONS: preloaded };
