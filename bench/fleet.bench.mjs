@@ -8,6 +8,7 @@
 // batches; checksums of weights, which each actor packs once more); and the wall time of a step that an update of weights
 // takes. "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all
 // the JavaScript that one process does not need.
+// Beside it a floor: the same messages, over sockets, between processes that do nothing else (fleet-floor.mjs).
 // What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200 [--rounds 1]`
 // counts others. `--set path=value`, as often as you like, changes the recipe for all of them: a larger model, say.
 import { spawn } from "node:child_process";
@@ -16,6 +17,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { messagesAlone } from "./fleet-floor.mjs";
 import { KINDS, spentBelow } from "./fleet-threads.mjs";
 
 const smoke = process.argv.includes("--smoke");
@@ -94,7 +96,11 @@ async function run({ settings }) {
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 const spent = WAYS.map(() => []);
+const floors = WAYS.map(() => []);
 for (let round = 0; round < ROUNDS; round++) {
+  for (const [i, { settings }] of WAYS.entries())
+    if (i > 0)
+      floors[i].push(await messagesAlone(settings.actors, settings.trainers, smoke ? 60 : undefined));
   for (const [i, way] of WAYS.entries()) spent[i].push(await run(way));
   const hashes = spent.map((runs) => runs.at(-1).weights);
   if (hashes[1] !== hashes[0]) throw new Error(`not the same work: ${hashes.join(", ")}`);
@@ -136,6 +142,10 @@ for (const [i, { name }] of WAYS.entries())
           value: over(i, (all, one) => of(all, one) / all.seconds),
         }),
       ),
+      {
+        name: `floor: messages alone, of a step, ${name}`,
+        value: median(floors[i].map((floor, round) => floor / spent[i][round].seconds)),
+      },
       {
         name: `updates of weights, of a step's wall time, ${name}`,
         value: over(i, ({ updates }) => updates),
