@@ -150,6 +150,11 @@ export class Rendezvous implements AsyncDisposable {
     if (ended !== undefined) await kv.cas(REGISTERS.end(Number(ended)), null, String(code));
   }
 
+  /** A coordinator of this launch comes, perhaps after another: what that one left says nothing any more. */
+  async beginLaunch(launch: string): Promise<void> {
+    await this.#store.kv.delete(REGISTERS.launch(launch));
+  }
+
   /** Says how the coordinator of a launch ended, for agents of that launch that were not there to see it. */
   async endLaunch(launch: string, code: number): Promise<void> {
     await this.#store.kv.set(REGISTERS.launch(launch), String(code));

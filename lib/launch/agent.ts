@@ -68,6 +68,8 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
   await using _ = { [Symbol.asyncDispose]: await place(options, rendezvous) };
   if (!coordinates(options)) return await follow(options, rendezvous, new AbortController().signal);
+  const { launch } = options.contract;
+  if (launch !== undefined) await rendezvous.beginLaunch(launch);
   const child = startCoordinator(options, await addressTowards(options.store));
   const gone = new AbortController();
   const ended = once(child, "exit").then(([code]) => {
@@ -82,7 +84,6 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     follow(options, rendezvous, gone.signal),
   ]);
   const end = own === PROCESS_EXIT.config ? own : code; // its coordinator may be sound, and its recipe another
-  const { launch } = options.contract;
   if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // who comes late waits in vain
   return end;
 }

@@ -185,6 +185,15 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     writeFileSync(unseen, "");
     expect(await Promise.all([first, early])).toEqual([78, 78]);
+    rmSync(unseen);
+    const replaced = agent(0, "job.0/0", "0", unseen); // the first node's agent once more, in the same launch
+    while (!said.includes(`node 0: sitting 3 of ${runId}`))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await using there = await Rendezvous.open(server.url, runId);
+    expect(await there.endOfLaunch("job.0/0", AbortSignal.timeout(50))).toBeUndefined();
+    writeFileSync(unseen, "");
+    expect(await replaced).toBe(0);
+    expect(await agent(1, "job.0/0")).toBe(0);
   });
 
   test("a coordinator that ends before it sits takes the agents that wait for it along", async () => {
