@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { groupChecks } from "../../lib/fleet/chaos.ts";
 import { chaos } from "../../lib/fleet/index.ts";
+import { lockFolder } from "../../lib/folder-lock.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { long } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -58,6 +59,17 @@ test("processes with a GPU each are refused where there are fewer GPUs, before a
     code: "HONE_ERR_UNSUPPORTED",
     message: expect.stringContaining("3 processes sample and train, with a GPU each, and this machine has 1"),
   });
+});
+
+test("a seed's folder that is in use is refused before anything starts, and is no seed's failure", async () => {
+  const recipe = smallRecipe({}, { hardware: { processes: { actors: 1, trainers: 0 } } });
+  const options = { recipe, seed: 4, seconds: 1, dir, core: await nativeCore(), store: "nats://nowhere" };
+  const folder = join(dir, "seed-4");
+  {
+    using _ = await lockFolder(folder);
+    await expect(chaos(options)).rejects.toThrow(`${folder} belongs to a run that is under way`);
+  }
+  await expect(chaos(options)).rejects.toThrow("nats://nowhere");
 });
 
 test("a store where nobody could meet is refused, and is no seed's failure", async () => {
