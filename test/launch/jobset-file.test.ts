@@ -100,6 +100,8 @@ test("strings stay strings, whatever they look like", () => {
   const values = container.env.filter(({ value }: { value?: unknown }) => value !== undefined);
   for (const { value } of values) expect(value).toBeTypeOf("string");
   expect(container.env).toContainEqual({ name: "HONE_NODES", value: "8" });
+  const uid = { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" };
+  expect(container.env).toContainEqual({ name: "HONE_LAUNCH", valueFrom: { fieldRef: uid } });
 });
 
 test("the commands that submit it make the store's password first", () => {
