@@ -22,6 +22,11 @@ const LOCAL = "127.0.0.1";
 /** Time for listeners to read the last events. */
 const GRACE_MS = 200;
 const MOST_BODY_BYTES = 10_000;
+/** Each page holds one, and some for as long as it loads: strangers do not take all descriptors of a run. */
+const MOST_CONNECTIONS = 128;
+/** For a request to come. */
+const PATIENCE_MS = 5_000;
+const LOOK_MS = 1_000;
 const WORTH_PACKING_BYTES = 4096;
 const HEADERS = {
   "content-security-policy":
@@ -57,14 +62,19 @@ export class LiveServer implements AsyncDisposable {
     this.watch = watch;
     this.token = token;
     this.#host = host;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer(
+      { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS, connectionsCheckingInterval: LOOK_MS },
+      (request, response) => void this.#serve(request, response),
+    );
+    this.#server.maxConnections = MOST_CONNECTIONS;
   }
 
   /** Throws HONE_ERR_IO if a folder cannot be read or the port is taken. */
   static async open(dirs: readonly string[], options: LiveOptions = {}): Promise<LiveServer> {
     const live = new LiveServer(new Watch(dirs), options);
     await new Promise<void>((resolve, reject) => {
-      live.#server.once("error", (cause) => {
+      // later errors too: a connection that cannot be accepted ends no run
+      live.#server.on("error", (cause) => {
         const hint = "Choose another --port, or none for one that is free.";
         reject(new HoneError("HONE_ERR_IO", `no page at ${live.#host}: ${cause.message}`, { cause, hint }));
       });

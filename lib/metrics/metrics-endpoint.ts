@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Scrapers come one at a time. */
+/** Scrapers come one at a time, and say what they want at once. Others may hold a place for so long. */
 const MOST_CONNECTIONS = 32;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 2_000;
+const LOOK_MS = 500;
 const HEADERS = {
   "content-type": "text/plain; version=0.0.4; charset=utf-8",
   "x-content-type-options": "nosniff",
@@ -31,9 +32,9 @@ export class MetricsEndpoint {
   constructor(options: MetricsEndpointOptions) {
     this.#text = options.text;
     this.#server = createServer(
-      { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS },
-      ({ method, url }, to) =>
-        this.#answer(method ?? "", new URL(url ?? "/", "http://prometheus").pathname, to),
+      { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS, connectionsCheckingInterval: LOOK_MS },
+      // whatever stands there: of a path that is no URL nobody may make an error, which would end the process
+      ({ method = "", url = "" }, to) => this.#answer(method, url.split("?", 1)[0]!, to),
     );
     this.#server.maxConnections = MOST_CONNECTIONS;
     this.#server.unref();

@@ -1,6 +1,8 @@
-import { request } from "node:http";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
+import { BAD_REQUESTS, REFUSED, Stranger } from "../strangers.ts";
 import { addStep, smallRun, writeStatus } from "./live-run.ts";
 
 const at = (live: LiveServer, path: string) => `http://127.0.0.1:${live.port}/${path}`;
@@ -64,6 +66,22 @@ test("asks are read, controls are posted, with the token in the header and from 
   expect(await post("api/control", own, `"${"x".repeat(20_000)}"`)).toBe(413);
   expect(await post("api/control?run=0", own)).toBe(200);
   expect((await fetch(at(live, "api/control"), withToken(live))).status).toBe(405);
+});
+
+test("what a stranger says ends no run, and who says half of it is let go long before Node would", async () => {
+  const usual = createServer();
+  await new Promise<void>((resolve) => usual.listen(0, "127.0.0.1", resolve));
+  const halves = ["", "G", "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n"];
+  const there = halves.map((half) => new Stranger((usual.address() as AddressInfo).port, half));
+  await using live = await LiveServer.open([smallRun(1)]);
+  for (const bad of BAD_REQUESTS)
+    expect(await new Stranger(live.port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
+  const here = Array.from({ length: 160 }, (_, i) => new Stranger(live.port, halves[i % 3]!));
+  const all = Promise.all(here.map(({ answer }) => answer)).then(() => "ours");
+  expect(await Promise.race([all, ...there.map(({ answer }) => answer.then(() => "Node's"))])).toBe("ours");
+  expect((await fetch(live.url)).status).toBe(200);
+  usual.closeAllConnections();
+  usual.close();
 });
 
 test("what is long comes packed, with the same numbers", async () => {

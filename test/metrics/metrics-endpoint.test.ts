@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MetricsEndpoint } from "../../lib/metrics/index.ts";
+import { BAD_REQUESTS, REFUSED, Stranger } from "../strangers.ts";
 
 test("serves what there is at the time it is asked, and nothing else", async () => {
   let asked = 0;
@@ -38,4 +39,19 @@ test("of several processes each takes the next port that is free, as many as it 
   expect(await third.address).toBeUndefined();
   expect(warnings).toEqual([expect.stringContaining("EADDRINUSE")]);
   for (const each of [first, second, third]) each.close();
+});
+
+test("what a stranger says ends no process, and who says half of it or nothing keeps a scraper out for moments only", async () => {
+  const endpoint = new MetricsEndpoint({ host: "127.0.0.1", port: 0, text: () => "x 1\n", warn: () => {} });
+  const url = (await endpoint.address)!;
+  const port = Number(new URL(url).port);
+  for (const bad of BAD_REQUESTS) {
+    expect(await new Stranger(port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
+    expect(await (await fetch(url)).text()).toBe("x 1\n");
+  }
+  const halves = ["", "G", "GET /metrics HTTP/1.1\r\nhost: x\r\n"];
+  const waiting = Array.from({ length: 40 }, (_, i) => new Stranger(port, halves[i % 3]!));
+  await Promise.all(waiting.map(({ answer }) => answer)); // all are let go
+  expect(await (await fetch(url)).text()).toBe("x 1\n");
+  endpoint.close();
 });

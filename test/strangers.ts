@@ -1,0 +1,42 @@
+// Who connects to a port of a run without meaning it: scans, probes, what half a browser says.
+import { connect } from "node:net";
+
+const filled = (text: string) => `GET /${text} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`;
+
+/** Each is answered by a refusal. */
+export const BAD_REQUESTS: readonly string[] = [
+  "garbage\r\n\r\n",
+  "\0".repeat(4096),
+  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", // TLS
+  `GET // HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `GET http://[ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `GET http://x:99999/ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `${filled("%E0%A4%A")}\r\n`,
+  `${filled("x")}\r\n`,
+  `${filled("x")}x: ${"y".repeat(1 << 20)}\r\n\r\n`,
+  filled("x") + Array.from({ length: 5000 }, (_, i) => `x${i}: y\r\n`).join(""),
+  `${filled("x")}content-length: -1\r\n\r\n`,
+  `${filled("x")}transfer-encoding: chunked\r\n\r\nzz\r\n`,
+  `${filled("x")}expect: the-impossible\r\n\r\n`,
+  `${filled("x")}upgrade: websocket\r\nconnection: upgrade\r\n\r\n`,
+];
+
+/** How, at once: 408 is what one gets who is waited for. */
+export const REFUSED = /^HTTP\/1\.1 (?!408)[45]\d\d /;
+
+/** A connection on which something is said, and then nothing more. */
+export class Stranger {
+  /** All that it is told, when the other side has ended the connection, or had refused it. */
+  readonly answer: Promise<string>;
+
+  constructor(port: number, says: string) {
+    const socket = connect(port, "127.0.0.1");
+    let heard = "";
+    socket.on("data", (part) => {
+      heard += part.toString("latin1");
+    });
+    socket.on("error", () => {}); // reset
+    socket.write(Buffer.from(says, "latin1"));
+    this.answer = new Promise((resolve) => socket.on("close", () => resolve(heard)));
+  }
+}
