@@ -1,16 +1,15 @@
 #include "dist/gloo_transport.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/error.h"
 
 namespace hone::dist {
 namespace {
 
-constexpr size_t kAddressBytes = 512;  // Gloo's are at most 192
-
 int64_t milliseconds_until(Transport::Deadline deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return std::max<int64_t>(left.count(), 1);
 }
 
@@ -20,15 +19,19 @@ std::vector<HoneGlooPiece> c_pieces(const Transport::Pieces& pieces) {
   return out;
 }
 
+int checked_rank(int rank, int size) {
+  if (size < 1 || rank < 0 || rank >= size) fail(Code::kShape, "communicator: rank %d of %d ranks.", rank, size);
+  return rank;
+}
+
 }  // namespace
 
 GlooTransport::GlooTransport(std::shared_ptr<const GlooLibrary> library, const std::string& host, int rank, int size,
                              std::chrono::milliseconds connect_timeout)
-    : library_(std::move(library)), rank_(rank), size_(size), connect_timeout_(connect_timeout) {
-  if (size < 1 || rank < 0 || rank >= size) fail(Code::kShape, "communicator: rank %d of %d ranks.", rank, size);
+    : library_(std::move(library)), rank_(checked_rank(rank, size)), size_(size), connect_timeout_(connect_timeout), sockets_(host, rank, size) {
   HoneGlooText why{};
-  group_ = library_->functions().create(host.c_str(), rank, size, connect_timeout.count(), &why);
-  if (!group_) fail(Code::kIo, "communicator: cannot listen at host \"%s\": %s.", host.c_str(), why.text);
+  group_ = library_->functions().create(rank, size, &why);
+  if (!group_) fail(Code::kIo, "communicator: cannot begin (Gloo says: %s).", why.text);
 }
 
 GlooTransport::~GlooTransport() {
@@ -43,51 +46,34 @@ std::string GlooTransport::header(int from, int to) const {
 std::vector<std::string> GlooTransport::prepare() const {
   std::vector<std::string> blobs(static_cast<size_t>(size_));
   for (int peer = 0; peer < size_; ++peer) {
-    if (peer == rank_) continue;
-    std::string address(kAddressBytes, '\0');
-    address.resize(library_->functions().address(group_, peer, address.data(), address.size()));
-    if (address.empty()) fail(Code::kInternal, "prepare: an address of Gloo is longer than %zu bytes.", kAddressBytes);
-    blobs[size_t(peer)] = header(rank_, peer) + address;
+    const RankSockets::Invitation& own = sockets_.invitation(peer);
+    if (peer != rank_) blobs[size_t(peer)] = header(rank_, peer) + std::string(reinterpret_cast<const char*>(&own), sizeof(own));
   }
   return blobs;
 }
 
 void GlooTransport::connect(const std::vector<std::string>& blobs) {
-  check_blobs(blobs);
+  std::vector<Descriptor> sockets = sockets_.connect(invitations(blobs), std::chrono::steady_clock::now() + connect_timeout_);
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) continue;
-    const std::string address = blobs[size_t(peer)].substr(header(peer, rank_).size());
     HoneGlooText why{};
-    expect(library_->functions().connect(group_, peer, address.data(), address.size(), &why),
-           ("connect to rank " + std::to_string(peer)).c_str(), why);
+    expect(library_->functions().take(group_, peer, sockets[size_t(peer)].release(), &why), "connect", why);
   }
-  greet();
 }
 
-void GlooTransport::check_blobs(const std::vector<std::string>& blobs) const {
+std::vector<RankSockets::Invitation> GlooTransport::invitations(const std::vector<std::string>& blobs) const {
   if (int(blobs.size()) != size_) fail(Code::kConfig, "connect: %zu blobs for %d ranks.", blobs.size(), size_);
-  const std::vector<std::string> own = prepare();
+  std::vector<RankSockets::Invitation> out(blobs.size());
   for (int peer = 0; peer < size_; ++peer) {
     const std::string& blob = blobs[size_t(peer)];
+    const std::string head = header(peer, rank_);
     if (peer == rank_) continue;
-    const size_t address = own[size_t(peer)].size() - header(rank_, peer).size();
-    if (blob.rfind(header(peer, rank_), 0) != 0 || blob.size() != header(peer, rank_).size() + address) {
+    if (blob.rfind(head, 0) != 0 || blob.size() != head.size() + sizeof(RankSockets::Invitation)) {
       fail(Code::kConfig, "connect: entry %d is not what rank %d prepared for rank %d of %d.", peer, peer, rank_, size_);
     }
+    std::memcpy(&out[size_t(peer)], blob.data() + head.size(), sizeof(RankSockets::Invitation));
   }
-}
-
-/// The kernel completes a connection before the other process has asked for it: only an answer shows that it has.
-void GlooTransport::greet() {
-  char here = 1;
-  std::vector<char> there(static_cast<size_t>(size_));
-  Pieces sends, receives;
-  for (int peer = 0; peer < size_; ++peer) {
-    if (peer == rank_) continue;
-    sends.push_back({peer, &here, 1});
-    receives.push_back({peer, &there[size_t(peer)], 1});
-  }
-  exchange(0, sends, receives, std::chrono::steady_clock::now() + connect_timeout_);
+  return out;
 }
 
 void GlooTransport::exchange(uint64_t tag, const Pieces& sends, const Pieces& receives, Deadline deadline) {
@@ -107,7 +93,10 @@ void GlooTransport::expect(HoneGlooStatus status, const char* what, const HoneGl
   }
 }
 
-void GlooTransport::interrupt() { library_->functions().interrupt(group_); }
+void GlooTransport::interrupt() {
+  sockets_.interrupt();
+  library_->functions().interrupt(group_);
+}
 void GlooTransport::leave() { library_->functions().leave(group_); }
 
 }  // namespace hone::dist

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "dist/gloo_library.h"
+#include "dist/rank_sockets.h"
 #include "dist/transport.h"
 
 namespace hone::dist {
 
-/// Made in two steps, between which somebody carries what each rank prepared to the others. Whoever reaches the port may
-/// speak: there is neither a password nor encryption.
+/// Made in two steps, between which somebody carries what each rank prepared to the others: how to reach it, and a secret
+/// without which nobody is let in (RankSockets). Nothing is encrypted.
 class GlooTransport final : public Transport {
  public:
-  /// Listens at `host`, a name or an address of this machine that the others reach. Throws kShape for a rank that is not one
+  /// Listens at `host`, a name or an address of this machine that the others reach, until connect() ends. Throws kShape for a rank that is not one
   /// of `size`, kIo for another machine's host.
   GlooTransport(std::shared_ptr<const GlooLibrary> library, const std::string& host, int rank, int size,
                 std::chrono::milliseconds connect_timeout);
@@ -23,8 +24,7 @@ class GlooTransport final : public Transport {
   /// What each rank needs to reach this one; that for itself is empty.
   std::vector<std::string> prepare() const;
   /// blobs[p]: what rank p prepared for this one. Returns when all are connected, once. Throws kConfig for a blob that is not
-  /// that, kCollective where a rank is not there within
-  /// connect_timeout.
+  /// that, kCollective where a rank is not there within connect_timeout, kAborted after interrupt().
   void connect(const std::vector<std::string>& blobs);
 
   int rank() const override { return rank_; }
@@ -35,13 +35,13 @@ class GlooTransport final : public Transport {
 
  private:
   std::string header(int from, int to) const;
-  void check_blobs(const std::vector<std::string>& blobs) const;
-  void greet();
+  std::vector<RankSockets::Invitation> invitations(const std::vector<std::string>& blobs) const;
   void expect(HoneGlooStatus status, const char* what, const HoneGlooText& why) const;
 
   std::shared_ptr<const GlooLibrary> library_;
   int rank_, size_;
   std::chrono::milliseconds connect_timeout_;
+  RankSockets sockets_;
   HoneGlooGroup* group_ = nullptr;
 };
 

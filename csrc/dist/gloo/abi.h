@@ -31,12 +31,10 @@ struct HoneGlooText {
 struct HoneGlooFunctions {
   int version;        // of this table
   const char* gloo;   // "0.5.0"
-  /// Null, and why, where `host` is no address of this machine.
-  HoneGlooGroup* (*create)(const char* host, int rank, int size, int64_t connect_ms, HoneGlooText* why);
-  /// Bytes written: what `peer` needs to reach this rank. 0 if they do not fit.
-  size_t (*address)(HoneGlooGroup*, int peer, void* out, size_t capacity);
-  /// Once a peer, in the order of ranks, with what that peer's address() gave for this rank. Blocks for up to connect_ms.
-  HoneGlooStatus (*connect)(HoneGlooGroup*, int peer, const void* address, size_t bytes, HoneGlooText* why);
+  /// Null, and why.
+  HoneGlooGroup* (*create)(int rank, int size, HoneGlooText* why);
+  /// Once a peer: a socket, not blocking, at whose other end that peer does the same. Owns it from here on, however it ends.
+  HoneGlooStatus (*take)(HoneGlooGroup*, int peer, int socket, HoneGlooText* why);
   /// All of it at once, at most one piece each way with a peer. Blocks.
   HoneGlooStatus (*exchange)(HoneGlooGroup*, uint64_t tag, const HoneGlooPiece* sends, size_t send_count,
                              const HoneGlooPiece* receives, size_t receive_count, int64_t timeout_ms, HoneGlooText* why);
@@ -47,7 +45,7 @@ struct HoneGlooFunctions {
   void (*destroy)(HoneGlooGroup*);
 };
 
-inline constexpr int kHoneGlooVersion = 1;
+inline constexpr int kHoneGlooVersion = 2;
 
 /// The one symbol of the library.
 const HoneGlooFunctions* hone_gloo();

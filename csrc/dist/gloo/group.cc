@@ -1,20 +1,20 @@
 // A rank's sockets over Gloo, and the C table in front of them. Every exception of Gloo ends here.
-#include <fcntl.h>
 #include <gloo/common/error.h>
 #include <gloo/config.h>
 #include <gloo/transport/context.h>
+#include <gloo/transport/tcp/context.h>
 #include <gloo/transport/tcp/device.h>
+#include <gloo/transport/tcp/pair.h>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,10 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "dist/descriptor.h"
 #include "dist/gloo/abi.h"
 
 namespace {
 
+namespace tcp = gloo::transport::tcp;
 using Buffer = gloo::transport::UnboundBuffer;
 struct Posted {
   int peer;
@@ -45,19 +47,7 @@ void wake(Buffer& buffer) {
 }
 
 milliseconds left_until(Clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-  return std::max(left, milliseconds(1));  // 0 is for ever
-}
-
-/// A child process must not keep sockets open whose other end waits for this process to die.
-void close_sockets_on_exec() {
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
-    const int fd = std::atoi(entry.path().filename().c_str());
-    if (entry.symlink_status(none).type() != std::filesystem::file_type::symlink) continue;
-    if (std::filesystem::read_symlink(entry.path(), none).string().rfind("socket:", 0) != 0) continue;
-    fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
-  }
+  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(1));  // 0 is for ever
 }
 
 /// Threads that begin in its scope do not preempt others when they wake; they get their share of the processors all the same.
@@ -76,13 +66,58 @@ class WithoutPreemption {
   const bool ordinary_ = sched_getscheduler(0) == SCHED_OTHER;
 };
 
+/// Gloo insists on listening, until a pair gets its socket or as long as the device lives: at an address of this machine's own
+/// loopback that nobody asks for.
+constexpr const char* kNowhere = "127.71.76.79";
+
 /// Its thread tries for a connection's lock and comes back at once, again and again, while a caller has it. One that woke in
 /// the caller's place, because the answer to what the caller sends is there already, would spin until its time is over:
 /// milliseconds for an exchange of microseconds.
-std::shared_ptr<gloo::transport::Device> make_device(const char* host) {
+std::shared_ptr<gloo::transport::Device> make_device() {
   const WithoutPreemption scope;
-  return gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(host));
+  return tcp::CreateDevice(kNowhere);
 }
+
+/// A connection whose events come by Gloo's thread, where nobody would catch what it throws: that would end the process. Of
+/// the arguments it matters only that they are passed on; they differ by Gloo's version.
+template <class Events>
+class GuardedPair;
+template <class... Arguments>
+class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
+ public:
+  using tcp::Pair::Pair;
+  void handleEvents(Arguments... arguments) override {
+    try {
+      tcp::Pair::handleEvents(arguments...);
+    } catch (const std::exception& error) {
+      const std::unique_lock lock(m_, std::try_to_lock);  // who has it may wait for this thread
+      if (lock && !ex_) signalException(error.what());
+    }
+  }
+};
+
+/// Over a socket of which it is known who is at the other end. Gloo's own way to connect takes whoever comes first for the
+/// peer: at a port for each (in 2022), or by a number that counts from 0.
+class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
+ public:
+  using GuardedPair::GuardedPair;
+
+  void take(hone::dist::Descriptor socket) {
+    const std::lock_guard lock(m_);
+    throwIfException();
+    if (fd_ >= 0) {  // the port
+      device_->unregisterDescriptor(fd_, this);
+      ::close(std::exchange(fd_, -1));
+    }
+    sockaddr_storage other{};
+    socklen_t bytes = sizeof(other);
+    getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &bytes);  // of one that is lost already none
+    peer_ = tcp::Address(other);
+    device_->registerDescriptor(socket.get(), EPOLLIN, this);
+    fd_ = socket.release();
+    changeState(CONNECTED);
+  }
+};
 
 void say(HoneGlooText* why, const char* text) {
   std::strncpy(why->text, text, sizeof(why->text) - 1);
@@ -149,19 +184,14 @@ class Watch {
 }  // namespace
 
 struct HoneGlooGroup {
-  HoneGlooGroup(const char* host, int rank, int size, milliseconds connect)
-      : device(make_device(host)), context(device->createContext(rank, size)) {
-    context->setTimeout(connect);  // a pair takes it when it is made
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer != rank) context->createPair(peer);
-    }
-    close_sockets_on_exec();
-  }
+  HoneGlooGroup(int rank, int size) : device(make_device()), context(device->createContext(rank, size)) {}
 
-  void connect(int peer, const std::vector<char>& address) {
-    context->getPair(peer)->connect(address);
+  void take(int peer, hone::dist::Descriptor socket) {
+    auto pair = std::make_unique<Pair>(static_cast<tcp::Context*>(context.get()), static_cast<tcp::Device*>(device.get()), peer,
+                                       context->getTimeout());
+    pair->take(std::move(socket));
+    context->getPair(peer) = std::move(pair);
     watch.add(*context, peer);
-    close_sockets_on_exec();
   }
 
   void exchange(uint64_t tag, const std::vector<HoneGlooPiece>& sends, const std::vector<HoneGlooPiece>& receives,
@@ -178,7 +208,6 @@ struct HoneGlooGroup {
       throw;
     }
     forget();
-    met = true;
   }
 
   void interrupt() {
@@ -187,13 +216,9 @@ struct HoneGlooGroup {
     for (const auto& [peer, buffer] : waited) wake(*buffer);
   }
 
-  /// To close is to reset the connection. One that is reset before the other process has come to accept it is an error that
-  /// Gloo's thread there throws, which ends that process; until all have answered, a pair is let go without that.
   void leave() {
     for (int peer = 0; peer < context->size; ++peer) {
-      std::unique_ptr<gloo::transport::Pair>& pair = context->getPair(peer);
-      if (pair && met) pair->close();
-      else pair.reset();
+      if (const auto& pair = context->getPair(peer)) pair->close();
     }
   }
 
@@ -239,7 +264,6 @@ struct HoneGlooGroup {
     waited.clear();
   }
 
-  bool met = false;  // the first exchange is one with all
   std::mutex mutex;
   std::vector<std::pair<int, Buffer*>> waited;  // by peer
   bool interrupted = false;
@@ -267,26 +291,18 @@ HoneGlooStatus guarded(Clock::time_point deadline, HoneGlooText* why, const F& f
   }
 }
 
-HoneGlooGroup* create(const char* host, int rank, int size, int64_t connect_ms, HoneGlooText* why) {
+HoneGlooGroup* create(int rank, int size, HoneGlooText* why) {
   try {
-    return new HoneGlooGroup(host, rank, size, milliseconds(connect_ms));
+    return new HoneGlooGroup(rank, size);
   } catch (const std::exception& error) {
     say(why, error.what());
     return nullptr;
   }
 }
 
-size_t address(HoneGlooGroup* group, int peer, void* out, size_t capacity) {
-  const std::vector<char> bytes = group->context->getPair(peer)->address().bytes();
-  if (bytes.size() > capacity) return 0;
-  std::memcpy(out, bytes.data(), bytes.size());
-  return bytes.size();
-}
-
-HoneGlooStatus connect(HoneGlooGroup* group, int peer, const void* address, size_t bytes, HoneGlooText* why) {
-  const auto deadline = Clock::now() + group->context->getTimeout();
-  const char* const begin = static_cast<const char*>(address);
-  return guarded(deadline, why, [&] { group->connect(peer, {begin, begin + bytes}); });
+HoneGlooStatus take(HoneGlooGroup* group, int peer, int socket, HoneGlooText* why) {
+  hone::dist::Descriptor own(socket);
+  return guarded(Clock::time_point::max(), why, [&] { group->take(peer, std::move(own)); });
 }
 
 HoneGlooStatus exchange(HoneGlooGroup* group, uint64_t tag, const HoneGlooPiece* sends, size_t send_count,
@@ -305,7 +321,7 @@ void destroy(HoneGlooGroup* group) { delete group; }
 #define HONE_VERSION(a, b, c) HONE_TEXT(a) "." HONE_TEXT(b) "." HONE_TEXT(c)
 constexpr HoneGlooFunctions kFunctions = {
     kHoneGlooVersion, HONE_VERSION(GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH),
-    create, address, connect, exchange, interrupt, leave, destroy};
+    create, take, exchange, interrupt, leave, destroy};
 
 }  // namespace
 
