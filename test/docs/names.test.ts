@@ -47,7 +47,8 @@ const examplesOf = (page: string) =>
 /** Text in backticks, and diagrams: fenced blocks in no language. */
 function codeOf(page: string): string[] {
   const text = read(page);
-  const diagrams = [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((m) => m[1]!);
+  const fenced = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
+  const diagrams = fenced.filter(([, language]) => language === "").map((m) => m[2]!);
   const spans = text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g);
   return [...[...spans].map((m) => m[1]!), ...diagrams];
 }

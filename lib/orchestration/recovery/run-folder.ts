@@ -42,8 +42,9 @@ export async function claimRunFolder({
   });
 }
 
-/** Throws what claimRunFolder does: for whoever starts processes before the run that claims it. */
+/** Throws what claimRunFolder does, and makes no folder: for whoever starts processes before the run that claims it. */
 export async function expectClaimable(options: FolderOptions): Promise<void> {
+  if (!existsSync(options.dir)) return;
   using _ = await claimRunFolder(options);
 }
 
