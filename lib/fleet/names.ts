@@ -65,6 +65,9 @@ export const rankName = (rank: number, epoch: number): string => `trainer.${rank
 /** "actor.1#2": the second process that was actor 1. */
 export const memberName = (place: PlaceName, incarnation: number): string => `${place}#${incarnation}`;
 
+/** Processes that were a member's place before it. */
+export const predecessors = (member: string): number => Number(member.slice(member.indexOf("#") + 1)) - 1;
+
 /** How long a fleet waits for what; the coordinator's are everybody's. Milliseconds. */
 export interface FleetSettings {
   /** After so long without renewal a request goes to another actor. */

@@ -1,5 +1,5 @@
 import type { ProcessStatus } from "../metrics/index.ts";
-import { memberName } from "./names.ts";
+import { memberName, predecessors } from "./names.ts";
 import type { RankWord } from "./rank-pulse.ts";
 import type { MemberStatus, Roster } from "./roster.ts";
 import type { PlaceStatus } from "./supervisor.ts";
@@ -32,7 +32,7 @@ export class ProcessBoard {
       name: member.place,
       pid: member.pid,
       state: "alive" as const,
-      restarts: 0,
+      restarts: predecessors(member.member),
       ...this.#work(member),
     }));
     const ranks = this.ranks.map(({ rank, epoch, pid }) => {

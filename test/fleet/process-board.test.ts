@@ -115,3 +115,11 @@ test("an actor that was told of the current weights does not lag, though its las
     [5, 0, "waits for requests"],
   ]);
 });
+
+test("of an agent's processes it is told how many were in their place before", () => {
+  const board = boardOf(() => [{ ...actor(1, { version: 5 }), member: "actor.1#3" }], [], [host(0, 0)]);
+  expect(board.look()).toMatchObject([
+    { name: "actor.1", restarts: 2 },
+    { name: "verifier.0", restarts: 0 },
+  ]);
+});

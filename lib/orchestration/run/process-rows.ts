@@ -52,16 +52,17 @@ function trainerWords({ state, doing }: ProcessStatus, { training }: ProcessFact
   return training ? "trains" : "waits for a batch";
 }
 
-/** Tells of each process that ended, once. */
+/** Tells of each process that ended, once; of an agent's, whose end is not known here, that there is another. */
 export class EndedProcesses {
   readonly #told = new Map<string, number>();
 
   /** What is new among the rows, in words. */
   of(rows: readonly ProcessStatus[]): string[] {
-    return rows.flatMap(({ name, ended }) => {
-      if (ended === undefined || this.#told.get(name) === ended.atMs) return [];
-      this.#told.set(name, ended.atMs);
-      return [`${name} ended ${endWords(ended)}`];
+    return rows.flatMap(({ name, restarts, ended }) => {
+      const news = ended?.atMs ?? restarts;
+      if (news === (this.#told.get(name) ?? 0)) return [];
+      this.#told.set(name, news);
+      return [ended ? `${name} ended ${endWords(ended)}` : `${name} was started again by its agent`];
     });
   }
 }

@@ -59,3 +59,14 @@ test("each end is told once, with the last line that was said", () => {
     "actor.1 ended by SIGKILL; it said last: HONE_ERR_IO  b",
   ]);
 });
+
+test("an agent's process that was started again is told once a time", () => {
+  const ends = new EndedProcesses();
+  const row = (restarts: number) => [{ name: "actor.1", state: "alive" as const, restarts, doing: "" }];
+  expect([0, 1, 1, 2].map((restarts) => ends.of(row(restarts)))).toEqual([
+    [],
+    ["actor.1 was started again by its agent"],
+    [],
+    ["actor.1 was started again by its agent"],
+  ]);
+});
