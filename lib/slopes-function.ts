@@ -33,7 +33,8 @@ async function importSlopes(place: string, sha256: string): Promise<SlopesFuncti
     const message = `objective.slopes: ${path} has hash ${found}; the recipe was made with ${sha256}`;
     throw unloadable(message, "Put the file back as it was, or define the recipe again.");
   }
-  const exports = await importUserModule(url).catch((cause: unknown) => {
+  // by its hash, too: an import of the file as it was before would be kept
+  const exports = await importUserModule(`${url}?sha256=${sha256}`).catch((cause: unknown) => {
     throw unloadable(`objective.slopes: ${path} cannot be imported: ${String(cause)}`, undefined, cause);
   });
   const slopes = exports[decodeURIComponent(name)];

@@ -3,26 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SlopesFunction, SlopesRequest } from "../lib/custom-objective.ts";
+import type { SlopesFunction } from "../lib/custom-objective.ts";
 import { askSlopes, loadSlopes, moduleHash } from "../lib/slopes-function.ts";
+import { slopesRequest } from "./fixtures/slopes-request.ts";
 
 const SETTINGS = { clipLow: 0.1, clipHigh: 0.2, sequenceWeight: "length" } as const;
 
-/** Three sequences of 0, 2 and 1 tokens. */
-const request = (): SlopesRequest => ({
-  logprobs: Float64Array.of(-1, -2, -3),
-  entropies: Float64Array.of(1, 1, 1),
-  behaviorLogprobs: Float64Array.of(-1, -2, -3),
-  advantages: Float64Array.of(1, -1, 1),
-  sequences: Int32Array.of(0, 0, 2, 3),
-  totalSequences: 3,
-  totalGroups: 1,
-  totalTokens: 3,
-  out: new Float64Array(3),
-  losses: new Float64Array(3),
-});
 const ask = (slopes: SlopesFunction) => {
-  const asked = request();
+  const asked = slopesRequest();
   askSlopes(slopes, asked, SETTINGS);
   return [...asked.losses];
 };
@@ -135,3 +123,13 @@ test("a module that cannot be had is a typed error; one that is mended is loaded
   moduleOf("changed.ts", "export default () => 1;");
   expect(ask(await loadSlopes(before))).toEqual([0, 1, 0]);
 });
+
+test.each(["again.ts", "again.mjs"])(
+  "%s, changed and named anew in one process, is not the one before",
+  async (name) => {
+    for (const loss of [1, 2]) {
+      const given = moduleOf(name, `export default () => ${loss};`);
+      expect(ask(await loadSlopes(given))).toEqual([0, loss, 0]);
+    }
+  },
+);

@@ -1,24 +1,12 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { defineRecipe, recipeInput } from "../../../lib/config/index.ts";
-import type { SlopesFunction, SlopesRequest } from "../../../lib/custom-objective.ts";
+import type { SlopesFunction } from "../../../lib/custom-objective.ts";
 import { customSlopes, openSlopes } from "../../../lib/orchestration/line/custom-slopes.ts";
 import { moduleHash } from "../../../lib/slopes-function.ts";
+import { slopesRequest } from "../../fixtures/slopes-request.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-/** Three sequences of 0, 2 and 1 tokens. */
-const request = (): SlopesRequest => ({
-  logprobs: Float64Array.of(-1, -2, -3),
-  entropies: Float64Array.of(1, 1, 1),
-  behaviorLogprobs: Float64Array.of(-1, -2, -3),
-  advantages: Float64Array.of(1, -1, 1),
-  sequences: Int32Array.of(0, 0, 2, 3),
-  totalSequences: 3,
-  totalGroups: 1,
-  totalTokens: 3,
-  out: new Float64Array(3),
-  losses: new Float64Array(3),
-});
 test("a recipe defined with the function calls it; one read from JSON knows its name alone and says so", () => {
   const calls: number[] = [];
   const mine: SlopesFunction = ({ out }) => calls.push(out.length);
@@ -26,7 +14,7 @@ test("a recipe defined with the function calls it; one read from JSON knows its 
   for (const { objective } of [recipe, defineRecipe(recipeInput(recipe))]) {
     const slopes = customSlopes(objective);
     expect(slopes).toBeTypeOf("function");
-    if (typeof slopes === "function") slopes(request());
+    if (typeof slopes === "function") slopes(slopesRequest());
   }
   expect(calls).toEqual([3, 3]);
   const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));
