@@ -54,6 +54,15 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     }, 2_500));
 
   // A process that closes much, or ends on a busy machine, has ended seconds after it has given its place up.
+  test("whoever says first how a sitting ended is right", () =>
+    two(async (coordinator, agent) => {
+      const sitting = await coordinator.sit();
+      await coordinator.preside(sitting);
+      await agent.end(78, sitting);
+      await coordinator.end(75);
+      expect(await agent.over(sitting)).toBe(78);
+    }));
+
   test("how it ended is heard seconds after it has gone, unless another sits by then", () =>
     two(async (coordinator, agent) => {
       await coordinator.preside(await coordinator.sit());

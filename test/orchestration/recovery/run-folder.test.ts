@@ -6,6 +6,7 @@ import { createRun } from "../../../lib/orchestration/index.ts";
 import {
   claimRunFolder,
   clearRunFolder,
+  expectClaimable,
   recordedHeldOut,
   runClock,
 } from "../../../lib/orchestration/recovery/run-folder.ts";
@@ -18,6 +19,14 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-folder-"));
 });
 afterEach(() => rmSync(dir, { recursive: true }));
+
+test("asking whether a folder can be claimed makes none, and refuses one that is in use", async () => {
+  const none = join(dir, "none");
+  await expectClaimable({ dir: none });
+  expect(readdirSync(dir)).toEqual([]);
+  using _ = await claimRunFolder({ dir });
+  await expect(expectClaimable({ dir })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
 
 test("a new run replaces the last only when told to, and what it refuses it leaves as it was", async () => {
   const options = { verifiers, dir, core: standInCore() };
