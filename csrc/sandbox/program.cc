@@ -102,7 +102,6 @@ void Program::ended(int code, double cpu, double spent) {
   if (WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL) {
     result_.end = is_slow_ || cpu >= request_.cpu_seconds - kShort ? End::kTooSlow : End::kLost;
   }
-  if (is_too_much_) result_.end = End::kTooMuchOutput;
   has_ended_ = true;
   pid_ = 0;
   ::close(death_);
@@ -111,6 +110,8 @@ void Program::ended(int code, double cpu, double spent) {
 }
 
 bool Program::send(int fd) {
+  // Not before: of a process that has ended, output may still lie in its pipes.
+  if (is_too_much_) result_.end = End::kTooMuchOutput;
   std::array<iovec, 4> parts{iovec{&result_, sizeof result_}};
   for (std::size_t which = 0; which < 3; ++which) {
     const std::span<std::byte> written = buffers_.written(which);

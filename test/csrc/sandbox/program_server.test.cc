@@ -1,5 +1,6 @@
 // The server against a host and programs written here: each run is a fork of this test. Mutants tried: job left in memory
-// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited, an empty filter taken for none, a filter that is not installed.
+// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited, an empty
+// filter taken for none, a filter that is not installed, too much output looked for only when the process ends.
 #include "sandbox/program_server.h"
 
 #include <fcntl.h>
@@ -41,6 +42,8 @@ void write_all(int fd, std::string_view text) {
     text.remove_prefix(size_t(n));
   }
 }
+
+std::string proc_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 /// "Seccomp:\t2" where a filter is installed. Source: Linux, proc_pid_status(5).
 std::string seccomp_mode() {
@@ -124,6 +127,11 @@ int secrets_in_memory() {
   if (job == "flood") {
     for (;;) (void)!write(1, "flood", 5);  // whether anybody reads or not
   }
+  if (job == "too late") {
+    kill(getppid(), SIGSTOP);
+    write_all(1, std::string(101, 'x'));
+    _exit(0);
+  }
   if (job == "memory") write_all(1, std::to_string(memory_bytes));
   write_all(1, job);
   write_all(2, "errors");
@@ -163,6 +171,16 @@ class Host {
     const Request request{number, uint32_t(job.size()), wall_ms, 10, 1u << 30, output_bytes, 100};
     write_all(requests_, {reinterpret_cast<const char*>(&request), sizeof request});
     write_all(requests_, job);
+  }
+  /// Waits until a run has stopped the server and has itself ended, then lets the server go on.
+  void go_on_after_the_run() const {
+    int code = 0;
+    if (waitpid(pid_, &code, WUNTRACED) != pid_ || !WIFSTOPPED(code)) std::abort();
+    pid_t run = 0;
+    std::ifstream(proc_of(pid_) + "/task/" + std::to_string(pid_) + "/children") >> run;
+    for (std::string text; text.find(") Z") == std::string::npos; usleep(1000))
+      std::getline(std::ifstream(proc_of(run) + "/stat"), text);
+    kill(pid_, SIGCONT);
   }
   void call_off(uint32_t number) {
     const Request request{number, kCallOff, 0, 0, 0, 0, 0};
@@ -224,6 +242,15 @@ TEST(an_end_is_told_as_it_was) {
   EXPECT_TRUE(flood.result.cpu_us < 5'000'000);  // ended by us, not by its limit of 10 s
   EXPECT_EQ(flood.texts[0].size(), size_t(1000));
   EXPECT_EQ(int(host.run(std::string(1000, 'x'), 30000, 1000).result.end), int(End::kExited));
+}
+
+TEST(too_much_output_is_told_of_a_run_that_ended_before_it_was_read) {
+  Host host;
+  host.ask(1, "too late", 30000, 100);
+  host.go_on_after_the_run();
+  const Answer answer = host.answer();
+  EXPECT_EQ(int(answer.result.end), int(End::kTooMuchOutput));
+  EXPECT_EQ(answer.texts[0].size(), size_t(100));
 }
 
 TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
