@@ -70,6 +70,8 @@ function sharedNow(): number {
 
 /** The current phase of a process. */
 export interface Progress {
+  /** Which of its jobs it is at, 1 for the first; 0 before it has taken one. */
+  readonly job: number;
   readonly phase: Phase;
   readonly member: number | undefined;
   readonly elapsedMs: number;
@@ -81,8 +83,9 @@ export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs">
   readonly why: (typeof WHYS)[number];
 }
 
-/** Bytes of a record of progress: since, limit, member, phase. The one of the process's end lies behind it. */
-const BYTES = 24;
+/** Bytes of a record of progress: since, limit, member, phase, job. The one of the process's end lies behind it. */
+const BYTES = 28;
+type JobRecord = readonly [since: number, limit: number, member: number, phase: number, job: number];
 
 /**
  * The current phase of a process and its start, in a file that outlives the process: one that is stuck in a loop or
@@ -92,47 +95,54 @@ const BYTES = 24;
 export class JobProgress {
   readonly #fd: number;
   readonly #record = new DataView(new ArrayBuffer(BYTES));
+  #job = 0;
 
   constructor(fd: number) {
     this.#fd = fd;
   }
 
+  /** The process takes its next job: the phases that begin from here on are of that one. */
+  take(): void {
+    this.#job += 1;
+  }
+
   /** The process begins this phase, with this time limit. */
   begin(phase: Phase, limitMs = Number.POSITIVE_INFINITY, member = -1): void {
-    this.#write(0, sharedNow(), limitMs, member, PHASES.indexOf(phase));
+    this.#write(0, [sharedNow(), limitMs, member, PHASES.indexOf(phase), this.#job]);
   }
 
   read(): Progress {
-    const [since, limitMs, member, phase] = this.#read(0);
+    const [since, limitMs, member, phase, job] = this.#read(0);
     const elapsedMs = PHASES[phase] === "idle" ? 0 : sharedNow() - since;
-    return { ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
+    return { job, ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
   }
 
   /** The process ends itself because of this phase. */
-  end(why: Exclude<Ending["why"], "unknown">, { phase, member = -1, elapsedMs }: Progress): void {
-    this.#write(BYTES, elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase));
+  end(why: Exclude<Ending["why"], "unknown">, { job, phase, member = -1, elapsedMs }: Progress): void {
+    this.#write(BYTES, [elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase), job]);
   }
 
-  /** Reads the ending of a dead process. */
-  readEnd(): Ending {
-    const [elapsedMs, why, member, phase] = this.#read(BYTES);
-    return why > 0
-      ? { why: WHYS[why]!, ...placeOf(member, phase), elapsedMs }
-      : { why: "unknown", ...this.read() };
+  /** Reads the ending of a dead process that was given so many jobs, the last of which it has not answered. */
+  readEnd(given: number): Ending {
+    const [elapsedMs, why, member, phase, job] = this.#read(BYTES);
+    if (why === 0) return { why: "unknown", ...this.read() };
+    // it had answered an earlier one when it was ended for that: of the last this says nothing
+    if (job !== given) return { why: "unknown", phase: "idle", member: undefined, elapsedMs: 0 };
+    return { why: WHYS[why]!, ...placeOf(member, phase), elapsedMs };
   }
 
-  #write(at: number, since: number, limit: number, member: number, phase: number): void {
+  #write(at: number, [since, limit, member, phase, job]: JobRecord): void {
     this.#record.setFloat64(0, since);
     this.#record.setFloat64(8, limit);
-    this.#record.setInt32(16, member);
-    this.#record.setInt32(20, phase);
+    for (const [i, value] of [member, phase, job].entries()) this.#record.setInt32(16 + 4 * i, value);
     writeSync(this.#fd, this.#record, 0, BYTES, at);
   }
 
-  #read(at: number): readonly [number, number, number, number] {
+  #read(at: number): JobRecord {
     const record = new DataView(new ArrayBuffer(BYTES)); // zeros where nothing was written yet
     readSync(this.#fd, record, 0, BYTES, at);
-    return [record.getFloat64(0), record.getFloat64(8), record.getInt32(16), record.getInt32(20)];
+    const [member, phase, job] = [16, 20, 24].map((i) => record.getInt32(i)) as [number, number, number];
+    return [record.getFloat64(0), record.getFloat64(8), member, phase, job];
   }
 }
 

@@ -21,6 +21,7 @@ try {
 const progress = new JobProgress(PROGRESS_FD);
 process.on("message", async (job: VerificationJob) => {
   await watched;
+  progress.take();
   const result = await judgeJob(job, progress);
   progress.begin("idle");
   process.send!(result);

@@ -36,6 +36,7 @@ export class VerifierProcess {
   readonly #progress: JobProgress;
   #settle: ((end: JobEnd) => void) | undefined;
   #end: Loss | undefined;
+  #given = 0;
   #tail = "";
 
   /** Throws the system's error if it refuses a file or a process. */
@@ -70,6 +71,7 @@ export class VerifierProcess {
   /** Judges a job. Never rejects: what becomes of the process is in the answer. */
   judge(job: VerificationJob): Promise<JobEnd> {
     if (this.#end) return Promise.resolve(this.#end);
+    this.#given += 1;
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#child.send(job, () => {}); // if it cannot be sent, the process has ended
@@ -97,7 +99,7 @@ export class VerifierProcess {
   }
 
   #endOf(how: string): Loss {
-    const { why, phase, member, elapsedMs } = this.#progress.readEnd();
+    const { why, phase, member, elapsedMs } = this.#progress.readEnd(this.#given);
     const kind = why === "unknown" ? (OUT_OF_MEMORY.test(this.#tail) ? "exhausted" : "lost") : why;
     const said = /^\S*Error\b.*$/m.exec(this.#tail)?.[0].slice(0, 200);
     return { kind, phase, member, elapsedMs, cause: `${how}${said && kind === "lost" ? `: ${said}` : ""}` };

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { JobProgress } from "../../../lib/rewards/pool/verification-job.ts";
 
-// Mutants tried: the end read as where the process has got to since, an idle process that grows old.
+// Mutants tried: the end read as where the process has got to since, an idle process that grows old, an end for whatever job
+// is the last.
 
 const folder = mkdtempSync(join(tmpdir(), "hone-progress-"));
 let fd: number;
@@ -28,8 +29,10 @@ test("what one side writes the other reads, from the beginning on", () => {
   expect([phase, member]).toEqual(["verifying", 7]);
   expect(elapsedMs).toBeGreaterThanOrEqual(0);
   expect(elapsedMs + leftMs).toBeCloseTo(100, 3);
+  theirs.take();
   theirs.begin("idle");
   expect(mine.read()).toEqual({
+    job: 1,
     phase: "idle",
     member: undefined,
     elapsedMs: 0,
@@ -48,9 +51,22 @@ test("time passes for what has begun, on the clock of every process", async () =
 
 test("why a process ended itself stays with what it was at, though it moved on before it died", () => {
   const progress = new JobProgress(fd);
+  progress.take();
   progress.begin("verifying", 100, 3);
-  expect(progress.readEnd()).toMatchObject({ why: "unknown", phase: "verifying", member: 3 });
+  expect(progress.readEnd(1)).toMatchObject({ why: "unknown", phase: "verifying", member: 3 });
   progress.end("expired", { ...progress.read(), elapsedMs: 101 });
   progress.begin("verifying", 100, 4);
-  expect(progress.readEnd()).toEqual({ why: "expired", phase: "verifying", member: 3, elapsedMs: 101 });
+  expect(progress.readEnd(1)).toEqual({ why: "expired", phase: "verifying", member: 3, elapsedMs: 101 });
+});
+
+test("a process that was ended for a job which it had answered meanwhile was idle when it got the next", () => {
+  const progress = new JobProgress(fd);
+  progress.take();
+  progress.begin("verifying", 100, 0);
+  progress.end("expired", { ...progress.read(), elapsedMs: 101 });
+  progress.begin("idle");
+  expect(progress.readEnd(2)).toEqual({ why: "unknown", phase: "idle", member: undefined, elapsedMs: 0 });
+  progress.take();
+  progress.begin("verifying", 100, 0); // whoever ends it was held up
+  expect(progress.readEnd(2)).toMatchObject({ why: "unknown", phase: "idle" });
 });

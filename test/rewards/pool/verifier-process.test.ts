@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
-import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
+import { JobProgress, type VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
 import { VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
 import { TSX } from "../../fixtures/command-line.ts";
 import { long } from "../../long.ts";
@@ -83,6 +83,22 @@ test.runIf(long)(
     await sleep(500); // for its watchdog to look
     writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
     expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a job that came to a process while its watchdog ended it for the one before is not too slow",
+  async () => {
+    const one = start();
+    await one.judge(job("ok"));
+    process.kill(one.pid, "SIGSTOP");
+    const next = one.judge(job("ok"));
+    const fd = openSync(`/proc/${one.pid}/fd/3`, "r+"); // the watchdog saw the first job at its limit, right before its answer
+    const end = { job: 1, phase: "verifying", member: 0, elapsedMs: 25_000, leftMs: 0 } as const;
+    new JobProgress(fd).end("expired", end);
+    closeSync(fd);
+    process.kill(one.pid, "SIGKILL");
+    expect(await next).toMatchObject({ kind: "lost", phase: "idle", member: undefined });
   },
 );
 

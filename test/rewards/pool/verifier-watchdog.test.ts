@@ -5,8 +5,9 @@ import { passedLimit, Standstills } from "../../../lib/rewards/pool/verifier-wat
 // That it ends its process, and when its parent is gone, is in verifier-process.test.ts.
 
 const MEBIBYTE = 1 << 20;
-const busy = (leftMs: number): Progress => ({ phase: "verifying", member: 0, elapsedMs: 1, leftMs });
-const idle: Progress = { phase: "idle", member: undefined, elapsedMs: 0, leftMs: Number.POSITIVE_INFINITY };
+const busy = (leftMs: number): Progress => ({ job: 1, phase: "verifying", member: 0, elapsedMs: 1, leftMs });
+const left = { elapsedMs: 0, leftMs: Number.POSITIVE_INFINITY };
+const idle: Progress = { job: 1, phase: "idle", member: undefined, ...left };
 
 test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
   ["within both limits", busy(1), 100, undefined],
