@@ -5,11 +5,17 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { SlopesFunction, SlopesInput, SlopesModule, SlopesRequest } from "./custom-objective.ts";
 import { HoneError } from "./errors.ts";
-import { importUserModule } from "./user-module.ts";
+import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts";
 
 /** Hash of a module's file. Throws what the file system says. */
 export const moduleHash = (path: string): string =>
   createHash("sha256").update(readFileSync(path)).digest("hex");
+
+const USE: ModuleUse = {
+  what: "objective.slopes",
+  code: "HONE_ERR_CONFIG",
+  hint: "Every process that trains reads it from this path.",
+};
 
 const loaded = new Map<string, Promise<SlopesFunction>>();
 
@@ -26,21 +32,19 @@ export function loadSlopes({ module, sha256 }: SlopesModule): Promise<SlopesFunc
 }
 
 async function importSlopes(place: string, sha256: string): Promise<SlopesFunction> {
-  const [url, name = "default"] = place.split("#", 2) as [string, string | undefined];
+  const { url, name = "default" } = exportPlace(place, USE);
   const path = fileURLToPath(url);
   const found = hashOf(path);
   if (found !== sha256) {
-    const message = `objective.slopes: ${path} has hash ${found}; the recipe was made with ${sha256}`;
+    const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
     throw unloadable(message, "Put the file back as it was, or define the recipe again.");
   }
   // by its hash, too: an import of the file as it was before would be kept
-  const exports = await importUserModule(`${url}?sha256=${sha256}`).catch((cause: unknown) => {
-    throw unloadable(`objective.slopes: ${path} cannot be imported: ${String(cause)}`, undefined, cause);
-  });
-  const slopes = exports[decodeURIComponent(name)];
+  const exports = await importUserModule(`${url}?sha256=${sha256}`, USE);
+  const slopes = exports[name];
   if (typeof slopes === "function") return slopes as SlopesFunction;
   const others = Object.keys(exports).filter((each) => typeof exports[each] === "function");
-  const message = `objective.slopes: ${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
+  const message = `${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
   throw unloadable(message, 'Export it by default, or name it after #: "./loss.ts#name".');
 }
 
@@ -48,16 +52,12 @@ function hashOf(path: string): string {
   try {
     return moduleHash(path);
   } catch (cause) {
-    throw unloadable(`objective.slopes: ${path} cannot be read: ${String(cause)}`, undefined, cause);
+    throw unloadable(`${path} cannot be read: ${String(cause)}`, USE.hint, cause);
   }
 }
 
-function unloadable(
-  message: string,
-  hint = "Every process that trains reads it from this path.",
-  cause?: unknown,
-): HoneError {
-  return new HoneError("HONE_ERR_CONFIG", message, { hint, ...(cause !== undefined && { cause }) });
+function unloadable(message: string, hint: string, cause?: unknown): HoneError {
+  return new HoneError(USE.code, `${USE.what}: ${message}`, { hint, ...(cause !== undefined && { cause }) });
 }
 
 /** What a function is told of the recipe's `objective`. */

@@ -1,13 +1,101 @@
+import { fileURLToPath } from "node:url";
+import { type ErrorCode, HoneError } from "./errors.ts";
+
+/** What a module of the user's is for, in errors about it. */
+export interface ModuleUse {
+  /** As the user knows it: "objective.slopes", "suite". Without it whoever passes the error on says so. */
+  readonly what?: string;
+  readonly code: ErrorCode;
+  /** Where the module cannot be imported. */
+  readonly hint: string;
+}
+
+/** What a module exports, by name. */
+export type ModuleExports = Readonly<Record<string, unknown>>;
+
 /**
- * Imports a module of the user's by file URL. `.ts` works on every supported Node: jiti is loaded where Node itself does
- * not strip types (before 22.18). A URL with a query is a module of its own, evaluated anew. Errors of the import pass
- * through.
+ * Imports a module of the user's by URL: everybody's way to one, but the command line's to a recipe. `.ts` works on
+ * every supported Node. A URL with a query is a module of its own, evaluated anew.
+ * Throws an error of the use's code that has as its cause what the import threw.
  */
-export async function importUserModule(url: string): Promise<Record<string, unknown>> {
+export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
+  const file = fileAt(url, use);
+  try {
+    return await imported(url);
+  } catch (cause) {
+    throw refusal(use, `${file} cannot be imported: ${said(cause)}`, cause);
+  }
+}
+
+/**
+ * The URL and the export's name that "file:///srv/loss.ts#name" stands for.
+ * Throws an error of the use's code where the name has a % that begins no escape.
+ */
+export function exportPlace(place: string, use: ModuleUse): { readonly url: string; readonly name?: string } {
+  const [url, name] = place.split("#", 2) as [string, string | undefined];
+  if (!name) return { url };
+  const decoded = unescaped(name);
+  if (decoded !== undefined) return { url, name: decoded };
+  throw refusal({ ...use, hint: "Write %25 for a percent sign." }, `${fileAt(url, use)}: ${badEscape(name)}`);
+}
+
+/** Why the name after # of a module's place is none; undefined where it is one, or there is none. */
+export function exportNameFault(place: string): string | undefined {
+  const [, name = ""] = place.split("#", 2);
+  return unescaped(name) === undefined ? `${badEscape(name)}; write %25 for a percent sign` : undefined;
+}
+
+const badEscape = (name: string): string => `the name #${name} has a % that begins no escape`;
+
+function unescaped(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What Node refuses before a line of the module has run, and jiti takes. */
+const NOT_FOR_NODE = [
+  "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX", // an enum
+  "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
+  "ERR_MODULE_NOT_FOUND", // "./rows" for ./rows.ts
+];
+
+/** Node itself strips types from 22.18 on. */
+async function imported(url: string): Promise<ModuleExports> {
   const { pathname, search } = new URL(url);
   const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript);
-  if (!/\.[cm]?ts$/.test(pathname) || stripsTypes) return await import(url);
+  const isTyped = /\.[cm]?ts$/.test(pathname);
+  try {
+    if (!isTyped || stripsTypes) return await import(url);
+  } catch (error) {
+    if (!isTyped || !NOT_FOR_NODE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? ""))
+      throw error;
+  }
   const { createJiti } = await import("jiti");
   // which leaves queries out
   return await createJiti(import.meta.url, { moduleCache: search === "" }).import(url);
+}
+
+const MOST_CHARS = 200;
+
+/** What people call a module's place. Throws an error of the use's code for a URL that no file can have. */
+function fileAt(url: string, use: ModuleUse): string {
+  if (!url.startsWith("file:")) return url.slice(0, MOST_CHARS);
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    throw refusal(use, `${url} is no file's URL: ${said(cause)}`, cause);
+  }
+}
+
+const said = (thrown: unknown): string =>
+  thrown instanceof Error && thrown.name === "Error" ? thrown.message : String(thrown);
+
+function refusal({ what, code, hint }: ModuleUse, message: string, cause?: unknown): HoneError {
+  return new HoneError(code, what === undefined ? message : `${what}: ${message}`, {
+    hint,
+    ...(cause !== undefined && { cause }),
+  });
 }

@@ -112,6 +112,9 @@ test("a module that cannot be had is a typed error; one that is mended is loaded
   );
   const broken = moduleOf("broken.ts", "export default (((;");
   await expect(loadSlopes(broken)).rejects.toThrow(refused(/broken\.ts cannot be imported: /));
+  await expect(loadSlopes(moduleOf("loss.ts", "export default () => 0;", "#%zz"))).rejects.toThrow(
+    refused(/^objective\.slopes: \/.*loss\.ts: the name #%zz has a % that begins no escape$/),
+  );
   const gone = { ...lacking, module: pathToFileURL(join(dir, "gone.ts")).href };
   await expect(loadSlopes(gone)).rejects.toThrow(refused(/gone\.ts cannot be read: .*ENOENT/));
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { importUserModule } from "../lib/user-module.ts";
+import { exportNameFault, exportPlace, importUserModule } from "../lib/user-module.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -15,14 +15,50 @@ const write = (name: string, source: string) => {
   return pathToFileURL(join(dir, name)).href;
 };
 
+const USE = { what: "the thing", code: "HONE_ERR_DATA", hint: "Mend it." } as const;
+const refused = (message: RegExp) => ({
+  code: "HONE_ERR_DATA",
+  message: expect.stringMatching(message),
+  hint: "Mend it.",
+});
+
 test("a module in TypeScript or JavaScript is imported, and what it imports", async () => {
   write("other.ts", "export const one: number = 1;");
   const typed = write("typed.mts", 'import { one } from "./other.ts"; export const two: number = one + 1;');
-  expect(await importUserModule(typed)).toMatchObject({ two: 2 });
-  expect(await importUserModule(write("plain.mjs", "export default 3;"))).toMatchObject({ default: 3 });
+  expect(await importUserModule(typed, USE)).toMatchObject({ two: 2 });
+  expect(await importUserModule(write("plain.mjs", "export default 3;"), USE)).toMatchObject({ default: 3 });
 });
 
-test("what it throws passes through", async () => {
-  await expect(importUserModule(write("throws.ts", 'throw new RangeError("no");'))).rejects.toThrow("no");
-  await expect(importUserModule(pathToFileURL(join(dir, "none.mjs")).href)).rejects.toThrow(/none\.mjs/);
+test("TypeScript that Node would not run itself is imported too", async () => {
+  const source =
+    'import { one } from "./another"; enum Size { Two = 2 } export const three = one + Size.Two;';
+  write("another.ts", "export const one: number = 1;");
+  expect(await importUserModule(write("enum.ts", source), USE)).toMatchObject({ three: 3 });
+});
+
+test("what cannot be imported is a typed error that names use, path and cause, and runs once", async () => {
+  const runs = "globalThis.runs = (globalThis.runs ?? 0) + 1;";
+  const throws = importUserModule(write("throws.ts", `${runs} throw new RangeError("no");`), USE);
+  await expect(throws).rejects.toMatchObject({
+    ...refused(/^the thing: \/.*throws\.ts cannot be imported: RangeError: no$/),
+    cause: expect.objectContaining({ message: "no" }),
+  });
+  expect(globalThis).toMatchObject({ runs: 1 });
+  const none = importUserModule(pathToFileURL(join(dir, "none.mjs")).href, USE);
+  await expect(none).rejects.toMatchObject(refused(/^the thing: \/.*none\.mjs cannot be imported: /));
+  const nowhere = importUserModule("file:///srv/%zz.ts", USE);
+  await expect(nowhere).rejects.toMatchObject(refused(/^the thing: file:.*%zz\.ts is no file's URL: /));
+});
+
+test("the export's name is what follows #, unescaped", () => {
+  const url = "file:///srv/a%20b.ts";
+  expect(exportPlace(url, USE)).toEqual({ url });
+  expect(exportPlace(`${url}#`, USE)).toEqual({ url });
+  expect(exportPlace(`${url}#two%20words`, USE)).toEqual({ url, name: "two words" });
+  expect(() => exportPlace(`${url}#%zz`, USE)).toThrow(
+    "the thing: /srv/a b.ts: the name #%zz has a % that begins no escape",
+  );
+  expect(exportNameFault(`${url}#two%20words`)).toBeUndefined();
+  expect(exportNameFault("./100%.ts")).toBeUndefined(); // a path's own % is no escape
+  expect(exportNameFault(`${url}#%zz`)).toMatch(/#%zz has a % that begins no escape; write %25/);
 });

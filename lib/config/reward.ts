@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { RewardFunction } from "../domains/index.ts";
+import { exportNameFault } from "../user-module.ts";
 import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 
@@ -7,6 +8,12 @@ const PLACE = /^(?:file:|\.{0,2}\/)/;
 
 /** By path or file URL. */
 export const isModulePlace = (name: string): boolean => PLACE.test(name);
+
+/** A zod refinement: a module's place whose name after # can be read. */
+export const checkExportName = (place: string, check: z.RefinementCtx): void => {
+  const fault = exportNameFault(place);
+  if (fault !== undefined) check.addIssue({ code: "custom", message: fault });
+};
 
 /** Where a verifier of the user's lies. */
 export const modulePlace = z
@@ -40,7 +47,8 @@ const moduleSchema = z
   .refine(
     (name) => name === "verifier" || isModulePlace(name),
     'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
-  );
+  )
+  .superRefine(checkExportName);
 
 const choiceSchema = z.union([moduleSchema, functionSchema, z.strictObject({ judge: judgeSchema })]);
 

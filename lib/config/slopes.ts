@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { SlopesFunction } from "../custom-objective.ts";
 import { ConfigError } from "../errors.ts";
 import { moduleHash } from "../slopes-function.ts";
-import { isModulePlace } from "./reward.ts";
+import { checkExportName, isModulePlace } from "./reward.ts";
 import { sourceHash } from "./source-hash.ts";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
@@ -15,7 +15,10 @@ type WrittenFunction = z.output<typeof functionSchema>;
 
 /** A module as run.json keeps it: by place, and a hash of its file. */
 const moduleSchema = z.strictObject({
-  module: z.string().refine(isModulePlace, 'it must be a module by path: "./loss.ts", "./loss.ts#name"'),
+  module: z
+    .string()
+    .refine(isModulePlace, 'it must be a module by path: "./loss.ts", "./loss.ts#name"')
+    .superRefine(checkExportName),
   sha256,
 });
 type Written = WrittenFunction | z.output<typeof moduleSchema>;

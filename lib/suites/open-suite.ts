@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { DatasetSource } from "../data/dataset-source.ts";
@@ -24,6 +24,7 @@ import {
 import type { Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
+import { importUserModule, type ModuleUse } from "../user-module.ts";
 import { boxedAnswer, statedAnswer } from "./final-answers.ts";
 import { SUITES, type SuiteRow } from "./registry.ts";
 import { named, type Suite } from "./suite.ts";
@@ -213,18 +214,20 @@ const moduleSchema = z.object({
 const HOW_IT_JUDGES =
   "A suite judges by verify(completion, reference), which gives a verdict, names a built-in verifier, or has an environment; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to-suite.md.";
 
+const WHAT_A_SUITE_IS =
+  "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to-suite.md.";
+const USE: ModuleUse = { what: "suite", code: "HONE_ERR_DATA", hint: WHAT_A_SUITE_IS };
+
 /** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */
 async function openModule(file: string, options: OpenSuiteOptions): Promise<Suite> {
-  const whole = resolve(file);
-  const parsed = moduleSchema.safeParse(await importDefault(whole));
+  const url = pathToFileURL(file).href;
+  const parsed = moduleSchema.safeParse((await importUserModule(url, USE))["default"]);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new HoneError(
       "HONE_ERR_DATA",
       `${file}: ${issue!.path.join(".") || "default export"}: ${issue!.message}`,
-      {
-        hint: "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to-suite.md.",
-      },
+      { hint: WHAT_A_SUITE_IS },
     );
   }
   const { name, path, verify, metric, levels, answer, environment } = parsed.data;
@@ -242,25 +245,13 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
   };
   const paths = path instanceof URL ? [fileURLToPath(path)] : [path].flat();
   const source = await openBenchmark({ kind: name, reader }, { path: paths }, await admission(verifier));
-  const modules = verify === undefined ? {} : { [verifier]: pathToFileURL(whole).href };
+  const modules = verify === undefined ? {} : { [verifier]: url };
   const rows = problemsOf(source);
   const suite = { name, metric, answer, levels, modules, ...rows };
   if (played === undefined) return suite;
   const tools = environment?.tools && { tools: JSON.stringify(environment.tools) };
   const problem = (index: number) => named({ ...tools, ...rows.problem(index) });
   return { ...suite, problem, play: played.play };
-}
-
-async function importDefault(file: string): Promise<unknown> {
-  try {
-    const { createJiti } = await import("jiti");
-    const module = (await createJiti(import.meta.url).import(file)) as { readonly default?: unknown };
-    return module.default;
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `cannot import the suite ${file}: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }
 
 function rowOf(row: unknown, name: string): RowOutcome {

@@ -17,6 +17,7 @@ test.each([
 
 test.each([
   ["a bare name", "domains.math.reward", "mine", "domains.math.reward", 'it must be a function, "verifier"'],
+  ["half an escape", "domains.math.reward", "./a.ts#%zz", "domains.math.reward", "#%zz has a % that"],
   ["a number", "domains.math.reward", 3, "domains.math.reward", "is 3"],
   ["no rewards", "domains.math.rewards", {}, "domains.math.rewards", "name at least one reward"],
   [

@@ -71,6 +71,10 @@ test.each([
     /objective\.slopes: is "\.\/none\.ts#mine"; there is no such file/,
   ],
   [{ kind: "custom", slopes: { module: "none.ts", sha256: "0".repeat(64) } }, /it must be a module by path/],
+  [
+    { kind: "custom", slopes: "./test/fixtures/custom-gspo.ts#%zz" },
+    /objective\.slopes.*the name #%zz has a % that begins no escape; write %25/,
+  ],
 ])("%o is refused", (objective, message) => {
   expect(() => smallRecipe({}, { objective: objective as never })).toThrow(message);
 });

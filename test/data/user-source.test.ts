@@ -26,8 +26,13 @@ test("a TypeScript module is opened by path and by URL, with seed and ordinal", 
 });
 
 test.each([
-  ["not there", () => join(folder, "absent.ts"), /cannot import the problem source .*absent\.ts/],
-  ["broken", () => module("broken.ts", "export const = 1"), /cannot import the problem source/],
+  ["not there", () => join(folder, "absent.ts"), /^problem source: .*absent\.ts cannot be imported: /],
+  [
+    "at no file's URL",
+    () => "file:///srv/%zz.ts",
+    /^problem source: file:\/\/\/srv\/%zz\.ts is no file's URL: /,
+  ],
+  ["broken", () => module("broken.ts", "export const = 1"), /broken\.ts cannot be imported: /],
   ["without openSource", () => module("empty.ts", "export const x = 1;"), /exports no openSource/],
 ])("a module that is %s is a data error that names it", async (_, path, message) => {
   await expect(openProblemSource(path(), { seed: 0, ordinal: 0 })).rejects.toThrow(

@@ -198,12 +198,12 @@ test("a module of one's own", async () => {
 
 test.each([
   ["export default { name: 'x', path: 'p' }", "read"],
-  ["export const x = 1", "name"],
+  ["export const x = 1", "default export: "],
   [
     "export default { name: 'x', path: 'p', read: (row) => row }",
     "not one of verify, verifier and environment",
   ],
-  ["export default {", "cannot import"],
+  ["export default {", "bad.mjs cannot be imported: "],
 ])("%s is no suite", async (source, why) => {
   await expect(openSuite(file("bad.mjs", source))).rejects.toMatchObject({
     code: "HONE_ERR_DATA",

@@ -1,15 +1,20 @@
 import { type RewardFunction, rewardedReference, rewardInput } from "../../domains/reward.ts";
 import type { Completion, Verifier, VerifierLimits } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
-import { importUserModule } from "../../user-module.ts";
+import { exportPlace, importUserModule, type ModuleUse } from "../../user-module.ts";
+
+const USE: ModuleUse = {
+  code: "HONE_ERR_VERIFIER",
+  hint: "Every verifier process imports it from this path.",
+};
 
 /**
  * Imports a user's verifier: a module whose default export, or export named `verifier`, has `verify` and
  * optionally `parseReference`, `prepare`, `limits`, `name` and `version`. `.ts` files work on every supported Node.
- * Throws HONE_ERR_VERIFIER when the module exports no such thing; errors of the import itself pass through.
+ * Throws HONE_ERR_VERIFIER when the module cannot be imported or exports no such thing.
  */
 export async function loadVerifier(url: string): Promise<Verifier> {
-  const module = await importUserModule(url);
+  const module = await importUserModule(url, USE);
   const exported = (module["default"] ?? module["verifier"]) as Partial<Verifier> | undefined;
   if (typeof exported?.verify !== "function") {
     throw new HoneError("HONE_ERR_VERIFIER", `${url} exports no verifier`, {
@@ -34,12 +39,12 @@ export type Loaded = Pick<Verifier, "limits" | "parseReference" | "prepare"> & {
 /**
  * Imports a reward of the user's by URL, "file:///srv/module.ts" or "file:///srv/module.ts#name". The export is a reward function,
  * with limits in a further export `limits`, or an object as loadVerifier takes it. Its references are RewardedReference.
- * Throws HONE_ERR_VERIFIER when there is no such export; errors of the import itself pass through.
+ * Throws HONE_ERR_VERIFIER when the module cannot be imported or has no such export.
  */
 export async function loadReward(place: string): Promise<Loaded> {
-  const [url, name] = place.split("#", 2) as [string, string | undefined];
-  const module = await importUserModule(url);
-  const exported = name ? module[decodeURIComponent(name)] : (module["default"] ?? module["reward"]);
+  const { url, name } = exportPlace(place, USE);
+  const module = await importUserModule(url, USE);
+  const exported = name ? module[name] : (module["default"] ?? module["reward"]);
   if (typeof exported === "function") {
     const reward = exported as RewardFunction;
     const limits = module["limits"] as VerifierLimits | undefined;

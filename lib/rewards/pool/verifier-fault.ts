@@ -1,3 +1,5 @@
+import { HoneError } from "../../errors.ts";
+
 /** Limit of a cause, because causes are stored with every completion of a run and printed. */
 const MAX_CHARS = 500;
 const MAX_CAUSES = 3;
@@ -9,12 +11,13 @@ const MAX_CAUSES = 3;
  */
 export function faultOf(error: unknown, file?: string): string {
   const messages: string[] = [];
+  let place: string | undefined;
   let at = error;
   for (let depth = 0; depth < MAX_CAUSES && at !== undefined && at !== null; depth++, at = causeOf(at)) {
     const message = messageOf(at);
     if (message !== "" && !messages.some((said) => said.includes(message))) messages.push(message);
+    if (file !== undefined) place ??= firstFrame(at, file);
   }
-  const place = file === undefined ? undefined : firstFrame(error, file);
   return `${messages.join(": ").slice(0, MAX_CHARS)}${place === undefined ? "" : ` (${place})`}`;
 }
 
@@ -23,8 +26,10 @@ function messageOf(error: unknown): string {
   const { message } = error;
   if (error instanceof AggregateError && message === "") return error.errors.map(messageOf).join(", ");
   const text = typeof message === "string" ? message.slice(0, MAX_CHARS) : describe(message);
-  // "x is not a function" says less than "TypeError: x is not a function"; a bare Error adds nothing.
-  return error.name === "Error" || typeof error.name !== "string" ? text : `${error.name}: ${text}`;
+  // "x is not a function" says less than "TypeError: x is not a function"; a bare Error adds nothing, nor does ours.
+  return error.name === "Error" || HoneError.is(error) || typeof error.name !== "string"
+    ? text
+    : `${error.name}: ${text}`;
 }
 
 function describe(thrown: unknown): string {

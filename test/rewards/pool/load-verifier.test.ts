@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadVerifier } from "../../../lib/rewards/pool/load-verifier.ts";
+import { loadReward, loadVerifier } from "../../../lib/rewards/pool/load-verifier.ts";
 
 const fixture = (name: string) => new URL(`../../fixtures/verifiers/${name}`, import.meta.url).href;
 const completion = { text: "four", finish: "eos" } as const;
@@ -35,7 +35,23 @@ test("a module without a verifier is refused by its address", async () => {
   });
 });
 
-test("errors of the import itself pass through", async () => {
-  await expect(loadVerifier(fixture("broken.mjs"))).rejects.toThrow("broken on import");
-  await expect(loadVerifier(fixture("absent.mjs"))).rejects.toThrow();
+test("a module that cannot be imported is refused by its path, with what it threw as the cause", async () => {
+  await expect(loadVerifier(fixture("broken.mjs"))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringMatching(/^\/.*broken\.mjs cannot be imported: broken on import$/),
+    cause: expect.objectContaining({ message: "broken on import" }),
+  });
+  await expect(loadReward(fixture("absent.mjs"))).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringMatching(/absent\.mjs cannot be imported: .*absent\.mjs/),
+  });
+});
+
+test("the name of a reward's export may be escaped; a % that begins no escape is refused", async () => {
+  expect(await loadReward(`${fixture("rewards.ts")}#%6Fbedient`)).toBeDefined();
+  await expect(loadReward(`${fixture("rewards.ts")}#%zz`)).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringMatching(/^\/.*rewards\.ts: the name #%zz has a % that begins no escape$/),
+    hint: "Write %25 for a percent sign.",
+  });
 });

@@ -212,7 +212,9 @@ describe("our fault is tried once more and then left unscored", () => {
 
   test("a module that does not load", async () => {
     const verdicts = await pool.verify([request("ok", problem("broken", "ok"))]);
-    const cause = expect.stringMatching(/^verifier did not load: broken on import \(.*broken\.mjs:1:7\)$/);
+    const cause = expect.stringMatching(
+      /^verifier did not load: \/.*broken\.mjs cannot be imported: broken on import \(.*broken\.mjs:1:7\)$/,
+    );
     expect(verdicts).toEqual([{ status: "unscored", cause }]);
   });
 });
