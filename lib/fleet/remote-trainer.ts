@@ -21,7 +21,13 @@ import { REGISTERS, rankName, STREAMS } from "./names.ts";
 import type { RankWord } from "./rank-pulse.ts";
 import type { Located } from "./transfer-groups.ts";
 
-interface Pending extends Deferred<Reply> {
+interface Answered {
+  readonly reply: Reply;
+  /** Number of the call that made a checkpoint of which all ranks now know that it is there. */
+  readonly base: number | undefined;
+}
+
+interface Pending extends Deferred<Answered> {
   readonly call: Call;
   readonly bytes: Uint8Array;
 }
@@ -84,11 +90,10 @@ export class TrainerRanks {
   async call(trainer: string, name: string, args: readonly unknown[]): Promise<Reply> {
     if (this.#failure !== undefined) throw this.#failure;
     const call = { number: this.#number++, trainer, name, args };
-    const pending = { call, bytes: encodeCall(call), ...deferred<Reply>() };
+    const pending = { call, bytes: encodeCall(call), ...deferred<Answered>() };
     this.#pending.set(call.number, pending);
     if (this.#log.epoch > 0) this.#log.say(call.number, pending.bytes);
-    const reply = await pending.promise;
-    const base = this.#remember(call);
+    const { reply, base } = await pending.promise;
     if (base !== undefined) await this.#log.forget(base);
     if (name === "step" && this.#stepsOf(trainer) > MOST_STEPS)
       await this.call(trainer, "save", [join(this.#folder, trainer), "{}"]);
@@ -148,14 +153,15 @@ export class TrainerRanks {
     }
     this.#pending.delete(reply.number);
     this.#formations = 0;
-    if (fault === undefined) pending.resolve(reply);
+    // what is no more pending is remembered at once: ranks may be formed before whoever waits goes on
+    if (fault === undefined) pending.resolve({ reply, base: this.#remember(pending.call) });
     else {
       this.#refused.add(reply.number);
       pending.reject(fault);
     }
   }
 
-  /** Returns the number of the call that made a checkpoint of which all ranks now know that it is there. */
+  /** Returns the base. */
   #remember(call: Call): number | undefined {
     const { trainer, name } = call;
     if (name === "close") return void this.#history.delete(trainer);

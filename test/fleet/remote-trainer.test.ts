@@ -124,6 +124,34 @@ function slowDisk() {
   return { asked, spoil };
 }
 
+test("ranks that are formed at the moment of an answer have the call that was answered", async () => {
+  const ranks = new TrainerRanks(store, join(dir, "own"));
+  const read = store.read.bind(store);
+  let isDue = false;
+  store.read = async (stream, ...rest) => {
+    const entries = await read(stream, ...rest);
+    if (stream !== STREAMS.replies(1)) return entries;
+    return Object.assign([...entries], {
+      *[Symbol.iterator]() {
+        for (const entry of entries) {
+          yield entry; // which is handed over when the next one is asked for
+          if (isDue) ranks.form(2);
+        }
+      },
+    });
+  };
+  startRank(1);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  isDue = true;
+  await trainer.step(BATCH, STEP);
+  isDue = false;
+  const second = startRank(2);
+  await trainer.parameter("x");
+  expect(second.core.trainers[0]!.steps).toHaveLength(1);
+});
+
 test("steps go on while a checkpoint is written; when it is there the calls before it are forgotten", async () => {
   const ranks = new TrainerRanks(store, join(dir, "own"));
   const { asked, spoil } = slowDisk();
