@@ -4,16 +4,16 @@ import { type Line, linesOf } from "../metrics/index.ts";
 /** A growing file of lines, read from where the last look ended. */
 export class Tail {
   readonly #path: string;
-  #inode = 0;
+  #id = "";
   #end = 0;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Identifies the file that is read: another one has taken its place when this changes. 0: there is none. */
-  get inode(): number {
-    return this.#inode;
+  /** Identifies the file that is read: another one has taken its place when this changes. Empty: there is none. */
+  get id(): string {
+    return this.#id;
   }
 
   /** Bytes read, all of whole lines. */
@@ -26,15 +26,16 @@ export class Tail {
    * where there is no file. Throws HONE_ERR_IO.
    */
   *lines(onReplaced: () => void): Generator<Line, void, undefined> {
-    const stat = statSync(this.#path, { throwIfNoEntry: false });
-    const inode = stat?.isFile() ? stat.ino : 0;
-    if (inode !== this.#inode || (stat?.size ?? 0) < this.#end) {
-      this.#inode = inode;
+    const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const id = stat?.isFile() ? `${stat.ino}-${stat.birthtimeNs}` : ""; // a file that is made has the inode of one deleted
+    const size = Number(stat?.size ?? 0);
+    if (id !== this.#id || size < this.#end) {
+      this.#id = id;
       this.#end = 0;
       onReplaced();
     }
-    if (inode === 0 || stat!.size === this.#end) return;
-    for (const line of linesOf(this.#path, { start: this.#end, end: stat!.size })) {
+    if (id === "" || size === this.#end) return;
+    for (const line of linesOf(this.#path, { start: this.#end, end: size })) {
       this.#end = line.bytes.end;
       yield line;
     }

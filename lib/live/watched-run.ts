@@ -70,7 +70,7 @@ export class WatchedRun {
 
   /** Where the log has been read to, for `Last-Event-ID`. */
   get cursor(): string {
-    return `${this.#log.inode}.${this.#log.end}`;
+    return `${this.#log.id}.${this.#log.end}`;
   }
 
   /** Reads what is new. Throws HONE_ERR_IO. */
@@ -102,9 +102,9 @@ export class WatchedRun {
 
   /** Rows that follow a cursor in the same file; undefined if it belongs to another one. */
   since(cursor: string): Row[] | undefined {
-    const [inode, end] = cursor.split(".").map(Number);
-    if (inode !== this.#log.inode || !(end! <= this.#log.end)) return undefined;
-    const first = this.table.rowAfter(end!);
+    const [id, end] = cursor.split(".");
+    if (id !== this.#log.id || !(Number(end) <= this.#log.end)) return undefined;
+    const first = this.table.rowAfter(Number(end));
     return Array.from({ length: this.table.length - first }, (_, i) => this.table.row(first + i));
   }
 

@@ -34,10 +34,18 @@ test.each([
       renameSync(`${path}.new`, path);
     },
   ],
-] as const)("reads a file anew that was %s", (_, change) => {
+  [
+    "deleted, and made again, with its inode, before anybody looked",
+    () => {
+      rmSync(path);
+      writeFileSync(path, "z\nsecond\nthird\n");
+    },
+  ],
+] as const)("reads a file anew that was %s", async (_, change) => {
   writeFileSync(path, "a\nb\n");
   const tail = new Tail(path);
   for (const _line of tail.lines(() => {}));
+  await new Promise((resolve) => setTimeout(resolve, 20)); // the clock of a file system has ticks
   change();
   let replaced = 0;
   const lines = [...tail.lines(() => (replaced += 1))];

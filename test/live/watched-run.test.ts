@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
@@ -48,8 +48,7 @@ test("a cursor stands for what a listener has seen, in this very file", () => {
   expect(run.since(run.cursor)).toEqual([]);
   expect(run.since("1.0")).toBeUndefined();
   expect(run.since("rubbish")).toBeUndefined();
-  const inode = statSync(join(dir, "steps.jsonl")).ino;
-  expect(run.since(`${inode}.999999`)).toBeUndefined();
+  expect(run.since(run.cursor.replace(/\d+$/, "999999"))).toBeUndefined();
 });
 
 test("a damaged line is left out and counted", () => {
