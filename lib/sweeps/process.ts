@@ -111,7 +111,7 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
     try {
       const lock = await lockFolder(folder);
       lock[Symbol.dispose]();
-      return true;
+      return !signal.aborted; // it may have been meanwhile, and nobody would tell the process
     } catch (error) {
       if (!HoneError.is(error) || error.code !== "HONE_ERR_USAGE" || waited >= WAIT_MS) throw error;
     }

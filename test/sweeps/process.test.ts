@@ -69,6 +69,14 @@ test("one that trained nothing is finished all the same; one that cannot begin h
   });
 });
 
+test("told to stop while it looks whether the folder is free, it begins nothing", async () => {
+  const controller = new AbortController();
+  const ended = run(jobOf("lingers"), { signal: controller.signal });
+  controller.abort();
+  expect(await ended).toEqual({ state: "stopped" });
+  expect(existsSync(join(dir, "runs/lingers.log"))).toBe(false);
+});
+
 test("told to stop, it tells the run, which saves", async () => {
   const controller = new AbortController();
   const ended = run(jobOf("lingers"), { signal: controller.signal });
