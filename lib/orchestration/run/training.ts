@@ -73,6 +73,7 @@ export class Training {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
     const draining = () => this.line.drain();
+    if (stop.signal.aborted) draining(); // while a reference was loaded, perhaps
     stop.signal.addEventListener("abort", draining, { once: true });
     let moves = true;
     try {

@@ -39,6 +39,14 @@ test("a step is recorded while the next one trains, unless a hook waits for the 
   }
 });
 
+test("a run that is told to stop when its stages are opened does no step", async () => {
+  const core = standInCore();
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+  run.on("phase", (name) => name === "training" && void run.stop());
+  expect(await run.finished).toMatchObject({ reason: "stopped", steps: 0 });
+  expect(core.trainers[0]!.steps).toHaveLength(0);
+});
+
 test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
   const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
   const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
