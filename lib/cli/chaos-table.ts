@@ -1,4 +1,4 @@
-import type { ChaosReport } from "../fleet/index.ts";
+import type { ChaosReport } from "../fleet/chaos.ts";
 import { flow, textTable } from "../report/index.ts";
 import { visibleText } from "../visible-text.ts";
 

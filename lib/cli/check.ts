@@ -1,4 +1,4 @@
-import { type Recipe, recipeWarnings } from "../config/index.ts";
+import { isForAgents, type Recipe, recipeWarnings } from "../config/index.ts";
 import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
@@ -22,7 +22,7 @@ import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName, Problem } from "../records.ts";
 import { flow } from "../report/index.ts";
 import type { PromptFormat } from "../text/index.ts";
-import { clusterStages, isForAgents, type Stage, shapeOf } from "./cluster-check.ts";
+import type { Stage } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
@@ -111,16 +111,24 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     said: `2 layers of the same architecture on the CPU: ${rollouts} rollouts judged, gradient of norm ${metrics["grad/norm"]!.toPrecision(3)}, weights updated and published`,
   });
   stages.push(memoryStage(plan));
-  if (isForAgents(recipe)) stages.push(...(await clusterStages(recipe)));
+  stages.push(...(await agentStages(recipe)));
   stages.push(await hereStage(recipe, rehearsal));
   return { recipe, stages, domains, plan, warnings: recipeWarnings(recipe) };
+}
+
+/** Of a run that agents start; none of another's. */
+async function agentStages(recipe: Recipe): Promise<Stage[]> {
+  if (!isForAgents(recipe)) return [];
+  const { clusterStages } = await import("./cluster-check.ts");
+  return clusterStages(recipe);
 }
 
 /** The stage that says whether this machine does it. */
 export const RUN = "run";
 
 /** What runs a recipe that this machine cannot run, or why nothing does. */
-function elsewhereText(recipe: Recipe, info: NativeInfo): string {
+async function elsewhereText(recipe: Recipe, info: NativeInfo): Promise<string> {
+  const { shapeOf } = await import("./cluster-check.ts");
   const cuda = { ...info.cuda, devices: ["as the recipe says"] };
   const fault = whyNotRunnable(recipe, { ...info, cuda }, true);
   const what = `this recipe is planned as ${shapeOf(recipe)}`;
@@ -138,7 +146,7 @@ async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Prom
     ...(fault === undefined ? [] : [fault.message]),
     ...(absent.length === 0 ? [] : [`not here: ${absent.join(", ")}`]),
   ];
-  const elsewhere = isForAgents(recipe) ? `${elsewhereText(recipe, info)}; ` : "";
+  const elsewhere = isForAgents(recipe) ? `${await elsewhereText(recipe, info)}; ` : "";
   if (reasons.length > 0)
     return { name: RUN, ok: false, said: `${elsewhere}hone run refuses it here: ${reasons.join("; ")}` };
   return { name: RUN, ok: true, said: "hone run does it here" };

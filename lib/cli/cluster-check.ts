@@ -1,4 +1,4 @@
-import { expectRoles, processCount, type Recipe, rolesOf } from "../config/index.ts";
+import { expectRoles, processCount, type Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import {
   jobSetFile,
@@ -25,10 +25,6 @@ export interface Stage {
 const LAUNCH = { set: [], grace: 120, restarts: 20 } as const;
 /** Enough to see that the recipe moves. */
 const SIMULATED_STEPS = 25;
-
-/** Whether a recipe is for processes that agents start: on several machines, or each on a GPU of its own. */
-export const isForAgents = (recipe: Recipe): boolean =>
-  rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
 
 /** "64 processes on 8 nodes of 8 GPUs". */
 export function shapeOf(recipe: Recipe): string {

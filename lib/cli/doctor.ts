@@ -3,7 +3,6 @@ import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import type { NativeInfo } from "../native/face.ts";
 import { packageVersion } from "../native/load.ts";
-import { nativeCore } from "../orchestration/index.ts";
 import { packageRoot } from "../package-root.ts";
 import { flow } from "../report/index.ts";
 import { choiceText, sandboxChoice } from "../sandbox/index.ts";
@@ -46,7 +45,7 @@ export async function diagnose(): Promise<Diagnosis> {
     ? { build: JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown> }
     : {};
   try {
-    return { ...facts, ...build, native: (await nativeCore()).info() };
+    return { ...facts, ...build, native: (await import("../native/index.ts")).info() };
   } catch (error) {
     return { ...facts, ...build, problem: explain(error) };
   }

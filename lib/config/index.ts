@@ -6,7 +6,7 @@ export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
 export type { RewardChoice } from "./reward.ts";
-export { expectRoles, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
+export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
 export {
   evaluationContext,
   type ModelSizes,

@@ -27,6 +27,7 @@ interface Asked {
   readonly hardware?:
     | {
         readonly processes?: Roles | undefined;
+        readonly nodes?: number | undefined;
         readonly gpus?: number;
         readonly actorGpus?: number | undefined;
       }
@@ -40,6 +41,10 @@ export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   if (device === "cpu" || actorGpus === undefined) return undefined;
   return { actors: actorGpus, trainers: gpus - actorGpus };
 }
+
+/** Whether agents start its processes: on several machines, or each on a GPU of its own. */
+export const isForAgents = (recipe: Asked): boolean =>
+  rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
 
 /** Throws HONE_ERR_USAGE where the recipe does not say. */
 export function expectRoles(recipe: Asked): Roles {

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HoneError } from "../errors.ts";
-import { NO_OPTIMIZER } from "../inference/index.ts";
+import { NO_OPTIMIZER } from "../inference/model-folder.ts";
 import type { TrainerFace } from "../native/face.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";

@@ -1,6 +1,7 @@
 import { type Deferred, deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
-import { abandoned, type JobEnd, type JobPlace, type VerificationJob } from "../rewards/index.ts";
+import type { JobEnd, JobPlace, VerificationJob } from "../rewards/index.ts";
+import { abandoned } from "../rewards/pool/worker-group.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { decodeEnd, encodeJob, type NumberedEnd } from "./job-messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";

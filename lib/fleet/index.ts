@@ -2,7 +2,6 @@
 export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type Attendant, fullAttendance } from "./attendance.ts";
-export { type ChaosOptions, type ChaosReport, chaos } from "./chaos.ts";
 export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
 export { expectWithAgents, readFaults } from "./faults.ts";

@@ -8,7 +8,7 @@ import type {
   ModelConfigJson,
 } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
-import { attemptSections, attemptTokens } from "../orchestration/index.ts";
+import { attemptSections, attemptTokens } from "../orchestration/records/attempt-sections.ts";
 import { decodeMessage, encodeMessage, type Message, sectionOf } from "../streams/index.ts";
 import type { FaultText } from "./fault-text.ts";
 import { engineMessageOf, wordsOf } from "./outcome-words.ts";

@@ -1,7 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { CommunicatorOptions } from "../native/group-face.ts";
-import { Communicator } from "../native/index.ts";
-import { nativeCore } from "../orchestration/index.ts";
+import { Communicator, core } from "../native/index.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
@@ -54,7 +53,6 @@ interface RoleParts {
 
 async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, settings, signal, onFacts } = parts;
-  const core = await nativeCore();
   const sender = openSender({ store, settings, host, signal }, await weightsFolder(store));
   const make = (options: CommunicatorOptions) =>
     new Communicator({ ...options, ...(host !== undefined && { host }) });
@@ -72,7 +70,6 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
 
 async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, settings, signal, onFacts } = parts;
-  const core = await nativeCore();
   const receiver = openReceiver({ store, settings, host, signal }, core);
   const at = host === undefined ? {} : { host };
   await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, onFacts, signal });

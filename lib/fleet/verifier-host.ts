@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { deferred, Wake } from "../deferred.ts";
-import { type JobEnd, type JobPlace, WorkerGroups } from "../rewards/index.ts";
+import type { JobEnd, JobPlace } from "../rewards/index.ts";
+import { WorkerGroups } from "../rewards/pool/worker-groups.ts";
 import type { Lease } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
 import { lostJob } from "./hosted-verifiers.ts";

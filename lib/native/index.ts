@@ -10,15 +10,32 @@ export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
 export { WeightReceiver } from "./weight-receiver.ts";
 
+import { Engine } from "./engine.ts";
 import { translated } from "./errors.ts";
-import type { EngineOptions, MemorySizes, NativeInfo, TrainerOptions } from "./face.ts";
+import type {
+  EngineHandlers,
+  EngineOptions,
+  MemorySizes,
+  ModelConfigJson,
+  NativeInfo,
+  TrainerOptions,
+} from "./face.ts";
 import { binding, packageVersion } from "./load.ts";
 import type { ModelFacts } from "./model-face.ts";
+import { Trainer } from "./trainer.ts";
 
 /** What was built and what was found; asks the CUDA driver the first time. */
 export function info(): NativeInfo {
   return { version: packageVersion(), ...translated(() => binding().info()) };
 }
+
+/** What makes engines and trainers, as one value. */
+export const core = {
+  info,
+  engine: (config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) =>
+    new Engine(config, options, handlers),
+  trainer: (config: ModelConfigJson, options: TrainerOptions) => new Trainer(config, options),
+};
 
 /**
  * What the core reads from the text of a config.json. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED

@@ -17,8 +17,6 @@ export {
   verifyGroups,
 } from "./line/index.ts";
 export {
-  attemptSections,
-  attemptTokens,
   decodeIds,
   decodeLogprobs,
   type JournalLine,

@@ -5,6 +5,5 @@ export type { VerificationRequest } from "./pool/pooled-verifier.ts";
 export type { RewardGiver, RewardPlan } from "./pool/rewards.ts";
 export type { JobEnd, VerificationJob } from "./pool/verification-job.ts";
 export type { VerifierStats } from "./pool/verifier-stats.ts";
-export { abandoned } from "./pool/worker-group.ts";
-export { type JobPlace, WorkerGroups } from "./pool/worker-groups.ts";
+export type { JobPlace } from "./pool/worker-groups.ts";
 export { type ShapingOptions, shapeGroup, trainedMembers, withRewards } from "./shape-group.ts";

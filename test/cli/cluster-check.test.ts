@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { clusterStages, isForAgents, shapeOf } from "../../lib/cli/cluster-check.ts";
+import { clusterStages, shapeOf } from "../../lib/cli/cluster-check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { isForAgents } from "../../lib/config/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";

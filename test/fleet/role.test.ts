@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { PROCESS_EXIT } from "../../lib/fleet/environment.ts";
 import { runRole } from "../../lib/fleet/role.ts";
+import { staticReachOf } from "../architecture/source-tree.ts";
 
 const environment = { role: "actor", rank: 0, worldSize: 1, runId: "run-1", epoch: 1 } as const;
 const { signal } = new AbortController();
@@ -19,4 +20,13 @@ test("a run that the store does not know may be there the next time", async () =
   const code = await runRole({ ...environment, store: "memory:" }, signal, (line) => said.push(line));
   expect(code).toBe(PROCESS_EXIT.restart);
   expect(said.join("\n")).toMatch(/^HONE_ERR_STREAM .*run-1/);
+});
+
+test("a process loads what its role does, and nothing of what decides: it begins in a third of the time", () => {
+  const loaded = staticReachOf("lib/fleet/role-main.ts");
+  const doors = ["config", "domains", "orchestration", "rewards", "metrics"].map(
+    (room) => `lib/${room}/index.ts`,
+  );
+  expect(loaded.filter((file) => doors.includes(file))).toEqual([]);
+  expect(loaded.length).toBeLessThan(120);
 });

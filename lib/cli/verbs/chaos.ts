@@ -19,7 +19,7 @@ interface Flags extends Common {
 const ENDLESS = "training.steps=1000000";
 
 async function run(file: string, flags: Flags): Promise<number> {
-  const { chaos } = await import("../../fleet/index.ts");
+  const { chaos } = await import("../../fleet/chaos.ts");
   const { nativeCore } = await import("../../orchestration/index.ts");
   const { chaosText } = await import("../chaos-table.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);

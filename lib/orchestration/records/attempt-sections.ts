@@ -1,6 +1,6 @@
 import type { AttemptTokens } from "../../native/attempt-tokens.ts";
 import { type Message, type Section, sectionOf } from "../../streams/index.ts";
-import { versionRuns } from "./event-log.ts";
+import { expandedRuns, versionRuns } from "./version-runs.ts";
 
 type Numbers = Int32Array | Float32Array | Uint32Array;
 
@@ -27,8 +27,8 @@ export function attemptTokens(message: Message): AttemptTokens[] {
   const finish = sectionOf(message, "finish", "u8");
   const logprobs = sectionOf(message, "logprobs", "f32");
   const entropies = sectionOf(message, "entropies", "f32");
-  const versions = expanded(sectionOf(message, "versions", "u32"), tokens.length);
-  const oldestKv = expanded(sectionOf(message, "oldestKv", "u32"), tokens.length);
+  const versions = expandedRuns(sectionOf(message, "versions", "u32"), tokens.length);
+  const oldestKv = expandedRuns(sectionOf(message, "oldestKv", "u32"), tokens.length);
   let end = 0;
   return Array.from(attempts, (attempt, i) => {
     const begin = end;
@@ -58,10 +58,4 @@ function joined<A extends Numbers>(
     at += each.tokens.length;
   }
   return whole;
-}
-
-function expanded(runs: Uint32Array, length: number): Uint32Array {
-  const all = new Uint32Array(length);
-  for (let i = 0; i + 1 < runs.length; i += 2) all.fill(runs[i + 1]!, runs[i]);
-  return all;
 }

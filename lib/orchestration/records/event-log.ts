@@ -4,6 +4,7 @@ import { AppendFile, wholeLines } from "../../metrics/index.ts";
 import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../../records.ts";
 import type { GroupRequest, SettledGroup, StepOutcome } from "../line/index.ts";
 import { type LoggedEpisode, loggedEpisode, loggedEpisodeSchema } from "./logged-episode.ts";
+import { versionRuns } from "./version-runs.ts";
 
 /**
  * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
@@ -214,15 +215,6 @@ function takenUpAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
   const at: number[] = [];
   for (let i = 1; i < oldest.length; i++) if (oldest[i]! > oldest[i - 1]! && !episode?.given[i]) at.push(i);
   return at;
-}
-
-/** Run-length pairs: first token index, version, first token index, version, ... */
-export function versionRuns(versions: Uint32Array): number[] {
-  const runs: number[] = [];
-  for (let i = 0; i < versions.length; i++) {
-    if (i === 0 || versions[i] !== versions[i - 1]) runs.push(i, versions[i]!);
-  }
-  return runs;
 }
 
 /**

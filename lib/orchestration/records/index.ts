@@ -1,6 +1,5 @@
 /** What a run writes down, and reads back. */
 
-export { attemptSections, attemptTokens } from "./attempt-sections.ts";
 export {
   EventLog,
   hashRollout,
@@ -39,3 +38,4 @@ export {
   readVerdictJournal,
   VerdictJournal,
 } from "./verdict-journal.ts";
+export { expandedRuns } from "./version-runs.ts";

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../../records.ts";
 import type { SettledGroup } from "../line/index.ts";
-import { versionRuns } from "./event-log.ts";
+import { versionRuns } from "./version-runs.ts";
 
 /** What a verdict depends on beside the completion. */
 export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference"> & {

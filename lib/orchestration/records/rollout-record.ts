@@ -27,8 +27,8 @@ import { textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
 import { type PolicyUpdate, type StepOutcome, stepOptions } from "../line/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
-import { versionRuns } from "./event-log.ts";
 import { givenRuns } from "./logged-episode.ts";
+import { versionRuns } from "./version-runs.ts";
 
 /** Folder in a run folder, a file a step; docs/rollouts.md has the format. */
 export const ROLLOUT_RECORD = "rollouts";

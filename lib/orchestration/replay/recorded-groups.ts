@@ -12,6 +12,7 @@ import {
 import {
   decodeIds,
   decodeLogprobs,
+  expandedRuns,
   givenOf,
   type RecordedGroup,
   type RecordedRollout,
@@ -75,8 +76,8 @@ function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "li
       tokens,
       logprobs: decodeLogprobs(line.logprobs),
       entropies: new Float32Array(tokens.length),
-      versions: expanded(line.versions, tokens.length),
-      oldestKvVersions: expanded(line.oldestKv, tokens.length),
+      versions: expandedRuns(line.versions, tokens.length),
+      oldestKvVersions: expandedRuns(line.oldestKv, tokens.length),
       text: "",
       submittedMs: 0,
       finishedMs: 0,
@@ -92,13 +93,6 @@ function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "li
 function recordedEpisode(runs: readonly number[], length: number, verdict: Verdict): Episode {
   const turns = runs.length / 2 + 1;
   return { given: givenOf(runs, length), givenText: [], turns, toolCalls: 0, verdict };
-}
-
-/** [first token, version, first token, version, ...] as one a token. */
-function expanded(runs: readonly number[], tokens: number): Uint32Array {
-  const versions = new Uint32Array(tokens);
-  for (let i = 0; i + 1 < runs.length; i += 2) versions.fill(runs[i + 1]!, runs[i]);
-  return versions;
 }
 
 /**

@@ -41,12 +41,7 @@ export interface Core {
 
 /** The addon. Loaded when a run starts, so that recipes and the command line work without it. */
 export async function nativeCore(): Promise<Core> {
-  const native = await import("../../native/index.ts");
-  return {
-    info: () => native.info(),
-    engine: (config, options, handlers) => new native.Engine(config, options, handlers),
-    trainer: (config, options) => new native.Trainer(config, options),
-  };
+  return (await import("../../native/index.ts")).core;
 }
 
 /**

@@ -2,12 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  EventLog,
-  hashRollout,
-  readEvents,
-  versionRuns,
-} from "../../../lib/orchestration/records/event-log.ts";
+import { EventLog, hashRollout, readEvents } from "../../../lib/orchestration/records/event-log.ts";
 
 let dir: string;
 let path: string;
@@ -60,11 +55,6 @@ test.each([
 ])("%s is no event", (line) => {
   appendFileSync(path, `${line}\n`);
   expect(() => readEvents(path)).toThrowError(expect.objectContaining({ code: "HONE_ERR_FORMAT" }));
-});
-
-test("versions are run-length pairs", () => {
-  expect(versionRuns(Uint32Array.of(3, 3, 4, 4, 4, 6))).toEqual([0, 3, 2, 4, 5, 6]);
-  expect(versionRuns(new Uint32Array(0))).toEqual([]);
 });
 
 test("any token, any bit of a log-prob and any order changes the hash", () => {
