@@ -13,6 +13,7 @@ import type { StepRecord } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
+import { signalTo } from "../stopped.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -66,8 +67,7 @@ const isBetween = () => lastStep() > EVERY_STEPS && [3, 4, 5].includes(lastStep(
 async function killed(child: ChildProcess): Promise<void> {
   for (;;) {
     while (!isBetween()) await sleep(2);
-    child.kill("SIGSTOP"); // it trained on while this process waited for a processor
-    await sleep(20);
+    signalTo(child.pid!, "SIGSTOP"); // it trained on while this process waited for a processor
     if (isBetween()) break;
     child.kill("SIGCONT");
   }

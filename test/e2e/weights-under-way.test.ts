@@ -14,6 +14,7 @@ import { long } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
+import { signalTo } from "../stopped.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "hone-under-way-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -72,7 +73,7 @@ async function runOf(
   await using processes = await openProcesses({ actors: 2, trainers, core, ...where });
   const kill = (who: string, signal: NodeJS.Signals) => {
     const { pid } = processes.core.board.look().find((row) => row.name === who)!;
-    if (pid !== undefined) process.kill(pid, signal); // it may have been replaced, or be over
+    if (pid !== undefined) signalTo(pid, signal); // it may have been replaced, or be over
   };
   const heard = spiedUpdates(
     processes,
@@ -179,7 +180,7 @@ async function behindWhileTheTrainerIsStopped(
   await using processes = await openProcesses({ actors, trainers: 1, core, ...where });
   const { updates, board, roster } = processes.core;
   const pidOf = (who: string) => board.look().find((row) => row.name === who)!.pid!;
-  const kill: Stop["kill"] = (who, signal) => void process.kill(pidOf(who), signal);
+  const kill: Stop["kill"] = (who, signal) => signalTo(pidOf(who), signal);
   const behind = `actor.${actors - 1}`;
   const transfers: Transfer[] = [];
   let [calls, isHit, hasCaughtUp] = [0, false, false];

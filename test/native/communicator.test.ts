@@ -2,13 +2,12 @@
 // ends is tested in test/csrc/dist; here it is what JavaScript sees of it, and that nothing of Node waits for another rank.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Communicator, info } from "../../lib/native/index.ts";
 import { patient } from "../patience.ts";
+import { signalTo } from "../stopped.ts";
 import { communicatorPair as pair, rankProcess, rankProcesses, resultsOf } from "./processes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -111,8 +110,7 @@ withGloo("between processes", () => {
       group = new Communicator({ rank: 0, size: 2, timeoutMs });
       here = group.prepare()[1]!;
     } while (port(here) < port(there)); // then this one waits for the other's connection
-    slow.child.kill("SIGSTOP");
-    while (!/\) T /.test(readFileSync(`/proc/${slow.child.pid}/stat`, "utf8"))) await sleep(5);
+    signalTo(slow.child.pid!, "SIGSTOP");
     const connected = group.connect([new Uint8Array(), there]);
     setTimeout(() => group.abort("it takes too long"), 200);
     await expect(connected).rejects.toMatchObject({ code: "HONE_ERR_ABORTED" });
