@@ -64,14 +64,15 @@ function unloadable(message: string, hint: string, cause?: unknown): HoneError {
 export type SlopesSettings = Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight">;
 
 /**
- * Asks for slopes and losses of a micro-batch. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or with
+ * Asks for slopes and losses of a micro-batch. True where each sequence's loss is its own; false where there is one for all
+ * of several, put down as the first's. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or with
  * what the function threw as its cause.
  */
 export function askSlopes(
   slopes: SlopesFunction,
   { losses, ...request }: SlopesRequest,
   { clipLow, clipHigh, sequenceWeight }: SlopesSettings,
-): void {
+): boolean {
   const name = slopes.name || "objective.slopes";
   const tokens = request.out.length;
   const bounds = { clipLow: Math.fround(clipLow), clipHigh: Math.fround(clipHigh) };
@@ -86,7 +87,7 @@ export function askSlopes(
     const sequence = sequenceOf(t, request.sequences);
     throw fault(`${name} gave token ${t} the slope ${request.out[t]}`, { token: t, sequence });
   }
-  takeLosses(name, answer, request.sequences, losses);
+  return takeLosses(name, answer, request.sequences, losses);
 }
 
 function called(name: string, slopes: SlopesFunction, input: SlopesInput): unknown {
@@ -98,7 +99,7 @@ function called(name: string, slopes: SlopesFunction, input: SlopesInput): unkno
 }
 
 /** One number is the first sequence's that has tokens: the trainer adds them all up. */
-function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): void {
+function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): boolean {
   const all = typeof answer === "number" ? [answer] : answer instanceof Float64Array ? answer : undefined;
   if (all === undefined) {
     if (answer instanceof Promise) answer.catch(() => {}); // told of as a promise, whatever comes of it
@@ -114,6 +115,7 @@ function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses
   if (bad >= 0) throw fault(`${name} returned the loss ${all[bad]}`, { sequence: bad });
   if (typeof answer !== "number") losses.set(all);
   else losses[losses.findIndex((_, i) => sequences[i + 1]! > sequences[i]!)] = answer;
+  return typeof answer !== "number" || losses.length === 1;
 }
 
 function sequenceOf(token: number, sequences: Int32Array): number {

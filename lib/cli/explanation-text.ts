@@ -66,13 +66,15 @@ function chain({ settings }: Explanation): string[][] {
     row("divided by", ({ reward, group }) => `${maybe(reward?.divisor)} (${group.divideBy})`),
     row("advantage A", ({ reward }) => maybe(reward?.advantage)),
     row("trained", trainedCell),
-    row("objective", ({ objective }) => objective.kind),
-    row("clip", ({ sequence }) =>
-      sequence === undefined ? "–" : `${number(1 - sequence.clipLow)} to ${number(1 + sequence.clipHigh)}`,
+    row("objective", objectiveCell),
+    row("clip", ({ sequence: { clipLow, clipHigh } = {} }) =>
+      clipLow === undefined || clipHigh === undefined
+        ? "–"
+        : `${number(1 - clipLow)} to ${number(1 + clipHigh)}`,
     ),
     row("sequence ratio", ({ sequence }) => maybe(sequence?.ratio)),
     row("tokens clipped", ({ sequence }) =>
-      sequence === undefined ? "–" : `${sequence.clippedTokens} of ${sequence.tokens}`,
+      sequence?.clippedTokens === undefined ? "–" : `${sequence.clippedTokens} of ${sequence.tokens}`,
     ),
     row("sequence weight", ({ sequence }) => maybe(sequence?.weight)),
     row("loss of the sequence", ({ sequence }) => maybe(sequence?.loss)),
@@ -89,6 +91,17 @@ function penaltyCell({ reward }: ExplainedSettings): string {
   const { kind, tokens, maxOutputTokens: L, bufferTokens: B = 0, penalty } = reward.penalty;
   if (kind === "none") return "0 (none)";
   return `${number(penalty)} (${tokens} tokens, L ${L}, ramp from ${L - B})`;
+}
+
+/** A custom one with its place, and what it does not say. */
+function objectiveCell({ objective: { kind, slopes }, sequence }: ExplainedSettings): string {
+  if (slopes === undefined) return kind;
+  const place = "module" in slopes ? slopes.module : slopes.function;
+  const without =
+    sequence !== undefined && sequence.loss === undefined
+      ? ", weight and the sequence's loss"
+      : " and weight";
+  return `${kind}, ${onOneLine(place)}: it does not say clip${without}`;
 }
 
 function trainedCell({ sequence, step, group, reward }: ExplainedSettings): string {

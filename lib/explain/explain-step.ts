@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { overrideRecipe, type Recipe } from "../config/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import { defineRecipe, overrideRecipe, type Recipe, recipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES, RunLogReader } from "../metrics/index.ts";
 import {
@@ -79,15 +80,10 @@ export async function explainStep(dir: string, options: ExplainOptions): Promise
   return { run: dir, step, version, from, ...whose, settings };
 }
 
-/** Throws HONE_ERR_USAGE, HONE_ERR_UNSUPPORTED. */
+/** Throws HONE_ERR_USAGE. */
 function expectChangeable(set: readonly string[]): void {
   for (const assignment of set) {
     const [section = ""] = assignment.split(/[.=]/);
-    if (assignment === "objective.kind=custom")
-      throw new HoneError(
-        "HONE_ERR_UNSUPPORTED",
-        `--set ${assignment}: explain has the built-in objectives' formulas`,
-      );
     if (CHANGEABLE.includes(section)) continue;
     throw new HoneError("HONE_ERR_USAGE", `--set ${assignment}: explain changes ${CHANGEABLE.join(", ")}`, {
       hint: "Anything else would have had other completions or other weights, which the record does not have.",
@@ -165,10 +161,35 @@ async function otherwise(
   options: ExplainOptions,
 ): Promise<ExplainedSettings> {
   const set = options.set ?? [];
-  const recipe = overrideRecipe(before.recipe, set);
+  const recipe = overrideRecipe(withoutSlopes(before.recipe, set), set);
+  expectOwnSlopes(before.recipe, recipe);
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   const again = await recomputeStep(before.trainer, groups, recipe, stepOptions(recipe, 0));
   return explained(before, groups, target, { again, recipe, set, options });
+}
+
+/**
+ * Throws HONE_ERR_UNSUPPORTED for the module of another custom objective: whoever may ask a run's page would have any file
+ * of the machine imported.
+ */
+function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: Recipe): void {
+  if (slopes === undefined || isDeepStrictEqual(slopes, own.slopes)) return;
+  const name = "module" in slopes ? slopes.module : slopes.function;
+  throw new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `--set asks for the custom objective ${name}, which is not the run's`,
+    {
+      hint: "The second column may have the run's own objective by other bounds, or a built-in one.",
+    },
+  );
+}
+
+/** A built-in objective in the place of a custom one takes no module along. */
+function withoutSlopes(recipe: Recipe, set: readonly string[]): Recipe {
+  const kind = set.findLast((assignment) => assignment.startsWith("objective.kind="));
+  if (recipe.objective.kind !== "custom" || kind === undefined || kind.endsWith("=custom")) return recipe;
+  const { objective, ...input } = recipeInput(recipe);
+  return defineRecipe({ ...input, objective: { ...objective, kind: "gspo", slopes: undefined } });
 }
 
 interface Basis {

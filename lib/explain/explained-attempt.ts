@@ -95,11 +95,18 @@ function explainedPenalty(
 
 export function explainedSequence(
   sequence: number,
-  { ratio, weight, loss, tokens }: SequenceTerms,
-  { clipLow, clipHigh }: ObjectiveSettings,
+  { ratio, weight, loss, isOwnLoss, tokens }: SequenceTerms,
+  { objective, clipLow, clipHigh }: ObjectiveSettings,
 ): ExplainedSequence {
   const clippedTokens = tokens.filter((token) => (token.clipped ?? token.bounded) !== undefined).length;
-  return { sequence, tokens: tokens.length, ratio, clipLow, clipHigh, weight, loss, clippedTokens };
+  return {
+    sequence,
+    tokens: tokens.length,
+    ratio,
+    ...(objective !== "custom" && { clipLow, clipHigh, clippedTokens }),
+    ...(weight !== undefined && { weight }),
+    ...(isOwnLoss && { loss }),
+  };
 }
 
 /** What a token has whether it is trained on or not. */

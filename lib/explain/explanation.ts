@@ -112,13 +112,15 @@ export interface ExplainedSequence {
   readonly tokens: number;
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  /** w of: loss = Σ w · (mean over the sequence's tokens of the objective's term). */
-  readonly weight: number;
-  readonly loss: number;
+  /** Absent of a custom objective: what it clips, and by what, it alone knows. */
+  readonly clipLow?: number;
+  readonly clipHigh?: number;
   /** Tokens whose gradient the clip or a correction's bounds took away or bounded. */
-  readonly clippedTokens: number;
+  readonly clippedTokens?: number;
+  /** w of: loss = Σ w · (mean over the sequence's tokens of the objective's term). Absent of a custom one. */
+  readonly weight?: number;
+  /** Absent where a custom objective gave one loss for several sequences. */
+  readonly loss?: number;
 }
 
 /** Log-probs are natural logs at the temperature of sampling. */
@@ -139,7 +141,7 @@ export interface ExplainedToken {
   readonly tokenRatio: number;
   /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
   readonly given?: true;
-  /** What the clip looks at: the token's or the sequence's; absent where the attempt is not trained on. */
+  /** What the clip looks at: the token's or the sequence's; of a custom objective the token's. Absent where the attempt is not trained on. */
   readonly ratio?: number;
   readonly clipped?: Side;
   /** w of the correction, where there is one. */

@@ -1,7 +1,8 @@
 import type { StepOptions } from "../native/face.ts";
+import type { ToldTerms } from "./asked-objective.ts";
 
 /** What the terms of a step are computed by; `objective` is its kind. */
-export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature">;
+export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature" | "slopes">;
 
 /** What the losses of a step are divided by (docs/recipe.md, objectives). */
 export interface StepTotals {
@@ -26,6 +27,8 @@ export interface TrainedSequence {
   readonly advantage: number;
   /** |g|. */
   readonly groupSize: number;
+  /** Of a custom objective. */
+  readonly told?: ToldTerms | undefined;
 }
 
 /** Which bound of the clip or of a correction's band a ratio is beyond. */
@@ -36,7 +39,7 @@ export interface TokenTerm {
   readonly tokenRatio: number;
   /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction. */
   readonly ratio: number;
-  /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. */
+  /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. A custom objective does not say. */
   readonly clipped: Side | undefined;
   /** w of a correction; 1 without one. */
   readonly weight: number;
@@ -55,10 +58,12 @@ export interface TokenTerm {
 export interface SequenceTerms {
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
-  /** w of: loss = sum over sequences of w times the mean over the sequence's tokens of the objective's term. */
-  readonly weight: number;
+  /** w of: loss = sum over sequences of w times the mean over the sequence's tokens of the objective's term. A custom one has none. */
+  readonly weight: number | undefined;
   /** Its part of the step's loss, regularisers included. */
   readonly loss: number;
+  /** False where a custom objective's function gave one loss for this sequence and others. */
+  readonly isOwnLoss: boolean;
   readonly tokens: readonly TokenTerm[];
 }
 
@@ -131,6 +136,8 @@ function scaleOf(settings: ObjectiveSettings, totals: StepTotals, n: number, gro
       return 1 / totals.tokens;
     case "dr-grpo":
       return 1 / (totals.sequences * totals.normalizer);
+    case "custom":
+      return 1;
     default:
       return 1 / totals.sequences;
   }
@@ -175,12 +182,13 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
 
 /**
  * The terms of one sequence in float64, by the formulas of docs/recipe.md; what the core gets as float32 (advantages,
- * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do.
+ * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do. Of a custom objective slopes and loss
+ * are what its function told.
  */
 export function sequenceTerms(
   settings: ObjectiveSettings,
   totals: StepTotals,
-  { logprobs, behavior, entropies, reference, advantage, groupSize }: TrainedSequence,
+  { logprobs, behavior, entropies, reference, advantage, groupSize, told }: TrainedSequence,
 ): SequenceTerms {
   const n = logprobs.length;
   const gaps = Float64Array.from(logprobs, (now, t) => now - behavior[t]!);
@@ -188,6 +196,7 @@ export function sequenceTerms(
   const corrected = (settings.correction?.kind ?? "none") !== "none";
   const bounds = { low: 1 - Math.fround(settings.clipLow), high: 1 + Math.fround(settings.clipHigh) };
   const bySequence = settings.objective === "gspo";
+  const isCustom = settings.objective === "custom";
   const scale = scaleOf(settings, totals, n, groupSize);
   const regularizer = 1 / (totals.sequences * (settings.sequenceWeight === "length" ? 1 : n));
   const shared = corrected ? 1 : Math.exp(sum / n);
@@ -198,9 +207,11 @@ export function sequenceTerms(
   const tokens = Array.from(logprobs, (now, t): TokenTerm => {
     const tokenRatio = Math.exp(gaps[t]!);
     const ratio = bySequence ? shared : corrected ? 1 : tokenRatio;
-    const term = bySequence
-      ? { ...own, value: own.value / n }
-      : tokenTerm(settings.objective, ratio, advantage, now, bounds);
+    const term = isCustom
+      ? { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined }
+      : bySequence
+        ? { ...own, value: own.value / n }
+        : tokenTerm(settings.objective, ratio, advantage, now, bounds);
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const policySlope = scale * term.slope * weights[t]!.weight;
     const klSlope = -kl * Math.expm1(d);
@@ -219,6 +230,8 @@ export function sequenceTerms(
         entropyCoefficient * entropies[t]!,
     };
   });
-  const weight = bySequence ? scale : scale * n;
-  return { ratio: Math.exp(sum / n), weight, loss: tokens.reduce((all, { loss }) => all + loss, 0), tokens };
+  const weight = isCustom ? undefined : bySequence ? scale : scale * n;
+  const whole = isCustom ? (told?.loss ?? Number.NaN) : 0;
+  const loss = tokens.reduce((all, token) => all + token.loss, whole);
+  return { ratio: Math.exp(sum / n), weight, loss, isOwnLoss: told?.isOwn ?? true, tokens };
 }

@@ -1,8 +1,14 @@
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { StepOptions, StepReport, TrainerFace } from "../native/face.ts";
-import { type AssembledBatch, type ResettledGroup, recordedBatch } from "../orchestration/index.ts";
+import {
+  type AssembledBatch,
+  openSlopes,
+  type ResettledGroup,
+  recordedBatch,
+} from "../orchestration/index.ts";
 import type { Rollout, ScoredRollout } from "../records.ts";
+import { AskedObjective } from "./asked-objective.ts";
 import { type ObjectiveSettings, type SequenceTerms, sequenceTerms } from "./objective-terms.ts";
 
 /** A step computed once more by some settings: the core's report, and the same in terms a person can read. */
@@ -17,7 +23,8 @@ export interface RecomputedStep {
 /**
  * Runs the step's forward and backward with a learning rate of 0, which leaves the weights as they are, and computes
  * each token's terms from the log-probs. Undefined where no group is kept.
- * Throws HONE_ERR_INTERNAL where formulas and core do not agree, HONE_ERR_UNSUPPORTED for an objective without formula.
+ * Throws HONE_ERR_INTERNAL where formulas and core do not agree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE for a custom
+ * objective's module that cannot be loaded, or does not answer.
  */
 export async function recomputeStep(
   trainer: TrainerFace,
@@ -28,8 +35,13 @@ export async function recomputeStep(
   const batch = recordedBatch(groups, recipe);
   if (batch.rollouts.length === 0) return undefined;
   const still = { ...options, lr: 0, muonLr: 0 };
-  const report = await trainer.step(batch.data, still);
-  const terms = termsOf(batch, report, still);
+  const slopes = await openSlopes(recipe.objective);
+  const asked = slopes && new AskedObjective(slopes, recipe.objective, batch);
+  const report = await trainer.step(
+    asked?.data ?? batch.data,
+    asked === undefined ? still : { ...still, slopes: asked.ask },
+  );
+  const terms = termsOf(batch, report, still, asked);
   if (!report.skipped) expectAgreement(terms, batch, report);
   return { batch, options: still, report, terms };
 }
@@ -51,7 +63,12 @@ export function sequenceOf(batch: AssembledBatch, rollout: ScoredRollout["rollou
   return sequence < 0 ? undefined : sequence;
 }
 
-function termsOf(batch: AssembledBatch, report: StepReport, settings: ObjectiveSettings): SequenceTerms[] {
+function termsOf(
+  batch: AssembledBatch,
+  report: StepReport,
+  settings: ObjectiveSettings,
+  asked: AskedObjective | undefined,
+): SequenceTerms[] {
   const { data } = batch;
   const totals = {
     sequences: data.sequences,
@@ -72,6 +89,7 @@ function termsOf(batch: AssembledBatch, report: StepReport, settings: ObjectiveS
       reference: data.referenceLogprobs && sampled(data.referenceLogprobs),
       advantage: data.advantages[i]!,
       groupSize: data.groupSizes![i]!,
+      told: asked?.told(i),
     });
   });
 }

@@ -152,3 +152,23 @@ test("green raises, red lowers, dim is left alone", () => {
     "\u001b[31m",
   ]);
 });
+
+test("a custom objective is named with its place, and with what it does not say", () => {
+  const { sequence, tokens, ratio } = TRAINED.sequence!;
+  const slopes = { module: "./loss.ts#mine", sha256: "0".repeat(64) };
+  const objective: ExplainedSettings["objective"] = { ...TRAINED.objective, kind: "custom", slopes };
+  const textOf = (loss: { readonly loss?: number }) =>
+    explanationText(
+      { ...EXPLAINED, settings: [{ ...TRAINED, objective, sequence: { sequence, tokens, ratio, ...loss } }] },
+      200,
+      PLAIN,
+    );
+  expect(textOf({ loss: 0.5 })).toMatch(
+    /^objective +custom, \.\/loss\.ts#mine: it does not say clip and weight$/m,
+  );
+  expect(textOf({ loss: 0.5 })).toMatch(/^loss of the sequence +0\.50000$/m);
+  const without = textOf({});
+  expect(without).toMatch(/: it does not say clip, weight and the sequence's loss$/m);
+  expect(without).not.toMatch(/^(?:clip |tokens clipped|sequence weight|loss of the sequence)/m);
+  expect(without).toMatch(/^sequence ratio +1\.2500$/m);
+});

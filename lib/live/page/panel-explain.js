@@ -181,7 +181,7 @@ const EXPLAIN_ROWS = [
   ["baseline", ({ reward }) => digits(reward?.baseline)],
   ["divided by", ({ reward }) => digits(reward?.divisor)],
   ["advantage", ({ reward }) => digits(reward?.advantage)],
-  ["objective", ({ objective }) => objective.kind],
+  ["objective", objectiveOf],
   [
     "trained",
     ({ sequence, group }) =>
@@ -196,6 +196,12 @@ const EXPLAIN_ROWS = [
   ...partRows("sequence"),
   ...partRows("token"),
 ];
+
+/** @param {ExplainedSettings} settings */
+function objectiveOf({ objective: { kind, slopes } }) {
+  if (slopes === undefined) return kind;
+  return `${kind}, ${"module" in slopes ? slopes.module : slopes.function}: it does not say clip and weight`;
+}
 
 /** @param {"sequence" | "token"} part @returns {[string, (settings: ExplainedSettings) => string][]} */
 function partRows(part) {

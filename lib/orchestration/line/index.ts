@@ -3,7 +3,7 @@
 export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
 export { batchGroups, type StepBatch } from "./batcher.ts";
 export { Books } from "./books.ts";
-export { openSlopes } from "./custom-slopes.ts";
+export { customSlopes, openSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type LineFacts, type LineMoment } from "./diagnosis.ts";
 export type { EpisodeStage } from "./episode-stage.ts";
 export type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";

@@ -6,6 +6,7 @@ import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
+import { customSlopes, openSlopes } from "../line/index.ts";
 import {
   type RecordedGroup,
   type RecordedStep,
@@ -52,7 +53,8 @@ export interface BeforeStepOptions {
  * Restores the weights that a recorded step started from: the nearest checkpoint before it, and from there the recorded
  * steps trained again, each held against its recorded loss and norm of the gradient.
  * Throws HONE_ERR_USAGE for a step without record, HONE_ERR_CHECKPOINT where no checkpoint leads there, HONE_ERR_REPLAY
- * naming the step that came out differently, HONE_ERR_UNSUPPORTED for an objective in TypeScript.
+ * naming the step that came out differently, HONE_ERR_UNSUPPORTED for an objective that is a function of the entry
+ * script, HONE_ERR_CONFIG for one whose module is not the run's.
  */
 export async function openBeforeStep(
   dir: string,
@@ -63,7 +65,7 @@ export async function openBeforeStep(
   options.expect?.(target.groups);
   const route = routeTo(dir, step);
   const past = readPast(dir);
-  expectBuiltIn(past.recipes.values());
+  for (const again of [...route.again, step]) await expectAskable(past.recipes.get(again));
   const way = new WayBack(dir, past, options.core ?? (await nativeCore()));
   try {
     await way.start(route.checkpoint, route.again[0] ?? step);
@@ -137,15 +139,22 @@ function routeTo(dir: string, step: number): Route {
   );
 }
 
-/** The record has the name and hash of such a function only. */
-function expectBuiltIn(recipes: Iterable<Recipe>): void {
-  for (const { objective } of recipes)
-    if (objective.kind === "custom")
-      throw new HoneError(
-        "HONE_ERR_UNSUPPORTED",
-        'the run trained by an objective of its own (objective.kind: "custom"), which its record does not have',
-        { hint: "hone replay --recipe trains such a run again, by the function of the entry script." },
-      );
+/**
+ * Throws HONE_ERR_UNSUPPORTED for an objective that is a function of the run's entry script, HONE_ERR_CONFIG for a module
+ * that cannot be loaded or is not the run's.
+ */
+async function expectAskable(recipe: Recipe | undefined): Promise<void> {
+  if (recipe === undefined) return;
+  const { kind, slopes } = recipe.objective;
+  if (kind === "custom" && slopes !== undefined && "function" in slopes)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `the run trained by the function ${slopes.function} of its entry script, of which the record has name and hash`,
+      {
+        hint: `Export it from a module and say objective.slopes: "./loss.ts#${slopes.function}": such a run can be explained. \`hone replay --recipe\` trains this one again.`,
+      },
+    );
+  await openSlopes(recipe.objective);
 }
 
 /** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */
@@ -199,7 +208,9 @@ class WayBack {
     const settled = settleRecorded(groups, recipe, this.#past.hooked);
     expectRecorded(settled, groups);
     const { data } = recordedBatch(settled, recipe);
-    const report = await trainer.step(data, { ...step.trained.objective, muonLr: 0 });
+    const slopes = customSlopes(recipe.objective);
+    const options = { ...step.trained.objective, muonLr: 0, ...(slopes && { slopes }) };
+    const report = await trainer.step(data, options);
     expectSameStep(step, report);
     if (trainer.version === step.version) return;
     throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
