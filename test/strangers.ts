@@ -1,5 +1,7 @@
 // Who connects to a port of a run without meaning it: scans, probes, what half a browser says.
-import { connect } from "node:net";
+import diagnostics from "node:diagnostics_channel";
+import type { Server } from "node:http";
+import { connect, type Socket } from "node:net";
 
 const filled = (text: string) => `GET /${text} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`;
 
@@ -39,4 +41,27 @@ export class Stranger {
     socket.write(Buffer.from(says, "latin1"));
     this.answer = new Promise((resolve) => socket.on("close", () => resolve(heard)));
   }
+}
+
+/** What a server of this process has of a connection. */
+export interface Held {
+  readonly socket: Socket;
+  readonly server: Server;
+}
+
+/** A connection that says this, as often as is asked, and reads nothing of the answers. */
+export async function neverReads(port: number, says: string, times: number): Promise<Held> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {}); // reset
+  const held = new Promise<Held>((resolve) => {
+    const started = (message: unknown) => {
+      const { socket: there, server } = message as Held;
+      if (there.remotePort !== socket.localPort) return;
+      diagnostics.unsubscribe("http.server.request.start", started);
+      resolve({ socket: there, server });
+    };
+    diagnostics.subscribe("http.server.request.start", started);
+  });
+  socket.pause().write(says.repeat(times));
+  return await held;
 }

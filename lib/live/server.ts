@@ -27,6 +27,8 @@ const MOST_CONNECTIONS = 128;
 /** For a request to come. */
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 1_000;
+/** For some of an answer to be taken: a stream too is let go of when it is not read. */
+const STALLED_MS = 10_000;
 const WORTH_PACKING_BYTES = 4096;
 const HEADERS = {
   "content-security-policy":
@@ -67,6 +69,8 @@ export class LiveServer implements AsyncDisposable {
       (request, response) => void this.#serve(request, response),
     );
     this.#server.maxConnections = MOST_CONNECTIONS;
+    // An answer may be long in the making: idle is only who has something to take.
+    this.#server.setTimeout(STALLED_MS, (socket) => socket.writableLength > 0 && socket.destroy());
   }
 
   /** Throws HONE_ERR_IO if a folder cannot be read or the port is taken. */

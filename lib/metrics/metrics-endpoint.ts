@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Scrapers come one at a time, and say what they want at once. Others may hold a place for so long. */
+/** Scrapers come one at a time, say what they want at once and take it. Others may hold a place for so long. */
 const MOST_CONNECTIONS = 32;
 const PATIENCE_MS = 2_000;
+const STALLED_MS = 10_000;
 const LOOK_MS = 500;
 const HEADERS = {
   "content-type": "text/plain; version=0.0.4; charset=utf-8",
@@ -37,6 +38,7 @@ export class MetricsEndpoint {
       ({ method = "", url = "" }, to) => this.#answer(method, url.split("?", 1)[0]!, to),
     );
     this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.timeout = STALLED_MS;
     this.#server.unref();
     this.address = this.#listen(options);
   }

@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
-import { BAD_REQUESTS, REFUSED, Stranger } from "../strangers.ts";
+import { patient } from "../patience.ts";
+import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
 import { addStep, smallRun, writeStatus } from "./live-run.ts";
 
 const at = (live: LiveServer, path: string) => `http://127.0.0.1:${live.port}/${path}`;
@@ -82,6 +85,40 @@ test("what a stranger says ends no run, and who says half of it is let go long b
   expect((await fetch(live.url)).status).toBe(200);
   usual.closeAllConnections();
   usual.close();
+});
+
+/** So much that no system's buffers take it all. */
+const MOST_BYTES = 12 << 20;
+
+test(
+  "who asks for files or a stream and never reads is let go, who listens to a quiet one is not",
+  async () => {
+    await using live = await LiveServer.open([smallRun(1)]);
+    const ask = (path: string) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+    const file = await neverReads(live.port, ask("uplot.js"), MOST_BYTES / 40_000);
+    const stream = await neverReads(live.port, ask(`api/events?token=${live.token}`), 1);
+    const listening = await fetch(at(live, "api/events"), withToken(live));
+    const heard = listening.body!.pipeTo(new WritableStream());
+    const closed = [file, stream].map(({ socket }) => once(socket, "close"));
+    const metrics = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`metric/${i}`, i]));
+    const step = { run: 0, record: { step: 1, version: 1, metrics } };
+    while (stream.socket.writableLength === 0) {
+      live.watch.stream.send("step", step, "c");
+      await setTimeout();
+    }
+    await Promise.all(closed);
+    expect(live.watch.stream.listeners).toBe(1);
+    await live[Symbol.asyncDispose]();
+    await heard;
+  },
+  patient(60_000),
+);
+
+test("an error of the listening socket while the page is served ends no run", async () => {
+  await using live = await LiveServer.open([smallRun(1)]);
+  const { server } = await neverReads(live.port, "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", 1);
+  for (const code of ["EMFILE", "ENFILE"]) server.emit("error", Object.assign(new Error(code), { code }));
+  expect((await fetch(live.url)).status).toBe(200);
 });
 
 test("what is long comes packed, with the same numbers", async () => {

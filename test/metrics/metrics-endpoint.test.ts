@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { MetricsEndpoint } from "../../lib/metrics/index.ts";
-import { BAD_REQUESTS, REFUSED, Stranger } from "../strangers.ts";
+import { patient } from "../patience.ts";
+import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
 
 test("serves what there is at the time it is asked, and nothing else", async () => {
   let asked = 0;
@@ -55,3 +57,16 @@ test("what a stranger says ends no process, and who says half of it or nothing k
   expect(await (await fetch(url)).text()).toBe("x 1\n");
   endpoint.close();
 });
+
+test(
+  "who asks and never reads is let go",
+  async () => {
+    const text = "x 1\n".repeat(1 << 18);
+    const endpoint = new MetricsEndpoint({ host: "127.0.0.1", port: 0, text: () => text, warn: () => {} });
+    const port = Number(new URL((await endpoint.address)!).port);
+    const { socket } = await neverReads(port, "GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n", 12);
+    await once(socket, "close");
+    endpoint.close();
+  },
+  patient(40_000),
+);
