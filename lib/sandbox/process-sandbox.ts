@@ -8,6 +8,7 @@ import {
   type PythonRun,
   type PythonSandbox,
   type Readiness,
+  SandboxFault,
   TRIAL,
   TRIAL_LIMITS,
 } from "./python-sandbox.ts";
@@ -86,13 +87,12 @@ export abstract class ProcessSandbox implements PythonSandbox {
       this.#names = readNames(names.join("\n"));
       return { usable: true, what: `${prepared.what}, python ${python}` };
     } catch (error) {
+      if (error instanceof SandboxFault) return unusable(error.why);
       return unusable(error instanceof Error ? error.message : String(error));
     }
   }
 
-  #fault(why: string): HoneError {
-    return new HoneError("HONE_ERR_VERIFIER", `the ${this.name} sandbox does not work: ${why}`, {
-      hint: "run `npx hone doctor`, or choose another driver by HONE_SANDBOX",
-    });
+  #fault(why: string): SandboxFault {
+    return new SandboxFault(`the ${this.name} sandbox`, why);
   }
 }

@@ -1,3 +1,4 @@
+import { HoneError } from "../errors.ts";
 import type { PythonValue } from "../python/value.ts";
 
 /** An untrusted Python program, and the input of one test. What the test expects is not here. */
@@ -67,6 +68,19 @@ export interface PythonSandbox {
    * HONE_ERR_ABORTED after `signal`. Resolves at most 100 ms after `limits.wallMs`, measured as that field says.
    */
   run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun>;
+}
+
+/** A driver that does not work: no fault of the program's. */
+export class SandboxFault extends HoneError {
+  /** Without the driver's name, for whoever says that. */
+  readonly why: string;
+
+  constructor(driver: string, why: string) {
+    super("HONE_ERR_VERIFIER", `${driver} does not work: ${why}`, {
+      hint: "run `npx hone doctor`, or choose another driver by HONE_SANDBOX",
+    });
+    this.why = why;
+  }
 }
 
 /** What a driver runs to try itself out: prints Python's version. */

@@ -9,6 +9,7 @@ import {
   type PythonRun,
   type PythonSandbox,
   type Readiness,
+  SandboxFault,
   TRIAL,
   TRIAL_LIMITS,
 } from "./python-sandbox.ts";
@@ -131,14 +132,13 @@ export class SandboxFusion implements PythonSandbox {
       if (end !== "finished") return { usable: false, why: `the trial program ended ${end}: ${detail}` };
       return { usable: true, what: `server ${this.#url}, python ${stdout.trim()}` };
     } catch (error) {
+      if (error instanceof SandboxFault) return { usable: false, why: `${this.#url}: ${error.why}` };
       return { usable: false, why: `${this.#url} does not answer: ${causeOf(error)}` };
     }
   }
 
-  #fault(why: string): HoneError {
-    return new HoneError("HONE_ERR_VERIFIER", `SandboxFusion at ${this.#url} does not work: ${why}`, {
-      hint: "run `npx hone doctor`, or choose another driver by HONE_SANDBOX",
-    });
+  #fault(why: string): SandboxFault {
+    return new SandboxFault(`SandboxFusion at ${this.#url}`, why);
   }
 }
 

@@ -48,7 +48,7 @@ test.skipIf(!hasBubblewrap)(
     chmodSync(dir, 0o755); // also nobody comes in
     expect(await new BubblewrapSandbox(command).probe()).toEqual({
       usable: false,
-      why: "the bubblewrap sandbox does not work: PermissionError: [Errno 13] Permission denied: '/dev/null'",
+      why: "PermissionError: [Errno 13] Permission denied: '/dev/null'",
     });
   },
 );

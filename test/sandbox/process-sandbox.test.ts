@@ -82,25 +82,20 @@ describe("before the first run", () => {
   const NOT_READY: Readiness = { usable: false, why: "needs a licence" };
   test.each<[string, (ProcessEnd | Error)[], Readiness | undefined, string]>([
     ["is not ready", [], NOT_READY, "needs a licence"],
-    [
-      "does not start",
-      [new Error("spawn ENOENT"), new Error("spawn ENOENT")],
-      undefined,
-      "the stub sandbox does not work: spawn ENOENT",
-    ],
+    ["does not start", [new Error("spawn ENOENT"), new Error("spawn ENOENT")], undefined, "spawn ENOENT"],
     ["fails", [ended("", { status: 134 })], undefined, "the trial program ended failed: aborted"],
     [
       "is killed twice",
       [ended("", { status: 137 }), ended("", { status: 137 })],
       undefined,
-      "the stub sandbox does not work: something outside killed the process",
+      "something outside killed the process",
     ],
     ["is too slow", [ended(TRIED, { end: "too-slow" })], undefined, "the trial program ended too-slow: "],
     [
       "never reaches Python",
       [ended("", { report: Buffer.alloc(0), status: 2, stderr: "no\tsuch\noption" })],
       undefined,
-      "the stub sandbox does not work: no such option",
+      "no such option",
     ],
     [
       "says much",
@@ -112,13 +107,13 @@ describe("before the first run", () => {
         }),
       ],
       undefined,
-      'the stub sandbox does not work: at File "x" It: broke',
+      'at File "x" It: broke',
     ],
     [
       "says nothing at all",
       [ended("", { report: Buffer.alloc(0), status: 2 })],
       undefined,
-      "the stub sandbox does not work: Python was not reached, status 2",
+      "Python was not reached, status 2",
     ],
   ])("one that %s is not usable, and running is our fault", async (_, ends, ready, why) => {
     const stub = new Stub([...ends, ...ends], ready);

@@ -52,6 +52,12 @@ describe.skipIf(!existsSync("/usr/bin/python3"))("a server", () => {
     ]);
   });
 
+  test("that runs no program is told of once, with what it said", async () => {
+    server.answers.push({ status: 200, body: '{"status": "SandboxError", "message": "no disk"}' });
+    const why = `${url}: status SandboxError: no disk`;
+    expect(await new SandboxFusion(url).probe()).toEqual({ usable: false, why });
+  });
+
   test("cannot be told by a program that the sandbox is broken", async () => {
     const source = "import os\nos.remove('hone-report.bin')";
     expect(await sandbox.run({ ...program, source }, LIMITS)).toMatchObject({

@@ -25,7 +25,7 @@ test("what is lost is started once more, and then said to be so", async () => {
   const broken = new Broken();
   expect(await broken.probe()).toEqual({
     usable: false,
-    why: "the broken sandbox does not work: no fork here",
+    why: "no fork here",
   });
   expect(broken.opened).toBe(2);
   const run = broken.run({ source: "", stdin: "", dialect: "script" }, LIMITS);
