@@ -15,8 +15,13 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 /**
  * The actors, trainers and verifier hosts that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
  * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
+ * @param before awaited before there are any; what it throws passes through.
  */
-export async function processesOf(recipe: Recipe, dir: string): Promise<Processes | Agents | undefined> {
+export async function processesOf(
+  recipe: Recipe,
+  dir: string,
+  before?: () => Promise<void>,
+): Promise<Processes | Agents | undefined> {
   const { device, hardware } = recipe;
   const roles = rolesOf(recipe);
   const {
@@ -34,6 +39,7 @@ export async function processesOf(recipe: Recipe, dir: string): Promise<Processe
     if (process.env["HONE_METRICS"]) say(NOBODY_TO_SCRAPE);
     return undefined;
   }
+  await before?.();
   const { openAgents, openProcesses, readFaults, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
   if (metrics) await usableMetricsPlace(metrics); // each process reads it too, and would end by it again and again

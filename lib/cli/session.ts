@@ -85,8 +85,8 @@ class Session {
 
   async run(): Promise<SessionResult> {
     const { dir, signal, core } = this.#options;
-    if (core === undefined) await expectClaimable(this.#options);
-    await using processes = core === undefined ? await processesOf(this.#recipe, dir) : undefined;
+    const free = () => expectClaimable(this.#options); // a run of one process claims its folder at once
+    await using processes = core === undefined ? await processesOf(this.#recipe, dir, free) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(
       this.#recipe,
