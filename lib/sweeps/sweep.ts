@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
+import { Wake } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { isDone, type JobEntry, SweepBook } from "./book.ts";
@@ -94,7 +95,8 @@ export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promi
 class JobLine {
   readonly #waiting: Job[];
   readonly #book: SweepBook;
-  #wake: (() => void)[] = [];
+  /** Rung when a job has ended; not by those that look: two would wake each other for ever, and hear of no process. */
+  readonly #ended = new Wake();
 
   constructor(jobs: readonly Job[], book: SweepBook) {
     this.#book = book;
@@ -110,16 +112,17 @@ class JobLine {
     this.#waiting = jobs.filter(({ id }) => book.stateOf(id) !== "done");
   }
 
+  /** Asked by who has ended its job before. */
   async next(signal: AbortSignal): Promise<Job | undefined> {
+    this.#ended.ring();
     for (;;) {
-      for (const wake of this.#wake.splice(0)) wake();
       if (signal.aborted || this.#waiting.length === 0) return undefined;
       this.#giveUp();
       const at = this.#waiting.findIndex(
         ({ needs }) => needs === undefined || this.#book.stateOf(needs) === "done",
       );
       if (at >= 0) return this.#waiting.splice(at, 1)[0]!;
-      if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+      if (this.#waiting.length > 0) await this.#ended.next;
     }
   }
 
@@ -140,7 +143,7 @@ class JobLine {
     try {
       await work;
     } finally {
-      for (const wake of this.#wake.splice(0)) wake();
+      this.#ended.ring();
     }
   }
 }

@@ -95,6 +95,17 @@ test("runs that share a warm start wait for it and begin with it; where it fails
   expect(failed[1]!.error).toContain(`its warm start failed: ${failed[0]!.id}.log`);
 });
 
+test("several that wait for a warm start let the process that makes it end", async () => {
+  const cells = {
+    a: ["name=slow"],
+    b: ["name=slow", "sampler=static"],
+    c: ["name=slow", "training.steps=3"],
+  };
+  const plan = planSweep(defineSweep({ name: "s", recipe: tinyRecipe(), cells, seeds: 1 }), {});
+  const jobs = await runSweep(plan, { dir, command, parallel: 3 });
+  expect(jobs.map(({ state }) => state)).toEqual(["done", "done", "done", "done"]);
+});
+
 test("a warm start that no run waits for is not run again", async () => {
   const plan = planSweep(
     defineSweep({ name: "s", recipe: tinyRecipe(), cells: { a: [], b: ["sampler=static"] }, seeds: 1 }),
