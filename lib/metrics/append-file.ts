@@ -21,7 +21,8 @@ export class AppendFile {
     this.path = path;
     this.#fd = fileWork(path, () => {
       mkdirSync(dirname(path), { recursive: true });
-      const fd = openSync(path, fresh ? "w+" : "a+");
+      const fd = openSync(path, "a+"); // "w+" would go on behind a part of a line that was cut off, and leave zeros there
+      if (fresh) ftruncateSync(fd);
       cutTornLine(fd);
       return fd;
     });

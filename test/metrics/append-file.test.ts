@@ -39,16 +39,19 @@ test("keeps whole lines, cuts a torn one, and begins anew where it is told to", 
   expect(() => second.append("four\n")).toThrowError(expect.objectContaining({ code: "HONE_ERR_STATE" }));
 });
 
-test("a line that a full disk cut off is gone before the next one", () => {
-  const file = new AppendFile(path);
-  file.append("one\n");
-  disk.room = 3;
-  expect(() => file.append("two\n")).toThrowError(expect.objectContaining({ code: "HONE_ERR_IO" }));
-  disk.room = Number.POSITIVE_INFINITY;
-  file.append("three\n");
-  file.close();
-  expect(readFileSync(path, "utf8")).toBe("one\nthree\n");
-});
+test.each([false, true])(
+  "a line that a full disk cut off is gone before the next one, in a file begun anew: %s",
+  (fresh) => {
+    const file = new AppendFile(path, { fresh });
+    file.append("one\n");
+    disk.room = 3;
+    expect(() => file.append("two\n")).toThrowError(expect.objectContaining({ code: "HONE_ERR_IO" }));
+    disk.room = Number.POSITIVE_INFINITY;
+    file.append("three\n");
+    file.close();
+    expect(readFileSync(path, "utf8")).toBe("one\nthree\n");
+  },
+);
 
 test("a file deleted under way is a typed error that names it", () => {
   const file = new AppendFile(path);
