@@ -1,7 +1,7 @@
 /**
  * Work that waits until everything more urgent is started: the next step's requests are with their engine, also where
- * that is in another process, and its batch trains. Pieces run in order, each once; what one throws comes out of the next
- * `flush`.
+ * that is in another process, and its batch trains. Pieces run in order, each once. Once one has thrown, every flush
+ * throws that: whoever is the first to flush, for a checkpoint that somebody asked for, need not be the one that it ends.
  */
 export class Later {
   #work: (() => void) | undefined;
@@ -15,26 +15,24 @@ export class Later {
     this.flush();
     this.#work = work;
     const run = () => {
-      try {
-        if (this.#work === work) this.#run();
-      } catch (error) {
-        this.#failure = { error };
-      }
+      if (this.#work === work) this.#run();
     };
     setImmediate(() => setImmediate(run));
   }
 
-  /** Does at once what is deferred. Throws what it, or a piece done since the last call, has thrown. */
+  /** Does at once what is deferred. Throws what it, or any piece before it, has thrown. */
   flush(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
     this.#run();
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   #run(): void {
     const work = this.#work;
     this.#work = undefined;
-    work?.();
+    try {
+      work?.();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
   }
 }
