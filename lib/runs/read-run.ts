@@ -32,6 +32,7 @@ export interface RunFacts {
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the file. */
 export async function readRun(dir: string): Promise<RunFacts> {
   const { name, config, startedAt } = readRunManifest(dir);
+  const isRunning = await isLocked(dir); // asked before the files are read: a run that ends now has written them all
   const recipe = config as { seed?: number; training?: { steps?: number } } | undefined;
   const log = join(dir, RUN_FILES.log);
   const last = existsSync(log) ? new RunDigest(log, join(dir, RUN_FILES.digest)).last : undefined;
@@ -43,7 +44,7 @@ export async function readRun(dir: string): Promise<RunFacts> {
     dir,
     name: name ?? basename(dir),
     seed: recipe?.seed ?? 0,
-    state: (await isLocked(dir)) ? "running" : stateOf(dir, current, recipe?.training?.steps),
+    state: isRunning ? "running" : stateOf(dir, current, recipe?.training?.steps),
     startedAt,
     steps,
     ofSteps: recipe?.training?.steps,

@@ -1,4 +1,3 @@
-import { isLocked } from "../folder-lock.ts";
 import { type LineStatus, type ProcessStatus, readLineStatus } from "../metrics/index.ts";
 import { type RunFacts, readRun } from "./read-run.ts";
 
@@ -22,7 +21,7 @@ export async function readStatus(dir: string): Promise<RunStatus> {
   const line = readLineStatus(dir);
   const base = { dir, name, steps: Math.max(steps, line?.step ?? 0), ofSteps, line, asOfMs: line?.writtenMs };
   const processes = line?.processes ?? [];
-  if (!(await isLocked(dir))) return { ...base, state, processes: processes.map(over) };
+  if (state !== "running") return { ...base, state, processes: processes.map(over) };
   const isSilent = line !== undefined && Date.now() - line.writtenMs > SILENT_MS;
   return { ...base, state: isSilent ? "silent" : "running", processes };
 }

@@ -1,8 +1,15 @@
-import { expect, test } from "vitest";
-import { lockFolder } from "../../lib/folder-lock.ts";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { isLocked, lockFolder } from "../../lib/folder-lock.ts";
 import { readStatus } from "../../lib/runs/index.ts";
 import { writeStatus } from "../live/live-run.ts";
 import { scratch, writeRun } from "./folders.ts";
+
+vi.mock("../../lib/folder-lock.ts", async (original) => {
+  const real = await original<typeof import("../../lib/folder-lock.ts")>();
+  return { ...real, isLocked: vi.fn(real.isLocked) };
+});
 
 const processes = [
   { name: "run", pid: 1, state: "alive" as const, restarts: 0, doing: "decides" },
@@ -24,4 +31,17 @@ test("a run is silent while its folder is held and line.json is old; of one that
   expect(gone).toEqual(
     processes.map(({ name, restarts, doing }) => ({ name, restarts, doing, state: "gone" })),
   );
+});
+
+test("a run that ends while it is looked at is running with all its processes, or over", async () => {
+  const dir = writeRun(scratch(), { ofSteps: 20 });
+  writeStatus(dir, { processes });
+  vi.mocked(isLocked).mockResolvedValueOnce(true).mockResolvedValue(false);
+  expect(await readStatus(dir)).toMatchObject({ state: "running", processes });
+  vi.mocked(isLocked).mockImplementation(async () => {
+    writeRun(dir, { ofSteps: 20, state: "stopped" }); // the last that it does
+    return false;
+  });
+  rmSync(join(dir, "summary.json"), { force: true });
+  expect(await readStatus(dir)).toMatchObject({ state: "stopped" });
 });
