@@ -70,6 +70,7 @@ export interface ProblemResult {
  * verdict.
  */
 export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
+  plan.signal?.throwIfAborted(); // before anything is asked, that nobody would wait for
   const prompts = questionsOf(policy, plan);
   let done = 0;
   const results = prompts.map(async (question, id) => {
@@ -161,7 +162,6 @@ async function unlessAborted<T>(
   stop: () => void,
 ): Promise<T> {
   if (signal === undefined) return work;
-  signal.throwIfAborted();
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => {

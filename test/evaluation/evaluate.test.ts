@@ -86,6 +86,13 @@ test("answers that could not be judged are left out; so is a problem without any
   expect(causes).toEqual(partial.map(() => "it was out"));
 });
 
+test("told to stop before it begins, it asks nothing", async () => {
+  const policy = await policyOf();
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(evaluate(policy, { ...PLAN, signal })).rejects.toThrow("enough");
+  expect(policy.generations.inFlight).toBe(0);
+});
+
 test("an abort rejects at once and empties the engine", async () => {
   const policy = await policyOf({ deaf: true });
   const controller = new AbortController();
