@@ -49,8 +49,14 @@ export class Publisher {
     this.warn(`step ${record.step} was skipped${whose}`);
   }
 
+  /** What a sink throws is a warning: the run has ended, and whoever waits for that is told next. */
   ended(state: "finished" | "stopped" | "failed"): void {
-    for (const sink of this.#sinks) sink.ended?.(state);
+    for (const sink of this.#sinks)
+      try {
+        sink.ended?.(state);
+      } catch (error) {
+        this.warn(`${sink.name} failed at the end of the run: ${String(error)}`);
+      }
   }
 
   async close(): Promise<void> {

@@ -54,3 +54,19 @@ test("a skipped update is a warning that names whose loss was not finite", () =>
     ),
   ]);
 });
+
+test("a sink that fails when the run has ended keeps nobody from being told", () => {
+  const told: string[] = [];
+  const failing: Sink = {
+    name: "mine",
+    write: () => {},
+    ended: () => {
+      throw new Error("no room");
+    },
+    close: () => {},
+  };
+  const publisher = new Publisher([failing, { ...failing, ended: (state) => void told.push(state) }]);
+  publisher.listeners.on("warning", (message) => told.push(message));
+  publisher.ended("finished");
+  expect(told).toEqual(["mine failed at the end of the run: Error: no room", "finished"]);
+});
