@@ -90,16 +90,21 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     return some.length === 0 ? undefined : { begun: some, version: head.version };
   }
 
-  /** Throws HONE_ERR_IO naming the file: no room, or it was deleted under way. */
+  /**
+   * Nothing once it is disposed of, as where a run that stood still is given up while its engine goes on: the descriptor is
+   * another file's by then. Throws HONE_ERR_IO naming the file: no room, or it was deleted under way.
+   */
   add({ group, problem, submittedVersion, begun }: GroupRequest, tokens: readonly AttemptTokens[]): void {
+    if (this.#closed) return;
     const begins = !this.#known.has(group) && begun === undefined;
     this.#known.add(group);
     const head = { group, problem: problem.id, version: submittedVersion, ...(begins && { first: true }) };
     this.#append(this.#file, { kind: "unfinished", header: head, sections: attemptSections(tokens) });
   }
 
-  /** Forgets the other groups, and gives their room back. Throws HONE_ERR_IO. */
+  /** Forgets the other groups, and gives their room back; nothing once it is disposed of. Throws HONE_ERR_IO. */
   retain(isUnderWay: (group: number) => boolean): void {
+    if (this.#closed) return;
     const { fd, places } = this.#file;
     const gone = [...places.keys()].filter((group) => !isUnderWay(group));
     if (gone.length === 0) return;

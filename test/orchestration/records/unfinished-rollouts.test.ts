@@ -1,6 +1,9 @@
 import {
   appendFileSync,
+  closeSync,
+  fstatSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -179,4 +182,17 @@ test.each([
     );
   expect(unfinished.size / (8 * 2048)).toBeGreaterThan(12);
   expect(unfinished.size / (8 * 2048)).toBeLessThan(most);
+});
+
+test("what comes once it is closed goes into no other file, and closes none", () => {
+  const unfinished = open();
+  unfinished.add(group(1), [tokens(0, 0, [5, 5])]);
+  unfinished[Symbol.dispose]();
+  const written = readFileSync(path);
+  const other = openSync(join(dir, "other"), "w+"); // the descriptor that is free
+  unfinished.add(group(1), [tokens(0, 2, [5, 5])]);
+  unfinished.retain(() => false);
+  expect(fstatSync(other).size).toBe(0);
+  closeSync(other);
+  expect(readFileSync(path)).toEqual(written);
 });
