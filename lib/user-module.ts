@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type ErrorCode, HoneError } from "./errors.ts";
 
@@ -20,6 +21,7 @@ export type ModuleExports = Readonly<Record<string, unknown>>;
  */
 export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
   const file = fileAt(url, use);
+  if (isFileUrl(url) && !existsSync(file)) throw refusal(use, `${file} cannot be imported: it is not there`);
   try {
     return await imported(url);
   } catch (cause) {
@@ -79,10 +81,11 @@ async function imported(url: string): Promise<ModuleExports> {
 }
 
 const MOST_CHARS = 200;
+const isFileUrl = (url: string): boolean => url.startsWith("file:");
 
 /** What people call a module's place. Throws an error of the use's code for a URL that no file can have. */
 function fileAt(url: string, use: ModuleUse): string {
-  if (!url.startsWith("file:")) return url.slice(0, MOST_CHARS);
+  if (!isFileUrl(url)) return url.slice(0, MOST_CHARS);
   try {
     return fileURLToPath(url);
   } catch (cause) {

@@ -12,7 +12,7 @@ export function explanationText(explanation: Explanation, columns: number, style
     "",
     ...tokenTable(settings, columns, style),
     "",
-    ...LEGEND.map(style.dim),
+    ...[...LEGEND, ...unknownOf(settings)].map(style.dim),
   ];
   return lines.map((line) => line.trimEnd()).join("\n");
 }
@@ -21,6 +21,16 @@ const LEGEND = [
   "then, now: log-prob when it was sampled, and under the weights before the step. ratio: what the clip looks at.",
   "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
 ];
+
+/** What a custom objective does not say. */
+function unknownOf(settings: readonly ExplainedSettings[]): string[] {
+  const custom = settings.filter(({ objective }) => objective.kind === "custom");
+  if (custom.length === 0) return [];
+  const shared = custom.some(({ sequence }) => sequence !== undefined && sequence.loss === undefined);
+  return [
+    `custom: bounds, what they clip and a sequence's weight are known to its own code alone${shared ? "; it gave one loss for several sequences" : ""}.`,
+  ];
+}
 
 function head({ step, version, from, group, ...of }: Explanation, style: Style): string[] {
   const again = from.trainedAgain;
@@ -93,15 +103,9 @@ function penaltyCell({ reward }: ExplainedSettings): string {
   return `${number(penalty)} (${tokens} tokens, L ${L}, ramp from ${L - B})`;
 }
 
-/** A custom one with its place, and what it does not say. */
-function objectiveCell({ objective: { kind, slopes }, sequence }: ExplainedSettings): string {
+function objectiveCell({ objective: { kind, slopes } }: ExplainedSettings): string {
   if (slopes === undefined) return kind;
-  const place = "module" in slopes ? slopes.module : slopes.function;
-  const without =
-    sequence !== undefined && sequence.loss === undefined
-      ? ", weight and the sequence's loss"
-      : " and weight";
-  return `${kind}, ${onOneLine(place)}: it does not say clip${without}`;
+  return `${kind}, ${onOneLine("module" in slopes ? slopes.module : slopes.function)}`;
 }
 
 function trainedCell({ sequence, step, group, reward }: ExplainedSettings): string {

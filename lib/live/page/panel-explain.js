@@ -200,7 +200,7 @@ const EXPLAIN_ROWS = [
 /** @param {ExplainedSettings} settings */
 function objectiveOf({ objective: { kind, slopes } }) {
   if (slopes === undefined) return kind;
-  return `${kind}, ${"module" in slopes ? slopes.module : slopes.function}: it does not say clip and weight`;
+  return `${kind}, ${"module" in slopes ? slopes.module : slopes.function} (clip and weight are known to its code alone)`;
 }
 
 /** @param {"sequence" | "token"} part @returns {[string, (settings: ExplainedSettings) => string][]} */
