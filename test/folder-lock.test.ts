@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isLocked, lockFolder } from "../lib/folder-lock.ts";
+import { scriptOn } from "./fixtures/child-program.ts";
 
 // Mutants tried: not released, dead names kept, no look at the others after listening.
 
@@ -13,6 +14,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-lock-"));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const LOCK = scriptOn("folder-lock.ts");
 const taken = {
   code: "HONE_ERR_USAGE",
   message: expect.stringContaining("belongs to a run that is under way"),
@@ -32,9 +34,8 @@ test("a folder has one tenant at a time, by whatever path, and is free again at 
 });
 
 test("a process that is killed leaves no lock behind", async () => {
-  const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
-  const script = `import(${JSON.stringify(path)}).then(async ({ lockFolder }) => { await lockFolder(${JSON.stringify(dir)}); console.log("held"); setInterval(() => {}, 1000); })`;
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], {
+  const script = `import(${JSON.stringify(LOCK.url)}).then(async ({ lockFolder }) => { await lockFolder(${JSON.stringify(dir)}); console.log("held"); setInterval(() => {}, 1000); })`;
+  const child = spawn(process.execPath, [...LOCK.node, "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
@@ -49,9 +50,8 @@ test("a folder that cannot be made is a typed error", async () => {
 });
 
 test("a lock keeps no process alive", () => {
-  const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
-  const script = `import(${JSON.stringify(path)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)}))`;
-  execFileSync(process.execPath, ["--import", import.meta.resolve("tsx"), "-e", script], {
+  const script = `import(${JSON.stringify(LOCK.url)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)}))`;
+  execFileSync(process.execPath, [...LOCK.node, "-e", script], {
     timeout: 100_000,
   });
 });
@@ -68,10 +68,9 @@ if (noNamespaces) console.warn("skipped, no user namespaces here: the lock acros
 test.skipIf(noNamespaces).each(NAMESPACES)(
   "the lock holds across namespaces (unshare %s)",
   async (...flags) => {
-    const path = new URL("../lib/folder-lock.ts", import.meta.url).href;
-    const script = `import(${JSON.stringify(path)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)})).then(() => console.log("held"), (e) => console.log(e.code))`;
+    const script = `import(${JSON.stringify(LOCK.url)}).then(({ lockFolder }) => lockFolder(${JSON.stringify(dir)})).then(() => console.log("held"), (e) => console.log(e.code))`;
     const inside = () => {
-      const node = [process.execPath, "--import", import.meta.resolve("tsx"), "-e", script];
+      const node = [process.execPath, ...LOCK.node, "-e", script];
       return execFileSync("unshare", [...flags, ...node], { encoding: "utf8", timeout: 60_000 }).trim();
     };
     const lock = await lockFolder(dir);

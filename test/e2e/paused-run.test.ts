@@ -10,6 +10,7 @@ import { defineRecipe } from "../../lib/config/index.ts";
 import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { long } from "../long.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
@@ -25,8 +26,8 @@ test.skipIf(!long || noAddon !== undefined)(
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "hone-paused-"));
     const training = JSON.stringify({ steps: STEPS, groupsPerStep: 2, schedule: "sync" });
-    const script = join(import.meta.dirname, "run-child.ts");
-    const child = spawn(process.execPath, ["--import", "tsx", script, dir, "never", training], {
+    const program = childProgram(join(import.meta.dirname, "run-child.ts"));
+    const child = spawn(process.execPath, [...program, dir, "never", training], {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, HONE_THREADS: "1" },
     });

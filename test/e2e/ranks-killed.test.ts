@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
@@ -17,13 +18,13 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const TRAINING = JSON.stringify({ steps: 6, schedule: "sync", packedTokens: 256 });
+const PROGRAM = childProgram(join(import.meta.dirname, "run-child.ts"));
 const SHARING = { sharding: {} };
 
 /** @param until the line with which it is killed. Returns what it said. */
 async function sit(name: string, resume: string, hardware: object, until = ""): Promise<string[]> {
-  const script = join(import.meta.dirname, "run-child.ts");
   const more = JSON.stringify({ hardware, checkpoint: { everySteps: 2 } });
-  const args = ["--import", "tsx", script, join(dir, name), resume, TRAINING, more];
+  const args = [...PROGRAM, join(dir, name), resume, TRAINING, more];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, HONE_TEST_LAST_LINE: until },

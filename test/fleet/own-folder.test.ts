@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openOwnFolder } from "../../lib/fleet/own-folder.ts";
+import { scriptOn } from "../fixtures/child-program.ts";
 import { patient } from "../patience.ts";
 import { noRedis } from "../streams/redis/redis-server.ts";
 
@@ -19,11 +20,11 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const OWN_FOLDER = new URL("../../lib/fleet/own-folder.ts", import.meta.url).href;
+const OWN_FOLDER = scriptOn("fleet/own-folder.ts");
 
 /** A process of its own, whose temporary folder is `root`. */
 const inRoot = (script: string, stdio: StdioOptions = "inherit") =>
-  spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+  spawn(process.execPath, [...OWN_FOLDER.node, "--input-type=module", "-e", script], {
     env: { ...process.env, TMPDIR: root },
     stdio,
   });
@@ -53,7 +54,7 @@ test("a folder goes with its fleet, unless its logs are wanted, and stays while 
 test("a process that ends at once takes its folder with it", async () => {
   const script = `
     const { writeFileSync } = await import("node:fs");
-    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER)});
+    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER.url)});
     const { path } = await openOwnFolder();
     writeFileSync(path + "/actor-0.log", "begun");
     process.exit(143);`;
@@ -65,7 +66,7 @@ test("what a killed coordinator left is removed by the next; what is being made 
   const made = join(root, "hone-fleet-made");
   mkdirSync(made);
   const script = `
-    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER)});
+    const { openOwnFolder } = await import(${JSON.stringify(OWN_FOLDER.url)});
     await openOwnFolder();
     process.kill(process.pid, "SIGKILL");`;
   expect(await once(inRoot(script), "exit")).toEqual([null, "SIGKILL"]);
@@ -85,8 +86,8 @@ test.skipIf(noRedis !== undefined)(
   async () => {
     const script = `
       const { join } = await import("node:path");
-      const { openOwnFolder, OWN_SERVER } = await import(${JSON.stringify(OWN_FOLDER)});
-      const { OwnRedis } = await import(${JSON.stringify(new URL("own-redis.ts", OWN_FOLDER).href)});
+      const { openOwnFolder, OWN_SERVER } = await import(${JSON.stringify(OWN_FOLDER.url)});
+      const { OwnRedis } = await import(${JSON.stringify(scriptOn("fleet/own-redis.ts").url)});
       const { path } = await openOwnFolder();
       const { url } = await OwnRedis.start(join(path, OWN_SERVER));
       (await import("node:fs")).writeSync(1, url);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Rendezvous } from "../../lib/fleet/index.ts";
 import { runAgent, verdict } from "../../lib/launch/agent.ts";
 import { spellFields } from "../../lib/launch/same-recipe.ts";
+import { childProgram } from "../fixtures/child-program.ts";
 import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
@@ -19,7 +20,7 @@ afterAll(async () => {
   rmSync(logs, { recursive: true });
 });
 
-const STAND_IN = fileURLToPath(new URL("coordinator.ts", import.meta.url));
+const STAND_IN = childProgram(fileURLToPath(new URL("coordinator.ts", import.meta.url)));
 const HOPELESS = [2, 4];
 let runs = 0;
 const RECIPE = new Map([
@@ -56,7 +57,7 @@ function pair(how: string, signal = new AbortController().signal, recipes = [REC
       recipe: recipes[nodeRank]!,
       logs,
       gpus: false,
-      coordinator: [process.execPath, "--import", "tsx", STAND_IN, how, seen],
+      coordinator: [process.execPath, ...STAND_IN, how, seen],
       hopeless: HOPELESS,
       signal,
       say,
@@ -170,7 +171,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         contract: { nodeRank, nodes: 2, launch },
         runId,
         store: server.url,
-        coordinator: [process.execPath, "--import", "tsx", STAND_IN, how, until],
+        coordinator: [process.execPath, ...STAND_IN, how, until],
         hopeless: HOPELESS,
         say: (line) => said.push(line),
       });

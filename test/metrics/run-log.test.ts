@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
 import { RunLog, readRunLog } from "../../lib/metrics/run-log.ts";
+import { scriptOn } from "../fixtures/child-program.ts";
 import { patient } from "../patience.ts";
 
 let folder: string;
@@ -93,15 +94,15 @@ describe("after a crash", () => {
   test("a process killed with SIGKILL loses no step it has spoken of", {
     timeout: patient(30_000),
   }, async () => {
-    const source = new URL("../../lib/metrics/run-log.ts", import.meta.url).href;
+    const { node, url } = scriptOn("metrics/run-log.ts");
     const script = `
-      import { RunLog } from ${JSON.stringify(source)};
+      import { RunLog } from ${JSON.stringify(url)};
       const log = new RunLog(${JSON.stringify(path)});
       for (let step = 1; ; ++step) {
         log.write({ step, version: step, metrics: { value: step } });
         if (!process.stdout.write(step + "\\n")) await new Promise((go) => process.stdout.once("drain", go));
       }`;
-    const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    const child = spawn(process.execPath, [...node, "--input-type=module", "-e", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let spoken = "";

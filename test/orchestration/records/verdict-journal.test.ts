@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { math } from "../../../lib/domains/math/verify.ts";
 import { readVerdictJournal, VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
+import { childProgram } from "../../fixtures/child-program.ts";
 import { patient } from "../../patience.ts";
 import { wholeJournal } from "../whole-journal.ts";
 
@@ -178,7 +179,7 @@ test(
   async () => {
     const child = spawn(
       process.execPath,
-      ["--import", "tsx", fileURLToPath(new URL("../journal-child.ts", import.meta.url)), path],
+      [...childProgram(fileURLToPath(new URL("../journal-child.ts", import.meta.url))), path],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     let told = "";
