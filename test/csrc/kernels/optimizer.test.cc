@@ -38,8 +38,11 @@ void on_every_set(F f) {
 Doubles product(const Doubles& a, const Doubles& b, int64_t n, int64_t k, int64_t m) {
   Doubles out(size_t(n * m), 0.0);
   for (int64_t i = 0; i < n; ++i) {
+    double* sums = &out[size_t(i * m)];
     for (int64_t l = 0; l < k; ++l) {
-      for (int64_t j = 0; j < m; ++j) out[size_t(i * m + j)] += a[size_t(i * k + l)] * b[size_t(l * m + j)];
+      const double factor = a[size_t(i * k + l)];
+      const double* row = &b[size_t(l * m)];
+      for (int64_t j = 0; j < m; ++j) sums[j] += factor * row[j];
     }
   }
   return out;

@@ -115,10 +115,10 @@ TEST(time_is_linear_whatever_the_text) {
     const text::Scan scan = text::scanner_of(pattern);
     for (const std::string unit : {"a", "A", "Aa", "A\xCA\xB0", " ", "\n", " \n", "'s", "'", "1", "\xCC\x81", ".", "\xE4\xB8\xAD", " a", "/\n"}) {
       std::string text;
-      while (text.size() < 300000) text += unit;
+      while (text.size() < 100000) text += unit;
       const double start = processor_seconds();
       for (size_t at = 0; at < text.size();) at = std::max(at + 1, scan(text, at));
-      EXPECT_TRUE(processor_seconds() - start < 5);
+      EXPECT_TRUE(processor_seconds() - start < 2);  // the square of it takes a minute under sanitizers
     }
   }
 }
