@@ -33,6 +33,8 @@ namespace {
 /// Bytes of memory that a run may take beyond its request, for its interpreter.
 constexpr uint64_t kOwnBytes = 256u << 20;
 constexpr int kFirstUnused = 4;
+/// Seconds between two looks while runs go on.
+constexpr double kLook = 0.1;
 /// Entries of the poll: two for requests and results, then for each run its four descriptors and its end.
 constexpr std::size_t kFixed = 2, kDeath = 4, kEach = 5;
 
@@ -136,6 +138,7 @@ class Server {
   uint32_t starved_times_;
   pid_t own_ = getpid();
   int nothing_ = -1, highest_ = 0;
+  Standstill standstill_{now()};
   Request request_{};
   std::size_t request_bytes_ = 0;
   Owned incoming_;
@@ -188,8 +191,10 @@ void Server::wait() {
     polled_.push_back({program->death(), POLLIN, 0});
     if (program->is_running()) due = std::min(due, program->due());
   }
-  const double left = std::isinf(due) ? -1 : std::ceil(std::max(0.0, due - now()) * 1e3);
-  if (poll(polled_.data(), polled_.size(), int(std::min(left, 1e6))) < 0 && errno != EINTR) fail("poll");
+  const double left = std::min(kLook, std::max(0.0, due - now()));
+  if (poll(polled_.data(), polled_.size(), std::isinf(due) ? -1 : int(std::ceil(left * 1e3))) < 0 && errno != EINTR) fail("poll");
+  const double stood = standstill_.look(now(), std::isinf(due) ? due : left);
+  for (const Owned& program : running_) program->stand_still(stood);
 }
 
 bool Server::take_request() {

@@ -32,11 +32,30 @@ class RunClock {
   /// kStarved: it has existed for `starved_times` its limit. A wait is known when it is over: of a process that is ready to
   /// run, and has not run since the look before, it says kLeft.
   Time look(double now, uint32_t starved_times);
+  /// So much of the time until now is not its own: everything stood still.
+  void stand_still(double seconds) { since_ += seconds, due_ += seconds; }
 
  private:
   pid_t pid_ = 0;
   double since_ = 0, limit_ = 0, due_ = 0;
   double ran_ = -1;  // at the last look, if it was over its limit then
+};
+
+/// Tells of whiles in which everything stood still: stopped, frozen, starved. They are no run's. In seconds of one clock.
+class Standstill {
+ public:
+  explicit Standstill(double now) : looked_(now) {}
+
+  /// How much of the time since the look before was one. waited: after so long at most this look was to come.
+  double look(double now, double waited) {
+    constexpr double kLate = 0.25;
+    const double late = now - looked_ - waited;
+    looked_ = now;
+    return late < kLate ? 0 : late;
+  }
+
+ private:
+  double looked_;
 };
 
 }  // namespace hone::sandbox

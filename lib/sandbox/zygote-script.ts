@@ -12,6 +12,10 @@ const STACK_BYTES = 120 << 20;
 const OPEN_FILES = 64;
 /** Threads of a program, the first one included. */
 const TASKS = 64;
+/** Between two looks of the zygote while programs run. Seconds. */
+const LOOK = 0.1;
+/** A look that comes so much later says that everything stood still: stopped, frozen, starved. Seconds. */
+const STOOD_STILL = 0.25;
 
 /**
  * Three kinds of process, all of one interpreter that is started once.
@@ -173,6 +177,7 @@ class HoneZygote:
         self.door = door
         self.poll = select.poll()
         self.programs = {}  # by a descriptor that tells of the end
+        self.looked = time.monotonic()
         self.own = hone_pidfd(434, os.getpid(), 0)
 
     def run(self):
@@ -181,14 +186,25 @@ class HoneZygote:
         gc.collect()
         gc.freeze()
         while True:
-            due = min((p["due"] for p in self.programs.values()), default=None)
-            ready = self.poll.poll(None if due is None else max(0, due - time.monotonic()) * 1000 + 1)
-            for fd, _ in ready:
+            for fd, _ in self.wait():
                 if fd in self.programs:
                     self.reap(fd)
                 else:
                     self.obey()
             self.keep_time()
+
+    def wait(self):
+        """What is ready, nothing at the latest when it is time to look. A while in which all stood still is no program's."""
+        due = min((p["due"] for p in self.programs.values()), default=None)
+        wait = None if due is None else min(max(0, due - time.monotonic()), ${LOOK})
+        ready = self.poll.poll(None if wait is None else wait * 1000 + 1)
+        now = time.monotonic()
+        stood = 0 if wait is None else now - self.looked - wait
+        self.looked = now
+        for program in self.programs.values() if stood > ${STOOD_STILL} else ():
+            program["since"] += stood
+            program["due"] += stood
+        return ready
 
     def obey(self):
         data, ancillary, _, _ = self.door.recvmsg(64, socket.CMSG_LEN(64))

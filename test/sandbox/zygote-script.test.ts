@@ -99,6 +99,21 @@ os.kill(child, 9)`;
     expect(define(code)).toBe("True True False\n");
   });
 
+  test("is not charged for a while in which everything stood still", () => {
+    const code = `
+zygote, own, begun = HoneZygote(None), os.getpid(), time.monotonic()
+program = zygote.programs[0] = {"since": begun, "due": begun + 60}
+if os.fork() == 0:
+    os.kill(own, signal.SIGSTOP)
+    time.sleep(1)
+    os.kill(own, signal.SIGCONT)
+    os._exit(0)
+while program["since"] == begun and time.monotonic() < begun + 60:
+    zygote.wait()
+print(program["since"] - begun > 0.8, round(program["due"] - program["since"], 3))`;
+    expect(define(code)).toBe("True 60.0\n");
+  });
+
   test("that waits without end is lost", () => {
     expect(looked(END, [END - 1, 0.1, true])).toBe("lost");
     expect(looked(END, [0.1, 0.1, true])).toBe("lost");

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <span>
@@ -113,6 +114,10 @@ int secrets_in_memory() {
     }
   }
   if (job.starts_with("sleep")) sleep(60);
+  if (job == "work") {
+    for (const std::clock_t begin = std::clock(); std::clock() - begin < 3 * CLOCKS_PER_SEC / 10;) {
+    }
+  }
   if (job.starts_with("scan")) {
     write_all(1, std::to_string(secrets_in_memory()));
     _exit(0);
@@ -176,11 +181,18 @@ class Host {
   void go_on_after_the_run() const {
     int code = 0;
     if (waitpid(pid_, &code, WUNTRACED) != pid_ || !WIFSTOPPED(code)) std::abort();
-    pid_t run = 0;
-    std::ifstream(proc_of(pid_) + "/task/" + std::to_string(pid_) + "/children") >> run;
+    const pid_t run = first_run();
     for (std::string text; text.find(") Z") == std::string::npos; usleep(1000))
       std::getline(std::ifstream(proc_of(run) + "/stat"), text);
     kill(pid_, SIGCONT);
+  }
+  /// Stops the server and its run, once there is one, for a while.
+  void stand_still(useconds_t us) const {
+    pid_t run = 0;
+    while (run == 0) run = first_run();
+    for (const pid_t each : {pid_, run}) kill(each, SIGSTOP);
+    usleep(us);
+    for (const pid_t each : {run, pid_}) kill(each, SIGCONT);
   }
   void call_off(uint32_t number) {
     const Request request{number, kCallOff, 0, 0, 0, 0, 0};
@@ -201,6 +213,13 @@ class Host {
   }
 
  private:
+  /// 0 where there is none.
+  pid_t first_run() const {
+    pid_t run = 0;
+    std::ifstream(proc_of(pid_) + "/task/" + std::to_string(pid_) + "/children") >> run;
+    return run;
+  }
+
   void take(void* to, size_t size) {
     for (size_t at = 0; at < size;) {
       const ssize_t n = read(results_, static_cast<char*>(to) + at, size - at);
@@ -251,6 +270,15 @@ TEST(too_much_output_is_told_of_a_run_that_ended_before_it_was_read) {
   const Answer answer = host.answer();
   EXPECT_EQ(int(answer.result.end), int(End::kTooMuchOutput));
   EXPECT_EQ(answer.texts[0].size(), size_t(100));
+}
+
+TEST(a_run_that_stood_still_with_the_server_goes_on_where_it_was) {
+  Host host;
+  host.ask(1, "work", 1000);
+  host.stand_still(2'000'000);
+  const Answer answer = host.answer();
+  EXPECT_EQ(int(answer.result.end), int(End::kExited));
+  EXPECT_TRUE(answer.result.spent_us < 1'500'000);
 }
 
 TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {

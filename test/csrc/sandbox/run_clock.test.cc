@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <limits>
 
 #include "check.h"
 
@@ -34,6 +35,23 @@ TEST(what_passes_is_spent_unless_it_waited) {
   // A clock that says more has passed than this process can have waited for.
   const double spent = RunClock(getpid(), 0, 2).spent(1e6);
   EXPECT_TRUE(spent > 9e5 && spent <= 1e6);
+}
+
+TEST(a_while_in_which_all_stood_still_is_not_its_own) {
+  RunClock clock(kNobody, 100, 2);
+  clock.stand_still(5);
+  EXPECT_EQ(clock.due(), 107.0);
+  EXPECT_EQ(clock.spent(106.5), 1.5);
+  EXPECT_TRUE(clock.look(107, 4) == Time::kSpent);
+}
+
+TEST(a_look_that_comes_late_tells_by_how_much) {
+  Standstill standstill(100);
+  EXPECT_EQ(standstill.look(100.125, 0.125), 0.0);
+  EXPECT_EQ(standstill.look(100.25, 0.5), 0.0);  // something happened
+  EXPECT_EQ(standstill.look(103.375, 0.125), 3.0);
+  EXPECT_EQ(standstill.look(200, std::numeric_limits<double>::infinity()), 0.0);
+  EXPECT_EQ(standstill.look(200.125, 0.125), 0.0);
 }
 
 TEST(who_waited_has_more_time_and_in_the_end_is_lost_not_slow) {
