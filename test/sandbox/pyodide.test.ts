@@ -9,6 +9,13 @@ import { descendants, LIMITS, MEMORY_MB, starvedMs } from "../fixtures/python-sa
 import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
+/** Processes of the driver: servers, and those of programs. */
+const all = () =>
+  descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
+/** Of files that ran in this process before. */
+const elsewhere = new Set(all().map(({ pid }) => pid));
+const servers = () => all().filter(({ pid }) => !elsewhere.has(pid));
+
 const sandbox = new PyodideSandbox();
 const readiness = await sandbox.probe();
 const code = codeVerifier(async () => sandbox);
@@ -60,10 +67,6 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     const running = sandbox.run({ source, stdin, dialect: "script" }, { ...LIMITS, wallMs: 15_000 });
     expect(await running).toMatchObject({ end: "finished", stdout });
   });
-
-  /** Processes of the driver: its server, and those of programs. */
-  const servers = () =>
-    descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
 
   test("a start killed from outside is made again, and no verdict", {
     timeout: patient(120_000),
