@@ -62,12 +62,18 @@ class HonePump:
             "open": 3, "end": None, "overflow": False,
         }
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("4i", *fds))]
-        self.door.sendmsg([HONE_ORDER.pack(HONE_START, number, wall, seconds, memory)], rights)
+        self.order(HONE_ORDER.pack(HONE_START, number, wall, seconds, memory), rights)
         for fd in fds:
             os.close(fd)
 
     def stop(self, number):
-        self.door.send(HONE_ORDER.pack(HONE_KILL, number, 0, 0, 0))
+        self.order(HONE_ORDER.pack(HONE_KILL, number, 0, 0, 0))
+
+    def order(self, data, rights=()):
+        try:
+            self.door.sendmsg([data], rights)
+        except ConnectionError:
+            os._exit(1)  # the zygote has said why, and its end was not heard of yet
 
     def watch(self, fd, event, number, which):
         self.streams[fd] = (number, which)

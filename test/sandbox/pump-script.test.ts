@@ -1,5 +1,9 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PUMP } from "../../lib/sandbox/pump-script.ts";
+import { seccompFilter } from "../../lib/sandbox/seccomp.ts";
+import { zygoteScript } from "../../lib/sandbox/zygote-script.ts";
 import { bubblewrap, hasBubblewrap, LIMITS } from "../fixtures/python-sandboxes.ts";
 
 const run = (source: string, outputBytes: number, stdin = "") =>
@@ -24,6 +28,22 @@ describe.skipIf(!hasBubblewrap)("the pump", () => {
     expect(runs.every(({ stdout }, i) => stdout === inputs[i])).toBe(true);
   });
 });
+
+const PYTHON = "/usr/bin/python3"; // the one that the sandbox starts
+
+test.skipIf(!existsSync(PYTHON))(
+  "adds nothing to what the zygote said, where that one ended before a request came",
+  () => {
+    const withoutZygote = `
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+theirs.close()
+HonePump(ours).run()`;
+    const script = zygoteScript(seccompFilter("x64")!).replace(/hone_main\(\)\n$/, withoutZygote);
+    const request = Buffer.alloc(32); // of a run without a job
+    const { status, stderr } = spawnSync(PYTHON, ["-c", script], { input: request, encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, ""]);
+  },
+);
 
 test("what programs write is copied, not read", () => {
   expect(PUMP).not.toMatch(/loads|eval|exec|decode|import/);
