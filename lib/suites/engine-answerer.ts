@@ -61,6 +61,8 @@ export class EngineAnswerer implements Answerer {
   #running:
     | { readonly model: LoadedModel; readonly generations: Generations; readonly maxContext: number }
     | undefined;
+  /** Settles when the engine is there, or will not be. */
+  #starting: Promise<void> | undefined;
   #asked = 0;
   #turns: TurnFormat | undefined;
   readonly #closing = new AbortController();
@@ -96,7 +98,8 @@ export class EngineAnswerer implements Answerer {
       }
       index += 1;
     }
-    await this.#start(Math.min(maxPositions, longest + this.#options.maxTokens));
+    this.#starting = this.#start(Math.min(maxPositions, longest + this.#options.maxTokens));
+    await this.#starting;
     return refused;
   }
 
@@ -152,6 +155,7 @@ export class EngineAnswerer implements Answerer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    await this.#starting?.catch(() => {}); // called off while the model is loaded: nobody else would close it
     await this.#running?.generations.close();
     await this.#running?.model[Symbol.asyncDispose]();
     this.#running = undefined;

@@ -55,6 +55,17 @@ test("a draw depends on seed, problem and attempt, not on what else is asked, no
   expect(await answers(all.reverse())).toEqual(together);
 });
 
+test("closed while its model is loaded, it closes that too", async () => {
+  const answerer = new EngineAnswerer(folder, OPTIONS);
+  const order: string[] = [];
+  const preparing = answerer.prepare(problems).then(() => void order.push("loaded"));
+  await answerer[Symbol.asyncDispose]();
+  order.push("closed");
+  await preparing;
+  expect(order).toEqual(["loaded", "closed"]);
+  expect(() => answerer.ask({ problem: problems[0]!, attempt: 0, seeds: [1] }, () => {})).toThrow();
+});
+
 test("an episode depends on seed, problem and attempt too; its environment judges, and one that fails is an outage", async () => {
   const talking: Environment<{ text: string }> = {
     reset: () => ({ text: "" }),
