@@ -47,25 +47,17 @@ export class Training {
   readonly #saving: Saving;
   /** Of the newest checkpoint. */
   #saved: RunState | undefined;
+  /** What is given up because it stands still may go on later: nobody is there for it then. */
+  #isOver = false;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, records: Records) {
-    const { resources, clock, progress } = context;
     this.#context = context;
     this.#lifecycle = lifecycle;
     this.#records = records;
     this.#saved = records.before;
     this.line = line;
     this.#saving = new Saving(context);
-    const sources = {
-      recipe: resources.recipe,
-      line,
-      clock,
-      engineStats: () => resources.generations.engine.stats(),
-      verifierStats: () => resources.verifiers.stats(),
-      deliveries: () => context.publisher.deliveries,
-      processes: () => othersOf(context.processes),
-    };
-    this.#recorder = new StepRecorder(sources, progress.metrics);
+    this.#recorder = new StepRecorder(sourcesOf(context, line), context.progress.metrics);
   }
 
   /** To the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
@@ -87,6 +79,7 @@ export class Training {
       moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // it may be the write that does not
       throw error;
     } finally {
+      this.#isOver = true;
       stop.signal.removeEventListener("abort", draining);
       if (moves) await this.#saving.settle().catch(() => {}); // what ended the run is said before what else went wrong
       this.#recording.flush();
@@ -138,12 +131,14 @@ export class Training {
     let begun = clock.now();
     let between: BetweenSteps = { logging: 0, checkpointing: 0 };
     for await (const outcome of this.line.steps()) {
+      if (this.#isOver) return;
       progress.step = outcome.step + 1;
       const ended = clock.now();
       progress.seconds.training += (ended - begun) / 1000;
       begun = ended;
       this.#records.events.stepped(outcome);
       const wish = await this.#record(outcome, between);
+      if (this.#isOver) return; // left behind in a hook
       const logged = clock.now();
       this.#saving.raise(progress.step);
       if (wish === "checkpoint" || checkpointIsDue(this.#context))
@@ -185,6 +180,20 @@ export class Training {
     if (paused) return undefined;
     return stage.at === "hook" ? heldByHook(this.line.position(), stage.hook) : this.line.position();
   }
+}
+
+/** What a step's record is gathered from. */
+function sourcesOf(context: RunContext, line: Line): ConstructorParameters<typeof StepRecorder>[0] {
+  const { resources, clock, publisher } = context;
+  return {
+    recipe: resources.recipe,
+    line,
+    clock,
+    engineStats: () => resources.generations.engine.stats(),
+    verifierStats: () => resources.verifiers.stats(),
+    deliveries: () => publisher.deliveries,
+    processes: () => othersOf(context.processes),
+  };
 }
 
 function checkpointIsDue({ resources, progress }: RunContext): boolean {

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { deferred } from "../../../lib/deferred.ts";
 import { createRun } from "../../../lib/orchestration/index.ts";
 import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -93,6 +95,37 @@ test("a line that stands still is named", async () => {
     message: expect.stringMatching(/everything waits for the engine \(32 running, 0 waiting\)/),
   });
 });
+
+test.each(["its step", "a hook"])(
+  "what goes on after the run was given up for it is followed by nothing: %s",
+  async (where) => {
+    const { promise: gate, resolve: open } = deferred<undefined>();
+    let now = 0;
+    let isHeld = false;
+    const hold = () => {
+      isHeld = true;
+      return gate;
+    };
+    const core = standInCore();
+    const hooks = where === "a hook" ? { afterStep: hold } : {};
+    const clock = {
+      now: () => {
+        if (isHeld) now += 1e6; // from then on nothing moves for long
+        return now;
+      },
+    };
+    const recipe = smallRecipe({ stallSeconds: 1, steps: 5 });
+    await using run = await createRun(recipe, { verifiers, dir, core, hooks, clock });
+    const trainer = core.trainers[0]!;
+    const step = trainer.step.bind(trainer);
+    if (where === "its step") trainer.step = (...args) => hold().then(() => step(...args));
+    await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_STALL" });
+    const done = run.step;
+    open(undefined);
+    for (let i = 0; i < 200; i++) await turn();
+    expect([trainer.steps.length, run.step]).toEqual([1, done]);
+  },
+);
 
 test("a disk that takes nothing any more holds up the next checkpoint, and that is a stall", async () => {
   const recipe = smallRecipe({ stallSeconds: 0.3 }, { checkpoint: { everySteps: 1 } });
