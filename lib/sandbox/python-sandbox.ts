@@ -18,7 +18,8 @@ export interface PythonProgram {
 export interface PythonLimits {
   /**
    * Wall time of the run. Where the driver can tell, the time in which the program could have run but no processor was
-   * free does not count; a run that waits until STARVED_TIMES its limit is lost, which is no verdict.
+   * free does not count, nor does time in which everything stood still; a run that waits until STARVED_TIMES its limit is
+   * lost, which is no verdict.
    */
   readonly wallMs: number;
   readonly memoryBytes: number;
