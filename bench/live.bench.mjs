@@ -15,7 +15,7 @@ const RUNS = smoke ? 1 : 6;
 const STEPS = smoke ? 8 : 64;
 /** Steps with the page open, and then without. */
 const STRETCH = smoke ? 2 : 4;
-const SEARCH_MS = smoke ? 500 : 10_000;
+const SEARCH_MS = smoke ? 200 : 10_000;
 const LOOK_MS = 20;
 const CHART_COLUMNS = 40;
 const SHORT = [
@@ -24,6 +24,7 @@ const SHORT = [
   `warmStart.steps=${smoke ? 4 : 60}`,
   "evaluation.everySteps=0",
   "evaluation.problemsPerDomain=4",
+  ...(smoke ? ["training.groupsPerStep=8"] : []),
 ];
 
 /** A page as the server knows it: it has the columns of the charts, and follows the events. Reads next to nothing. */

@@ -24,6 +24,7 @@ const ROUNDS = smoke
 const SCHEDULES = smoke ? ["sync"] : ["sync", "async"];
 const COMMON = {
   "training.steps": STEPS,
+  ...(smoke && { "training.groupsPerStep": 8 }),
   "warmStart.steps": smoke ? 20 : 300,
   "checkpoint.everySteps": 0,
   "evaluation.problemsPerDomain": 1,
