@@ -70,6 +70,7 @@ export class Training {
     let moves = true;
     try {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
+      await this.#lifecycle.serve(); // those that no step came to any more, while the folder is the run's
       if (!stop.save) return await this.#saving.settle();
       const state = this.#state();
       const weights = weightsHash(await this.#saving.now(state));

@@ -49,6 +49,21 @@ test("a run that is told to stop when its stages are opened does no step", async
   expect(core.trainers[0]!.steps).toHaveLength(0);
 });
 
+test("a checkpoint that waits for a step is written before a run that is stopped lets go of its folder", async () => {
+  const order: string[] = [];
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core: standInCore() });
+  run.pause();
+  run.on("phase", (name) => {
+    if (name !== "training") return;
+    void run.checkpoint().then(() => order.push("saved"));
+    void run.stop();
+  });
+  await run.finished;
+  order.push("ended");
+  while (!order.includes("saved")) await turn();
+  expect(order).toEqual(["saved", "ended"]);
+});
+
 test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
   const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
   const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
