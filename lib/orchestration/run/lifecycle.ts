@@ -30,11 +30,12 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
   /** The run is a hook's until `work` is done: no step is running. */
   async inHook<T>(hook: string, work: () => Promise<T>): Promise<T> {
     const before = this.#stage;
-    this.#stage = { at: "hook", hook, training: this.training };
+    const held = { at: "hook", hook, training: this.training } as const;
+    this.#stage = held;
     try {
       return await work();
     } finally {
-      this.#stage = before;
+      if (this.#stage === held) this.#stage = before; // it may have been given up meanwhile
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { deferred } from "../../../lib/deferred.ts";
 import { Lifecycle } from "../../../lib/orchestration/run/lifecycle.ts";
 
 const training = { isIdle: false };
@@ -55,4 +56,16 @@ test("a hook that throws gives the stage back", async () => {
     "mine",
   );
   expect(life.stage).toEqual({ at: "preparing" });
+});
+
+test("a hook that returns after the end does not bring the run back", async () => {
+  const lifecycle = new Lifecycle<{ readonly isIdle: boolean }>();
+  const { promise: hook, resolve: leave } = deferred<void>();
+  lifecycle.beginTraining({ isIdle: false });
+  const held = lifecycle.inHook("afterStep", () => hook);
+  await lifecycle.end();
+  leave();
+  await held;
+  expect(lifecycle.stage.at).toBe("over");
+  expect(await lifecycle.betweenSteps(async () => "served")).toBe("served");
 });
