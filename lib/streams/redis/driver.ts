@@ -51,17 +51,19 @@ export class RedisDriver implements Driver {
   ): Promise<RedisDriver> {
     const connections = await RedisConnections.to(url);
     const commands = await connections.connect();
+    let news: RedisClient | undefined;
     try {
       if (connections.address.mustKeep) checkKeeps(String(await commands.callBuffer("INFO")));
       const wanted = [keyOf(run, "id"), randomUUID(), mustExist ? "1" : "0"];
       const id = await commands.callBuffer("EVAL", OPEN, "1", ...wanted);
       if (id === null)
         throw new StreamError({ why: "lost", about: run, found: "the server has nothing of it" });
-      const news = await connections.connect();
+      news = await connections.connect();
       await news.subscribe(keyOf(run, "news"));
       return new RedisDriver([run, String(id)], [commands, news], patienceMs);
     } catch (error) {
       commands.disconnect();
+      news?.disconnect();
       throw error;
     }
   }

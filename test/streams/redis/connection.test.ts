@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openStore } from "../../../lib/streams/index.ts";
 import { RedisDriver } from "../../../lib/streams/redis/driver.ts";
+import { patient } from "../../patience.ts";
 import { Client } from "../client.ts";
 import { ALL, append, bytes, HOUR_MS, numbered } from "../place.ts";
 import { freePort, noRedis, RedisServer } from "./redis-server.ts";
@@ -89,6 +90,18 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     await using store = await openStore(own.url.replace("://", "://runner:pw@"), { run: "kept" });
     await append(store, "s", ["x"]);
     await expect(store.forget()).rejects.toMatchObject({ code: "HONE_ERR_IO", message: /NOPERM|scan/ });
+  });
+
+  test("that lets nobody listen is left with no connection, which would keep the process", async () => {
+    await using own = await RedisServer.start();
+    const cli = (...args: string[]) =>
+      spawnSync("redis-cli", ["-p", String(own.port), ...args], { encoding: "utf8" }).stdout;
+    cli("acl", "setuser", "deaf", "on", ">pw", "~*", "resetchannels", "+@all");
+    const opening = openStore(own.url.replace("://", "://deaf:pw@"), { run: "unheard" });
+    await expect(opening).rejects.toThrow(/NOPERM|channel/);
+    await vi.waitFor(() => expect(cli("client", "list")).not.toContain("user=deaf"), {
+      timeout: patient(2_000),
+    });
   });
 
   test("that says nothing is waited for once; what follows gives up sooner, until it answers again", async () => {
