@@ -1,9 +1,20 @@
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { HoneError } from "../errors.ts";
 import { fileWork } from "./sink.ts";
 
 const NEWLINE = 0x0a;
+/** As "a+", of an empty file. */
+const ANEW = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_TRUNC;
 const BLOCK_BYTES = 1 << 20;
 
 /**
@@ -21,8 +32,8 @@ export class AppendFile {
     this.path = path;
     this.#fd = fileWork(path, () => {
       mkdirSync(dirname(path), { recursive: true });
-      const fd = openSync(path, "a+"); // "w+" would go on behind a part of a line that was cut off, and leave zeros there
-      if (fresh) ftruncateSync(fd);
+      // "w+" would go on behind a part of a line that was cut off, and leave zeros there
+      const fd = openSync(path, fresh ? ANEW : "a+");
       cutTornLine(fd);
       return fd;
     });
