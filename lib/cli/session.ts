@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Recipe } from "../config/index.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
+import { lockFolder } from "../folder-lock.ts";
 import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
@@ -95,6 +96,7 @@ class Session {
     if (processes !== undefined) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
+    using _ = await lockFolder(dir); // the run has let it go; what follows is of it too, and may take as long
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;

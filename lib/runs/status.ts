@@ -22,8 +22,13 @@ export async function readStatus(dir: string): Promise<RunStatus> {
   const base = { dir, name, steps: Math.max(steps, line?.step ?? 0), ofSteps, line, asOfMs: line?.writtenMs };
   const processes = line?.processes ?? [];
   if (state !== "running") return { ...base, state, processes: processes.map(over) };
-  const isSilent = line !== undefined && Date.now() - line.writtenMs > SILENT_MS;
-  return { ...base, state: isSilent ? "silent" : "running", processes };
+  return { ...base, state: isSilent(line) ? "silent" : "running", processes };
+}
+
+/** One whose training is over says nothing more: it is evaluated, and reported. */
+function isSilent(line: LineStatus | undefined): boolean {
+  if (line === undefined || (line.end !== undefined && line.end !== "stopping")) return false;
+  return Date.now() - line.writtenMs > SILENT_MS;
 }
 
 const over = ({ pid: _, ...row }: ProcessStatus): ProcessStatus => ({ ...row, state: "gone" });

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { trainAndEvaluate } from "../../lib/cli/session.ts";
-import { lockFolder } from "../../lib/folder-lock.ts";
+import { isLocked, lockFolder } from "../../lib/folder-lock.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
+import { readStatus } from "../../lib/runs/status.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -137,6 +138,21 @@ test("who looks while the session evaluates is told so, and not of a hook that n
     onPolicy: async (when) => void (when === "before" && (await look())),
   });
   expect(told.at(-1)).toBe("before training: the evaluation of what training starts from");
+});
+
+test("the folder is the session's until its last evaluation is summed up and reported", async () => {
+  const told: string[] = [];
+  const onPolicy = async (when: string) => {
+    if (when !== "after") return;
+    await expect(lockFolder(dir)).rejects.toThrow(`${dir} belongs to a run that is under way`);
+    const line = join(dir, "line.json");
+    const long = { ...JSON.parse(readFileSync(line, "utf8")), writtenMs: Date.now() - 60_000 };
+    writeFileSync(line, JSON.stringify(long));
+    told.push((await readStatus(dir)).state);
+  };
+  await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore(), onPolicy });
+  expect(told).toEqual(["running"]);
+  expect(await isLocked(dir)).toBe(false);
 });
 
 test("a run that trained nothing says so and how many steps it had", async () => {
