@@ -276,7 +276,7 @@ function selectionText({ selection }: RunSummary): string[] {
 function unchanged({ steps, changedSteps }: RunSummary): string[] {
   if (steps === 0 || changedSteps !== 0) return [];
   return [
-    `warning: 0 of ${steps} steps changed the weights: no group was kept (metrics dropped/total/<reason>/<domain> say why)`,
+    `warning: 0 of ${steps} steps changed the weights: no group was kept whose rewards differ (metrics dropped/total/<reason>/<domain> say why)`,
   ];
 }
 

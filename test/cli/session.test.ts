@@ -165,7 +165,9 @@ test("a run that trained nothing says so and how many steps it had", async () =>
     core: standInCore(),
   });
   expect(summary).toMatchObject({ steps: 4, changedSteps: 0, state: "done" });
-  expect(printed).toContain("warning: 0 of 4 steps changed the weights: no group was kept");
+  expect(printed).toContain(
+    "warning: 0 of 4 steps changed the weights: no group was kept whose rewards differ",
+  );
   printed = "";
   rmSync(dir, { recursive: true });
   await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore() });
