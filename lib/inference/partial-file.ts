@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream, existsSync } from "node:fs";
+import { copyFile, type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
@@ -14,7 +14,8 @@ let opened = 0;
 
 /**
  * The part of a file that has arrived, beside the place of the whole. It belongs to one process, whose id is in its
- * name; another process takes over an abandoned one by renaming it, so that no two ever write to one file.
+ * name; another process takes over one whose owner is gone by renaming it, and copies one whose owner is silent and may
+ * go on: no two ever write to one file.
  */
 export class PartialFile {
   readonly #target: string;
@@ -33,7 +34,7 @@ export class PartialFile {
   static async open(target: string, size: number, digest: HubDigest): Promise<PartialFile> {
     opened += 1;
     const path = `${target}.${HOST}-${process.pid}-${opened}${SUFFIX}`;
-    for (const left of await abandoned(target)) if (await renamed(left, path)) break;
+    for (const left of await abandoned(target)) if (await takenOver(target, left, path)) break;
     const handle = await open(path, "a+").catch((cause: Error) => {
       throw diskError(path, cause);
     });
@@ -113,10 +114,13 @@ export class PartialFile {
     try {
       await this.#handle.sync();
       await rename(this.#path, this.#target);
-      return true;
     } catch (cause) {
-      throw diskError(this.#target, cause as Error);
+      // who took this part for given up may have finished the file, and removed it
+      const isOver = (cause as NodeJS.ErrnoException).code === "ENOENT" && existsSync(this.#target);
+      if (!isOver) throw diskError(this.#target, cause as Error);
     }
+    for (const left of await abandoned(this.#target)) await rm(left, { force: true });
+    return true;
   }
 
   /** Leaves what has arrived for the next attempt. */
@@ -160,21 +164,36 @@ async function abandoned(target: string): Promise<string[]> {
   return found.sort((a, b) => b.size - a.size).map(({ path }) => path);
 }
 
+/** Whether its owner wrote to it a short while ago, as far as can be told. */
 async function isAlive(target: string, path: string): Promise<boolean> {
-  const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
-  if (owner === null) return false; // closed
+  if (!mayGoOn(target, path)) return false;
   const age = await stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
     () => Number.POSITIVE_INFINITY,
   );
-  if (age > SILENCE_MS) return false;
-  if (owner[1] !== HOST) return true; // a shared disk: only its age tells
+  return age <= SILENCE_MS;
+}
+
+/** Whether its owner may write to it once more, after whatever silence. */
+function mayGoOn(target: string, path: string): boolean {
+  const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
+  if (owner === null) return false; // closed
+  if (owner[1] !== HOST) return true; // a shared disk: nobody can tell
   try {
     process.kill(Number(owner[2]), 0);
     return true;
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/** A copy that does not get to its end is a beginning too. */
+async function takenOver(target: string, left: string, path: string): Promise<boolean> {
+  if (!mayGoOn(target, left)) return renamed(left, path);
+  return copyFile(left, path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function renamed(from: string, to: string): Promise<boolean> {

@@ -1,6 +1,14 @@
 // Who may go on with what arrived, and what becomes of it.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -73,6 +81,41 @@ test("given back, it is gone on with; the longest one first", async () => {
   await second.append(Buffer.from("orld"));
   expect(await second.commit()).toBe(true);
   await second.close();
+});
+
+test("of one that is silent for long and goes on after all, another has a copy: each writes its own", async () => {
+  const silent = await open();
+  await silent.append(Buffer.from("hello"));
+  const longAgo = Date.now() / 1000 - 61;
+  utimesSync(join(dir, readdirSync(dir)[0]!), longAgo, longAgo);
+  const other = await open();
+  expect(other.position).toBe(5);
+  await silent.append(Buffer.from(" w"));
+  await other.append(Buffer.from(" world"));
+  expect(await other.commit()).toBe(true);
+  await other.close();
+  await silent.append(Buffer.from("orld"));
+  expect(await silent.commit()).toBe(true);
+  await silent.close();
+  expect(readFileSync(target, "utf8")).toBe("hello world");
+  expect(readdirSync(dir)).toEqual(["blob"]);
+});
+
+test("one that is silent beyond the end of another's has nothing to finish, and leaves nothing", async () => {
+  const silent = await open();
+  await silent.append(Buffer.from("hello"));
+  const stopped = join(dir, readdirSync(dir)[0]!);
+  const longAgo = Date.now() / 1000 - 61;
+  utimesSync(stopped, longAgo, longAgo);
+  const other = await open();
+  await other.append(Buffer.from(" world"));
+  expect(await other.commit()).toBe(true);
+  await other.close();
+  expect(existsSync(stopped)).toBe(false);
+  await silent.append(Buffer.from(" world"));
+  expect(await silent.commit()).toBe(true);
+  await silent.close();
+  expect(readdirSync(dir)).toEqual(["blob"]);
 });
 
 test("longer than the file can be, it is begun anew", async () => {
