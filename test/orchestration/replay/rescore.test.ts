@@ -1,12 +1,13 @@
 // Mutants tried: a verdict of another version reused, an unscored one reused, the last verdict taken for the run's,
 // nothing added to the journal, --all without effect, the domain ignored, unscored ones in the means.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { math } from "../../../lib/domains/math/verify.ts";
+import { lockFolder } from "../../../lib/folder-lock.ts";
 import { RUN_FILES, writeRunManifest } from "../../../lib/metrics/index.ts";
 import { createRun, rescoreRun } from "../../../lib/orchestration/index.ts";
 import { VerdictJournal } from "../../../lib/orchestration/records/verdict-journal.ts";
@@ -102,6 +103,17 @@ test("verdicts of the present version are taken from the journal, others are jud
   const again = await rescoreRun(dir, { verifiers: second.verifiers });
   expect(second.asked).toEqual([]);
   expect(again.changes).toEqual(rescoring.changes);
+});
+
+test("while a run is under way its journal is left alone, down to the line that it is writing", async () => {
+  runFolder([{ text: "1", verdict: scored(0), version: math.version - 1 }]);
+  const path = join(dir, RUN_FILES.verdicts);
+  appendFileSync(path, '{"verdict":{"sta');
+  const before = readFileSync(path, "utf8");
+  using _ = await lockFolder(dir);
+  const { asked, verifiers } = stubVerifiers();
+  await expect(rescoreRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+  expect([asked, readFileSync(path, "utf8")]).toEqual([[], before]);
 });
 
 test("all judges everything again, and a domain judges that alone", async () => {
