@@ -124,7 +124,9 @@ export function endAtSignals(): void {
  * that the run saves and stops even where nobody was left to tell it.
  */
 export function endWithParent(): void {
+  const hangUp = () => void process.kill(process.pid, "SIGHUP");
+  if (process.connected === false) hangUp(); // it ended while this one was loading
   if (process.channel === undefined || process.channel === null) return;
-  process.once("disconnect", () => process.kill(process.pid, "SIGHUP"));
+  process.once("disconnect", hangUp);
   process.channel.unref();
 }

@@ -15,6 +15,7 @@ else process.on("SIGTERM", () => {});
 process.on("message", (message) => message === "leave" && stop.abort());
 process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
 process.once("disconnect", kill); // nobody is left to work for
+if (process.connected === false) kill(); // nor was there when this was being loaded
 
 try {
   process.exitCode = await runRole(readEnvironment(process.env), stop.signal, say);

@@ -119,6 +119,19 @@ test("a run of a sweep that is gone is interrupted once; without a sweep nothing
   expect((await once(alone, "exit"))[0]).toBe(0);
 });
 
+test("one whose sweep was gone before it had loaded ends at once", async () => {
+  const body = `
+    process.once("disconnect", () => {
+      endWithParent();
+      process.exit(7);
+    });
+    console.log("loading");`;
+  const child = spawn(process.execPath, script(body), { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  await once(child.stdout!, "data");
+  child.disconnect();
+  expect(await once(child, "exit")).toEqual([null, "SIGHUP"]);
+});
+
 test.each([
   ["nobody reads any more", 141, (child: ReturnType<typeof spawn>) => void child.stdout!.destroy()],
   ["the terminal hangs up", 129, (child: ReturnType<typeof spawn>) => void child.kill("SIGHUP")],

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { PROCESS_EXIT } from "../../lib/fleet/environment.ts";
 import { runRole } from "../../lib/fleet/role.ts";
+import { ownModule } from "../../lib/own-module.ts";
 import { staticReachOf } from "../architecture/source-tree.ts";
 
 const environment = { role: "actor", rank: 0, worldSize: 1, runId: "run-1", epoch: 1 } as const;
@@ -20,6 +23,21 @@ test("a run that the store does not know may be there the next time", async () =
   const code = await runRole({ ...environment, store: "memory:" }, signal, (line) => said.push(line));
   expect(code).toBe(PROCESS_EXIT.restart);
   expect(said.join("\n")).toMatch(/^HONE_ERR_STREAM .*run-1/);
+});
+
+test("one whose coordinator was gone before it had loaded ends at once", async () => {
+  const { execArgv, path } = ownModule(
+    "role-main",
+    new URL("../../lib/fleet/supervisor.ts", import.meta.url).href,
+  );
+  const loading = `const gone = new Promise((end) => process.once("disconnect", end)); process.send(0); await gone;`;
+  const before = ["--import", `data:text/javascript,${encodeURIComponent(loading)}`];
+  const child = spawn(process.execPath, [...execArgv, ...before, path], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  await once(child, "message");
+  child.disconnect();
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
 });
 
 test("a process loads what its role does, and nothing of what decides: it begins in a third of the time", () => {
