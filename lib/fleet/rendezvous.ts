@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import { type KeyValues, openStore, type StreamStore } from "../streams/index.ts";
 
@@ -181,10 +182,14 @@ export class Rendezvous implements AsyncDisposable {
   }
 }
 
-/** What a register says once it says something; undefined when `signal` aborts. */
+/**
+ * What a register says once it says something; undefined when `signal` aborts. A server that is gone is said by those who work
+ * with it: a connection that is over for good refuses at once, and asking it without a pause would let nobody say so.
+ */
 async function firstOf(kv: KeyValues, key: string, signal: AbortSignal): Promise<string | undefined> {
+  const pause = () => sleep(BEAT_MS, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
-    const said = await kv.waitFor(key, { waitMs: 60_000, signal }).catch(() => undefined); // a server that is gone is said by those who work with it
+    const said = await kv.waitFor(key, { waitMs: 60_000, signal }).catch(pause);
     if (said !== undefined) return said;
   }
   return undefined;

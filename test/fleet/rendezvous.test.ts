@@ -78,6 +78,21 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       expect(await silent).toBeUndefined();
     }, 3_600_000));
 
+  test("whoever waits for a word of a store that is closed lets others go on", () =>
+    two(async (coordinator) => {
+      const ended = new AbortController();
+      let looks = 0;
+      const { signal } = ended;
+      Object.defineProperty(signal, "aborted", { get: () => ++looks > 1000 }); // so that nothing else is kept waiting for ever
+      await coordinator[Symbol.asyncDispose]();
+      const heard = coordinator.failure(1, signal);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(looks).toBeLessThan(100);
+      looks = 1000;
+      ended.abort();
+      expect(await heard).toBeUndefined();
+    }));
+
   test("a node has one agent; whoever follows one that died has its place when its lease is over", () =>
     two(async (first, second) => {
       const held = await first.takeNode(1);
