@@ -80,15 +80,27 @@ export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promi
     const head = { name: plan.name, seeds: plan.seeds, parallel, cells };
     const book = new SweepBook(dir, head, plan.jobs, options.onChange);
     const line = new JobLine(plan.jobs, book);
-    const work = async () => {
-      for (let job = await line.next(signal); job !== undefined; job = await line.next(signal))
-        await runJob(job, book, { ...options, signal, parallel });
+    const work = async (stop: AbortSignal) => {
+      for (let job = await line.next(stop); job !== undefined; job = await line.next(stop))
+        await runJob(job, book, { ...options, signal: stop, parallel });
     };
-    await Promise.all(Array.from({ length: parallel }, () => line.told(work())));
+    await atOnce(parallel, signal, (stop, fail) => line.told(work(stop).catch(fail)));
     return book.jobs;
   } finally {
     lock[Symbol.dispose]();
   }
+}
+
+/** Where one fails the others are told to stop, and waited for: nothing is under way when it rejects, as the first did. */
+async function atOnce(
+  count: number,
+  signal: AbortSignal,
+  work: (stop: AbortSignal, fail: (error: unknown) => void) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
+  await Promise.all(Array.from({ length: count }, () => work(stop, (error) => failed.abort(error))));
+  if (failed.signal.aborted) throw failed.signal.reason;
 }
 
 /** Hands out jobs in order, each when the warm start that it needs is there. */

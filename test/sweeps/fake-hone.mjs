@@ -1,5 +1,5 @@
 // Stands for `hone` in tests of sweeps: `run <recipe> --dir <folder> --resume [--start-from <checkpoint>]`. What it does
-// stands in the name of the recipe: "fails", "dies", "lingers" until it is told to stop; otherwise it ends well.
+// stands in the name of the recipe: "fails", "dies", "lingers" until it is told to stop, "waits" for a file "go" in its folder; otherwise it ends well.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,5 +28,6 @@ process.on("SIGINT", () => end("stopped", 130));
 process.once("disconnect", () => end("stopped", 129));
 console.log("step=3 score=0.5");
 if (recipe.name === "lingers") setInterval(() => {}, 1000);
+else if (recipe.name === "waits") setInterval(() => existsSync(join(dir, "go")) && end("done", 0), 20);
 else if (recipe.name === "slow") setTimeout(() => end("done", 0), 300);
 else end("done", recipe.name === "trains nothing" ? 4 : 0);

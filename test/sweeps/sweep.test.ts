@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import type { JobEntry } from "../../lib/sweeps/book.ts";
 import { defineSweep } from "../../lib/sweeps/definition.ts";
+import { progressIn } from "../../lib/sweeps/process.ts";
 import { planSweep, runSweep } from "../../lib/sweeps/sweep.ts";
 import { tinyRecipe } from "../e2e/tiny-recipe.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -140,6 +141,24 @@ test("told to stop, it stops what runs, begins nothing more, and the rest waits 
     ["a", 7, "stopped"],
     ["b", 7, "waiting"],
   ]);
+});
+
+test("where its book cannot be written, what runs is stopped before the folder is let go", async () => {
+  const cells = { a: ["name=lingers"], b: ["name=waits"] };
+  const plan = planSweep(defineSweep({ name: "s", recipe: smallRecipe(), cells, seeds: 1 }), {});
+  const [lingers, ends] = plan.jobs.map(({ id }) => id) as [string, string];
+  const onChange = (jobs: readonly JobEntry[]) => {
+    if (jobs.find(({ id }) => id === ends)!.state !== "running" && existsSync(join(dir, ends, "go")))
+      throw new Error("the disk is full");
+  };
+  const swept = expect(runSweep(plan, { dir, command, parallel: 2, onChange })).rejects.toThrow(
+    "disk is full",
+  );
+  const listens = (id: string) => progressIn(join(dir, `${id}.log`)) === "step 3";
+  while (!listens(lingers) || !listens(ends)) await sleep(20);
+  writeFileSync(join(dir, ends, "go"), "");
+  await swept;
+  expect(JSON.parse(readFileSync(join(dir, lingers, "summary.json"), "utf8"))).toEqual({ state: "stopped" });
 });
 
 test("a folder that another sweep has is refused", async () => {
