@@ -104,7 +104,6 @@ class RequestLeases extends LeasedWork {
 
   /** Resolves when the store has every outcome. */
   async close(): Promise<void> {
-    this.interrupt();
     this.outcomes.flush();
     await Promise.all(this.#handing);
   }
@@ -235,14 +234,15 @@ export class ActorEngine {
     this.#closed.abort();
     clearInterval(this.#renewal);
     this.#wake.ring();
-    const closing = this.#leases.close();
+    this.#leases.interrupt();
     await this.#working; // what is leased by now is held
     const given = [...this.#held].map(([number, held]) => {
       if (!this.#early.has(number)) this.#generations.record(held.id);
       this.#drop(number);
       return this.#leases.giveBack(held);
     });
-    await Promise.allSettled([closing, ...given]); // where the store refuses, leases run out
+    // with what was sampled meanwhile; where the store refuses, leases run out
+    await Promise.allSettled([this.#leases.close(), ...given]);
     await this.#generations.close();
   }
 

@@ -73,6 +73,7 @@ export class Fleet implements Core, AsyncDisposable {
     const parts = { store, roster, updates, settings: this.#settings };
     const engine = new FleetEngine(spec, parts, handlers);
     this.#engines.add(engine);
+    if (this.#failure !== undefined) setImmediate(() => engine.fail(this.#failure as Error));
     return engine;
   }
 

@@ -211,7 +211,7 @@ export class Supervisor implements AsyncDisposable {
     this.#vacate(formation, isKilled(first) ? "killed" : "failed")
       .then(() => sleep(pauseMs, undefined, { ref: false }))
       .then(() => this.#fill(formation))
-      .catch((error) => this.#options.onFailure(error));
+      .catch((error) => this.#closed || this.#options.onFailure(error)); // then nobody needs the places
   }
 
   #given({ first, inARow }: Formation): HoneError {

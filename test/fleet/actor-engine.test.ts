@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { deferred } from "../../lib/deferred.ts";
 import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
 import { decodeOutcome, encodeRequest } from "../../lib/fleet/messages.ts";
 import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
@@ -120,6 +121,29 @@ test("a request that many updates gave back is sampled all the same", async () =
   await take(9);
   await until(async () => (await outcomes()).length === 1, "the outcome");
   expect((await outcomes())[0]).not.toHaveProperty("poison");
+});
+
+test("what is sampled while it closes is handed over before it is closed", async () => {
+  let length = 1e9;
+  const { engine, core, ask, take, store, outcomes } = await engineOf(undefined, () => length, 60_000);
+  const slow = deferred<void>();
+  const { lease, forward } = store;
+  store.lease = (...args) => lease.apply(store, args).finally(() => engineCloses && slow.promise);
+  store.forward = async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return forward.apply(store, args);
+  };
+  let engineCloses = false;
+  await take(0);
+  await ask(0, 0, 1);
+  await until(() => core.engines[0]!.stats().running === 1, "a running request");
+  engineCloses = true;
+  const closed = engine.close();
+  length = 1;
+  await until(() => core.engines[0]!.stats().running === 0, "the completion");
+  slow.resolve();
+  await closed;
+  expect(await outcomes()).toMatchObject([{ number: 0 }]);
 });
 
 test("what somebody else has taken over is dropped, and its late outcome is refused", async () => {

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { deferred } from "../../lib/deferred.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { killActor, type LocalFleet, localFleet } from "./local-fleet.ts";
+import { ENGINE } from "./small-engine.ts";
 
 let dir: string;
 const open: LocalFleet[] = [];
@@ -42,6 +44,16 @@ test("the same seed gives the same weights for one process and for 1, 2 and 3 ac
     if (actors === 3) expect(core.engines.filter((engine) => engine.stats().steps > 0)).toHaveLength(3);
   }
   expect(new Set(words).size).toBe(1);
+});
+
+// A model may take minutes to load, and actors end by a GPU that is not there within seconds.
+test("an engine that is opened after the fleet has failed hears of it", async () => {
+  const { fleet } = await fleetOf(standInCore(), 1);
+  fleet.fail(new Error("actor 0 is given up"));
+  const heard = deferred<Error>();
+  const engine = fleet.engine("{}", ENGINE, { onMessage: () => {}, onError: heard.resolve });
+  expect(await heard.promise).toEqual(new Error("actor 0 is given up"));
+  await engine.close();
 });
 
 test("a run recorded with three actors is replayed on one process to the bit", async () => {

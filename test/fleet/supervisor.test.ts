@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { deferred } from "../../lib/deferred.ts";
 import type { HoneError } from "../../lib/errors.ts";
 import { Supervisor } from "../../lib/fleet/supervisor.ts";
 import { until } from "./small-engine.ts";
@@ -77,4 +78,20 @@ test("a place is vacant as soon as its process has ended, however long the next 
   await until(() => told.length === 3, "its end");
   await until(() => told.length === 4, "one that ends by itself, since its store knows no run");
   expect(told).toEqual([undefined, "killed", "failed", "failed"]);
+});
+
+test("what goes wrong with a place that nobody needs any more is nobody's", async () => {
+  const vacated = deferred<number>();
+  const vacations = [Promise.resolve(1), vacated.promise];
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => void failures.push(error);
+  const onVacant = () => vacations.shift()!;
+  const supervisor = new Supervisor({ logs, threads: 1, onVacant, onFailure });
+  await supervisor.start(place("memory:"));
+  supervisor.kill("actor", 3);
+  await until(() => vacations.length === 0, "its end");
+  await supervisor[Symbol.asyncDispose]();
+  vacated.reject(new Error("the stream store is closed"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(failures).toEqual([]);
 });
