@@ -8,6 +8,9 @@ const RETRY_MS = 1000;
 /** A reader that lets this much pile up has stopped reading. */
 const MOST_UNREAD_BYTES = 16 << 20;
 
+/** By name, with its data. */
+export type StreamEvent = { [E in keyof StreamEvents]: readonly [E, StreamEvents[E]] }[keyof StreamEvents];
+
 /** Server-sent events to everybody who listens. */
 export class EventStream {
   readonly #listeners = new Set<ServerResponse>();
@@ -28,9 +31,9 @@ export class EventStream {
     response.on("close", () => this.#listeners.delete(response));
   }
 
-  /** @param id what a listener that comes back says it has seen. */
-  send<E extends keyof StreamEvents>(event: E, data: StreamEvents[E], id: string): void {
-    if (this.#listeners.size > 0) this.#write(framed(event, data, id));
+  /** @param id what a listener that comes back, and has had them all, says it has seen. */
+  send(events: readonly StreamEvent[], id: string): void {
+    if (this.#listeners.size > 0 && events.length > 0) this.#write(framed(events, id));
   }
 
   close(): void {
@@ -47,7 +50,11 @@ export class EventStream {
   }
 }
 
-/** An event as it is sent. JSON has no line breaks of its own, so that the data is one line. */
-export function framed<E extends keyof StreamEvents>(event: E, data: StreamEvents[E], id: string): string {
-  return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+/**
+ * Events as they are sent. Only the last one has the id: where the connection breaks before it, all of them are sent again.
+ * JSON has no line breaks of its own, so that the data is one line.
+ */
+export function framed(events: readonly StreamEvent[], id: string): string {
+  const frames = events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n`);
+  return `${frames.join("\n")}id: ${id}\n\n`;
 }

@@ -1,4 +1,5 @@
-import { EventStream, framed } from "./event-stream.ts";
+import { EventStream, framed, type StreamEvent } from "./event-stream.ts";
+import type { Row } from "./step-table.ts";
 import { WatchedRun } from "./watched-run.ts";
 
 const LOOK_MS = 500;
@@ -43,14 +44,13 @@ export class Watch {
   /** What a listener that comes back has missed, as it is sent. @param cursor of the last event it saw. */
   missed(cursor: string): string {
     const cursors = cursor.split("_");
-    const reset = framed("reset", {}, this.cursor);
+    const reset = framed(RESET, this.cursor);
     if (cursors.length !== this.runs.length) return reset;
     const missed = this.runs.map((run, i) => run.since(cursors[i]!));
     if (missed.some((rows) => rows === undefined || rows.length > MOST_REPEATED)) return reset;
-    const steps = missed.flatMap((rows, run) =>
-      rows!.map(({ record }) => framed("step", { run, record }, this.cursor)),
-    );
-    return steps.join("") + this.runs.map((run) => framed("run", run.info(), this.cursor)).join("");
+    const steps = missed.flatMap((rows, run) => rows!.map(stepOf(run)));
+    const states = this.runs.map((run): StreamEvent => ["run", run.info()]);
+    return framed([...steps, ...states], this.cursor);
   }
 
   /** Tells what is new, for the last time. */
@@ -61,14 +61,22 @@ export class Watch {
   }
 
   #look(run: WatchedRun): void {
-    const { rows, replaced, changed, status } = run.look();
-    const { cursor, stream } = this;
-    if (replaced || rows.length > MOST_REPEATED) {
-      stream.send("reset", {}, cursor);
-      return;
-    }
-    for (const { record } of rows) stream.send("step", { run: run.run, record }, cursor);
-    if (changed) stream.send("run", run.info(), cursor);
-    if (status !== undefined) stream.send("line", { run: run.run, status }, cursor);
+    this.stream.send(eventsOf(run), this.cursor);
   }
+}
+
+const RESET: readonly StreamEvent[] = [["reset", {}]];
+
+const stepOf =
+  (run: number) =>
+  ({ record }: Row): StreamEvent => ["step", { run, record }];
+
+/** What is new of a run. */
+function eventsOf(watched: WatchedRun): readonly StreamEvent[] {
+  const { rows, replaced, changed, status } = watched.look();
+  if (replaced || rows.length > MOST_REPEATED) return RESET;
+  const { run } = watched;
+  const state: StreamEvent[] = changed ? [["run", watched.info()]] : [];
+  const line: StreamEvent[] = status === undefined ? [] : [["line", { run, status }]];
+  return [...rows.map(stepOf(run)), ...state, ...line];
 }

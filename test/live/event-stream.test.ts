@@ -5,13 +5,29 @@ import { EventStream, framed } from "../../lib/live/event-stream.ts";
 import { patient } from "../patience.ts";
 
 test("an event is one line of data, whatever is in it", () => {
+  const record = { step: 1, version: 1, metrics: { "a\n\ndata: x": 1 } };
+  const text = framed([["step", { run: 0, record }]], "c");
+  const data = /^event: step\ndata: ([^\n]+)\nid: c\n\n$/.exec(text)![1]!;
+  expect(JSON.parse(data)).toEqual({ run: 0, record });
+});
+
+// A browser that has had the first of several events says its id when it comes back.
+test("of several events only the last one says how far they go", () => {
+  const record = { step: 1, version: 1, metrics: {} };
   const text = framed(
-    "step",
-    { run: 0, record: { step: 1, version: 1, metrics: { "a\n\ndata: x": 1 } } },
+    [
+      ["step", { run: 0, record }],
+      ["step", { run: 0, record }],
+      ["reset", {}],
+    ],
     "c",
   );
-  expect(text).toMatch(/^event: step\nid: c\ndata: [^\n]+\n\n$/);
-  expect(JSON.parse(text.split("data: ").slice(1).join("data: "))).toMatchObject({ run: 0 });
+  const events = text.split("\n\n").slice(0, -1);
+  expect(events.map((event) => [event.split("\n")[0], event.includes("id: c")])).toEqual([
+    ["event: step", false],
+    ["event: step", false],
+    ["event: reset", true],
+  ]);
 });
 
 test("reaches everybody who listens, until they leave", async () => {
@@ -24,8 +40,8 @@ test("reaches everybody who listens, until they leave", async () => {
   expect(answer.headers.get("content-type")).toBe("text/event-stream");
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader.read()).value).toContain("retry:");
-  stream.send("reset", {}, "c1");
-  expect((await reader.read()).value).toContain("event: reset\nid: c1\n");
+  stream.send([["reset", {}]], "c1");
+  expect((await reader.read()).value).toBe("event: reset\ndata: {}\nid: c1\n\n");
   abort.abort();
   await vi.waitFor(() => expect(stream.listeners).toBe(0), { timeout: patient(10_000) });
   stream.close();

@@ -103,7 +103,7 @@ test(
     const metrics = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`metric/${i}`, i]));
     const step = { run: 0, record: { step: 1, version: 1, metrics } };
     while (stream.socket.writableLength === 0) {
-      live.watch.stream.send("step", step, "c");
+      live.watch.stream.send([["step", step]], "c");
       await setTimeout();
     }
     await Promise.all(closed);
