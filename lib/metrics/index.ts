@@ -10,6 +10,7 @@ export { prometheusText, type Sample, samplesText } from "./prometheus.ts";
 export { Message } from "./protobuf.ts";
 export { RunDigest } from "./run-digest.ts";
 export {
+  clearLeft,
   RUN_FILES,
   type RunManifest,
   readJson,

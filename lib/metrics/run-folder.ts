@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
@@ -105,12 +105,15 @@ export function readJson(path: string): unknown {
   }
 }
 
-/** Writes beside the target and renames, so that a reader sees the old file or the new one. Throws HONE_ERR_IO. */
+/**
+ * Writes beside the target and renames, so that a reader sees the old file or the new one, whichever processes write it at
+ * the same time. Throws HONE_ERR_IO.
+ */
 export function writeWhole(path: string, text: string): void {
   fileWork(path, () => {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(`${path}.tmp`, text);
-    renameSync(`${path}.tmp`, path);
+    writeFileSync(besideOf(path), text);
+    renameSync(besideOf(path), path);
   });
 }
 
@@ -118,11 +121,28 @@ export function writeWhole(path: string, text: string): void {
 export async function writeWholeBeside(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.tmp`, text);
-    await rename(`${path}.tmp`, path);
+    await writeFile(besideOf(path), text);
+    await rename(besideOf(path), path);
   } catch (cause) {
     throw fileFailure(path, cause);
   }
+}
+
+/** This process's own: two that shared one would each rename what the other is writing. A kill amid a write leaves it. */
+const besideOf = (path: string): string => `${path}.${process.pid}.tmp`;
+const LEFT = /\.\d+\.tmp$/;
+/** Nobody takes so long to write a file. */
+const LEFT_MS = 60_000;
+
+/** Removes from a folder what processes left there that were killed amid `writeWhole`. Throws HONE_ERR_IO. */
+export function clearLeft(dir: string): void {
+  fileWork(dir, () => {
+    for (const name of readdirSync(dir).filter((each) => LEFT.test(each))) {
+      const path = join(dir, name);
+      const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      if (Date.now() - writtenMs > LEFT_MS) rmSync(path, { recursive: true, force: true });
+    }
+  });
 }
 
 function gitCommit(directory: string): string | null {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { RUN_FILES, readJson, writeWhole } from "../metrics/index.ts";
+import { clearLeft, RUN_FILES, readJson, writeWhole } from "../metrics/index.ts";
 import type { Cell } from "./cells.ts";
 import type { Job } from "./plan.ts";
 
@@ -56,6 +56,7 @@ export class SweepBook {
       }),
     );
     this.#write();
+    clearLeft(dir);
   }
 
   get jobs(): readonly JobEntry[] {

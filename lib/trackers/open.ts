@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { HoneError } from "../errors.ts";
-import { readJson, type Sink, writeWhole } from "../metrics/index.ts";
+import { clearLeft, readJson, type Sink, writeWhole } from "../metrics/index.ts";
 import { Delivery, type DeliveryOptions, TRACKERS_FOLDER } from "./delivery.ts";
 import { JsonlTracker, STDOUT } from "./jsonl.ts";
 import { MlflowTracker, mlflowHeaders } from "./mlflow.ts";
@@ -56,6 +56,7 @@ export function beginSitting(
     sittings: (before?.sittings ?? 0) + 1,
   };
   writeWhole(identityPath(dir), `${JSON.stringify(identity)}\n`);
+  clearLeft(join(dir, TRACKERS_FOLDER));
   return tracked(dir, recipe, identity);
 }
 

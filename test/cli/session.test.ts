@@ -178,7 +178,7 @@ test("a report that cannot be written is a warning", async () => {
   mkdirSync(join(dir, "report.html"));
   writeFileSync(join(dir, "report.html", "in-the-way"), "");
   const onPolicy = async (when: string) => {
-    if (when === "before") mkdirSync(join(dir, "report.html.tmp"), { recursive: true });
+    if (when === "before") mkdirSync(join(dir, `report.html.${process.pid}.tmp`));
   };
   const { report } = await trainAndEvaluate(recipe, {
     dir,

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { HoneError } from "../../lib/errors.ts";
 import {
+  clearLeft,
   RUN_FILES,
   readJson,
   readRunManifest,
@@ -96,11 +97,33 @@ describe("whole files", () => {
     expect(readdirSync(join(folder, "x"))).toEqual(["y.json"]);
   });
 
+  test("of two processes that write one path each has its own place beside it", async () => {
+    const path = join(folder, "y.json");
+    const other = `${path}.tmp`; // of one that does not look at who else writes
+    writeFileSync(other, "what another process has written of it so far");
+    writeWhole(path, "[1]");
+    await writeWholeBeside(path, "[2]");
+    expect(readJson(path)).toEqual([2]);
+    expect(readFileSync(other, "utf8")).toContain("so far");
+  });
+
+  test("what processes left that were killed amid a write is cleared, and nothing that may be under way", () => {
+    const longAgo = Date.now() / 1000 - 61;
+    for (const name of ["a.json.41.tmp", "a.json", "a.tmp"]) {
+      writeFileSync(join(folder, name), "{");
+      utimesSync(join(folder, name), longAgo, longAgo);
+    }
+    writeFileSync(join(folder, "a.json.42.tmp"), "{");
+    clearLeft(folder);
+    expect(readdirSync(folder).sort()).toEqual(["a.json", "a.json.42.tmp", "a.tmp"]);
+    expect(codeOf(() => clearLeft(join(folder, "nowhere")))).toBe("HONE_ERR_IO");
+  });
+
   test("what cannot be written is HONE_ERR_IO and leaves the old file", () => {
     const path = join(folder, "y.json");
     writeWhole(path, "[1]");
     expect(codeOf(() => writeWhole(join(path, "below-a-file"), "[2]"))).toBe("HONE_ERR_IO");
     expect(readJson(path)).toEqual([1]);
-    expect(existsSync(`${path}.tmp`)).toBe(false);
+    expect(readdirSync(folder)).toEqual(["y.json"]);
   });
 });

@@ -6,6 +6,7 @@ import { HoneError } from "../../errors.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import {
+  clearLeft,
   RUN_FILES,
   RunLogReader,
   readJson,
@@ -92,6 +93,7 @@ export function prepareRunFolder(
 ): string[] {
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
+  clearLeft(dir);
   let changes: string[] = [];
   if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir).directory)) {
     const before = readRunManifest(dir);
