@@ -50,7 +50,7 @@ export class Spool {
     this.#file = new AppendFile(this.path);
     if (existsSync(this.#cursorPath)) this.#cursor = readJson(this.#cursorPath) as Cursor;
     // killed between emptying the file and saying so
-    if (this.#cursor.offset > this.#file.size) this.#cursor = { ...this.#cursor, offset: 0 };
+    if (this.#cursor.offset > this.#file.size) this.#begin();
     for (const _ of this.#linesLeft()) this.#waiting += 1;
   }
 
@@ -118,6 +118,12 @@ export class Spool {
       fileWork(this.path, () => truncateSync(this.path, 0)); // before the cursor: the constructor mends the other order
       this.#cursor = { ...this.#cursor, offset: 0 };
     }
+    this.#save();
+  }
+
+  /** Said before anything is appended: once the file is longer again, the old offset would pass entries over. */
+  #begin(): void {
+    this.#cursor = { ...this.#cursor, offset: 0 };
     this.#save();
   }
 
