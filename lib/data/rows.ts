@@ -108,7 +108,9 @@ function streamOf({ path, gzip }: DataFile): AsyncIterable<Uint8Array> {
   const stream = streamPlainFile(path);
   if (!gzip) return stream;
   const unzipped = createGunzip();
-  stream.on("error", (error) => unzipped.destroy(error)); // pipe() does not pass errors on
+  // pipe() passes on neither errors nor that nobody reads any more
+  stream.on("error", (error) => unzipped.destroy(error));
+  unzipped.on("close", () => stream.destroy());
   return stream.pipe(unzipped);
 }
 

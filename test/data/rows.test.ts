@@ -1,8 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readlinkSync, realpathSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { dataFiles } from "../../lib/data/files.ts";
 import { readRows } from "../../lib/data/rows.ts";
+import { patient } from "../patience.ts";
 import { fixture, scratch } from "./filtered.ts";
 
 let files = 0;
@@ -80,6 +82,32 @@ describe("JSON lines", () => {
     expect(rows).toMatchObject([{ text: '{"n":12345678901234567890,"x":1.0}' }]);
   });
 });
+
+test("who stops reading early leaves no file open, packed or not", async () => {
+  const lines = Array.from({ length: 4000 }, () => JSON.stringify(randomBytes(400).toString("hex"))).join(
+    "\n",
+  );
+  for (const [name, bytes] of [
+    ["early.jsonl", lines],
+    ["early.jsonl.gz", gzipSync(lines)],
+  ] as const) {
+    const path = scratch(name);
+    writeFileSync(path, bytes);
+    for await (const { row } of readRows(dataFiles(path)[0]!)) if (row === 1) break;
+    const isOpen = () => openFiles().includes(realpathSync(path));
+    await vi.waitFor(() => expect(isOpen(), name).toBe(false), { timeout: patient(3000) });
+  }
+});
+
+/** Of this process. */
+const openFiles = () =>
+  readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return []; // that of the listing itself
+    }
+  });
 
 describe("a JSON array", () => {
   test("gives its elements, bad ones alone", async () => {
