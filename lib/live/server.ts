@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { isOwnHost, isOwnOrigin, newToken, sameSecret } from "./access.ts";
@@ -69,8 +69,7 @@ export class LiveServer implements AsyncDisposable {
       (request, response) => void this.#serve(request, response),
     );
     this.#server.maxConnections = MOST_CONNECTIONS;
-    // An answer may be long in the making: idle is only who has something to take.
-    this.#server.setTimeout(STALLED_MS, (socket) => socket.writableLength > 0 && socket.destroy());
+    this.#server.timeout = STALLED_MS;
   }
 
   /** Throws HONE_ERR_IO if a folder cannot be read or the port is taken. */
@@ -107,6 +106,8 @@ export class LiveServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // An answer may be long in the making, and a stream quiet: until it ends, idle is only who has something to take.
+    response.on("timeout", (socket: Socket) => socket.writableLength > 0 && socket.destroy());
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     try {
       if (!isOwnHost(request.headers.host, this.#host)) throw new Refusal(421, "not a name of this machine");

@@ -91,12 +91,13 @@ test("what a stranger says ends no run, and who says half of it is let go long b
 const MOST_BYTES = 12 << 20;
 
 test(
-  "who asks for files or a stream and never reads is let go, who listens to a quiet one is not",
+  "who asks for files or a stream and never reads is let go, or has an answer and asks no more; who listens is not",
   async () => {
     await using live = await LiveServer.open([smallRun(1)]);
     const ask = (path: string) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
     const file = await neverReads(live.port, ask("uplot.js"), MOST_BYTES / 40_000);
     const stream = await neverReads(live.port, ask(`api/events?token=${live.token}`), 1);
+    const answered = new Stranger(live.port, ask("uplot.js"));
     const listening = await fetch(at(live, "api/events"), withToken(live));
     const heard = listening.body!.pipeTo(new WritableStream());
     const closed = [file, stream].map(({ socket }) => once(socket, "close"));
@@ -107,6 +108,7 @@ test(
       await setTimeout();
     }
     await Promise.all(closed);
+    expect(await answered.answer).toMatch(/^HTTP\/1.1 200/);
     expect(live.watch.stream.listeners).toBe(1);
     await live[Symbol.asyncDispose]();
     await heard;
