@@ -72,7 +72,7 @@ class Program {
   /// When to call keep_time next, which kills the process if its time is over, or it waits for a processor without end.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
-  void stand_still(double seconds) { clock_.stand_still(seconds); }
+  void stand_still(double seconds, double now) { clock_.stand_still(seconds, now); }
   void kill() const;
   /// Call when it was reaped: code of waitpid, seconds of processor time, seconds that it ran.
   void ended(int code, double cpu, double spent);

@@ -193,8 +193,8 @@ void Server::wait() {
   }
   const double left = std::min(kLook, std::max(0.0, due - now()));
   if (poll(polled_.data(), polled_.size(), std::isinf(due) ? -1 : int(std::ceil(left * 1e3))) < 0 && errno != EINTR) fail("poll");
-  const double stood = standstill_.look(now(), std::isinf(due) ? due : left);
-  for (const Owned& program : running_) program->stand_still(stood);
+  const double looked = now(), stood = standstill_.look(looked, std::isinf(due) ? due : left);
+  for (const Owned& program : running_) program->stand_still(stood, looked);
 }
 
 bool Server::take_request() {

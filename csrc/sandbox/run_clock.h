@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hone::sandbox {
@@ -32,8 +33,11 @@ class RunClock {
   /// kStarved: it has existed for `starved_times` its limit. A wait is known when it is over: of a process that is ready to
   /// run, and has not run since the look before, it says kLeft.
   Time look(double now, uint32_t starved_times);
-  /// So much of the time until now is not its own: everything stood still.
-  void stand_still(double seconds) { since_ += seconds, due_ += seconds; }
+  /// Of the time until now, which is that of a look, so much was nobody's: everything stood still. Before it began it had none.
+  void stand_still(double seconds, double now) {
+    const double own = std::min(seconds, now - since_);
+    since_ += own, due_ += own;
+  }
 
  private:
   pid_t pid_ = 0;

@@ -202,8 +202,9 @@ class HoneZygote:
         stood = 0 if wait is None else now - self.looked - wait
         self.looked = now
         for program in self.programs.values() if stood > ${STOOD_STILL} else ():
-            program["since"] += stood
-            program["due"] += stood
+            own = min(stood, now - program["since"])  # it may have begun meanwhile
+            program["since"] += own
+            program["due"] += own
         return ready
 
     def obey(self):

@@ -39,10 +39,17 @@ TEST(what_passes_is_spent_unless_it_waited) {
 
 TEST(a_while_in_which_all_stood_still_is_not_its_own) {
   RunClock clock(kNobody, 100, 2);
-  clock.stand_still(5);
+  clock.stand_still(5, 106);
   EXPECT_EQ(clock.due(), 107.0);
   EXPECT_EQ(clock.spent(106.5), 1.5);
   EXPECT_TRUE(clock.look(107, 4) == Time::kSpent);
+}
+
+TEST(what_stood_still_before_it_began_is_not_given_to_it) {
+  RunClock clock(kNobody, 100, 2);
+  clock.stand_still(5, 101);
+  EXPECT_EQ(clock.spent(101), 0.0);
+  EXPECT_EQ(clock.due(), 103.0);
 }
 
 TEST(a_look_that_comes_late_tells_by_how_much) {
