@@ -87,6 +87,8 @@ class Session {
   async run(): Promise<SessionResult> {
     const { dir, signal, core } = this.#options;
     const free = () => expectClaimable(this.#options); // a run of one process claims its folder at once
+    let held: Disposable | undefined;
+    using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // when all below is closed: trackers send until then
     await using processes = core === undefined ? await processesOf(this.#recipe, dir, free) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(
@@ -96,7 +98,7 @@ class Session {
     if (processes !== undefined) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
-    using _ = await lockFolder(dir); // the run has let it go; what follows is of it too, and may take as long
+    held = await lockFolder(dir); // the run has let it go; what follows is of it too, and may take as long
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;

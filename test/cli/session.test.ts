@@ -140,8 +140,13 @@ test("who looks while the session evaluates is told so, and not of a hook that n
   expect(told.at(-1)).toBe("before training: the evaluation of what training starts from");
 });
 
-test("the folder is the session's until its last evaluation is summed up and reported", async () => {
+test("the folder is the session's until all that it tells has been sent", async () => {
   const told: string[] = [];
+  const sink = {
+    name: "mine",
+    write: () => {},
+    close: async () => void told.push(`closed, ${(await isLocked(dir)) ? "held" : "free"}`),
+  };
   const onPolicy = async (when: string) => {
     if (when !== "after") return;
     await expect(lockFolder(dir)).rejects.toThrow(`${dir} belongs to a run that is under way`);
@@ -150,8 +155,8 @@ test("the folder is the session's until its last evaluation is summed up and rep
     writeFileSync(line, JSON.stringify(long));
     told.push((await readStatus(dir)).state);
   };
-  await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore(), onPolicy });
-  expect(told).toEqual(["running"]);
+  await trainAndEvaluate(recipe, { dir, terminal, verifiers, core: standInCore(), onPolicy, sinks: [sink] });
+  expect(told).toEqual(["running", "closed, held"]);
   expect(await isLocked(dir)).toBe(false);
 });
 
