@@ -56,8 +56,9 @@ export class Saving {
   /**
    * One that the run itself makes between two steps, after the one before: what keeps it from being written ends the run, but
    * for a disk that does, which has `maxUnsavedSteps` to be mended.
+   * @param begin undefined where none is wanted any more.
    */
-  async due(step: number, begin: () => Promise<Saved>): Promise<void> {
+  async due(step: number, begin: () => Promise<Saved | undefined>): Promise<void> {
     await this.#waitForTheOther();
     const failed = (error: unknown) => this.#failed(step, error);
     const saved = await begin().catch((error: unknown) => void failed(error));

@@ -143,12 +143,12 @@ export class Training {
       const logged = clock.now();
       this.#saving.raise(progress.step);
       if (wish === "checkpoint" || checkpointIsDue(this.#context))
-        await this.#saving.due(progress.step, () => this.save());
+        await this.#saving.due(progress.step, async () => (this.#isOver ? undefined : this.save()));
       else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
       if (wish === "stop") stop.request("stopped", { save: true });
-      if (stop.signal.aborted) return;
+      if (stop.signal.aborted || this.#isOver) return; // left behind while it saved
     }
   }
 

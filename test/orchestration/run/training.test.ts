@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { deferred } from "../../../lib/deferred.ts";
 import { createRun } from "../../../lib/orchestration/index.ts";
 import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
@@ -143,12 +143,22 @@ test.each(["its step", "a hook"])(
 );
 
 test("a disk that takes nothing any more holds up the next checkpoint, and that is a stall", async () => {
-  const recipe = smallRecipe({ stallSeconds: 0.3 }, { checkpoint: { everySteps: 1 } });
+  const recipe = smallRecipe({ stallSeconds: 1 }, { checkpoint: { everySteps: 1 } });
   const core = standInCore();
-  await using run = await createRun(recipe, { verifiers, dir, core });
-  core.trainers[0]!.written = () => new Promise(() => {});
+  let [now, steps] = [0, 0];
+  const clock = { now: () => (steps === 2 ? (now += 1e6) : now) }; // from then on nothing moves for long
+  await using run = await createRun(recipe, { verifiers, dir, core, clock });
+  run.on("step", ({ step }) => void (steps = step));
+  const { promise: disk, resolve: mend } = deferred<void>();
+  const trainer = core.trainers[0]!;
+  const stage = vi.spyOn(trainer, "stage");
+  trainer.written = () => disk;
   await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_STALL" });
-  expect(run.step).toBeLessThanOrEqual(2);
+  const done = () => [run.step, trainer.steps.length, stage.mock.calls.length];
+  expect(done()).toEqual([2, 2, 1]);
+  mend();
+  for (let i = 0; i < 200; i++) await turn();
+  expect(done()).toEqual([2, 2, 1]); // nobody is there for more
 });
 
 test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {
