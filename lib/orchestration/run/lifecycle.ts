@@ -7,12 +7,17 @@ export type Stage<Training> =
   | { readonly at: "hook"; readonly hook: string; readonly training: Training | undefined }
   | { readonly at: "over"; readonly training: Training | undefined };
 
+interface Request {
+  readonly serve: () => Promise<void>;
+  readonly refuse: (error: unknown) => void;
+}
+
 /** The one place that knows where a run is, and what may be asked of it there. */
 export class Lifecycle<Training extends { readonly isIdle: boolean }> {
   /** No new prompts. A run may be paused at every stage. */
   paused = false;
   #stage: Stage<Training> = { at: "preparing" };
-  #requests: (() => Promise<void>)[] = [];
+  #requests: Request[] = [];
 
   get stage(): Stage<Training> {
     return this.#stage;
@@ -43,18 +48,24 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
   betweenSteps<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stage.at !== "training" || this.#stage.training.isIdle) return work();
     const { promise, resolve, reject } = deferred<T>();
-    this.#requests.push(() => work().then(resolve, reject));
+    this.#requests.push({ serve: () => work().then(resolve, reject), refuse: reject });
     return promise;
   }
 
   /** Runs what waits for the end of a step. */
   async serve(): Promise<void> {
-    for (const request of this.#requests.splice(0)) await request();
+    for (const request of this.#requests.splice(0)) await request.serve();
   }
 
   /** Serves what still waits. */
   async end(): Promise<void> {
     this.#stage = { at: "over", training: this.training };
     await this.serve();
+  }
+
+  /** What still waits is refused with what ended the run: it may be that nothing can be served any more, or only late. */
+  fail(error: unknown): void {
+    this.#stage = { at: "over", training: this.training };
+    for (const request of this.#requests.splice(0)) request.refuse(error);
   }
 }

@@ -114,7 +114,7 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   /** No new prompts until `resume`; what is under way goes on. Standing still is then no stall. */
   pause(): void;
   resume(): void;
-  /** Saves when the running step has ended, where none runs (a batch is awaited, a hook) at once; resolves with the path. Rejects with HONE_ERR_STATE before training. */
+  /** Saves when the running step has ended, where none runs (a batch is awaited, a hook) at once; resolves with the path. Rejects with HONE_ERR_STATE before training, and with what ends the run if that fails first. */
   checkpoint(): Promise<string>;
   /** Finishes the running step, saves, and ends. */
   stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;

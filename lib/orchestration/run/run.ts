@@ -158,10 +158,13 @@ class LiveRun implements Run {
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then(async (outcome) => {
+        await this.#lifecycle.end(); // while the folder is the run's
+        await this.#lifecycle.training?.settled();
         await board.close(outcome.reason, `${outcome.steps} steps done`);
         return outcome;
       })
       .catch(async (error: unknown) => {
+        this.#lifecycle.fail(error);
         await board.close("failed", String((error as Error).message));
         throw error;
       })
@@ -176,10 +179,7 @@ class LiveRun implements Run {
         publisher.records.fail(error);
         this.#outcome.reject(error);
       })
-      .finally(() => {
-        options.signal?.removeEventListener("abort", abort);
-        void this.#lifecycle.end();
-      });
+      .finally(() => options.signal?.removeEventListener("abort", abort));
   }
 
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void {

@@ -82,7 +82,7 @@ export class Training {
     } finally {
       this.#isOver = true;
       stop.signal.removeEventListener("abort", draining);
-      if (moves) await this.#saving.settle().catch(() => {}); // what ended the run is said before what else went wrong
+      if (moves) await this.settled(); // what ended the run is said before what else went wrong
       this.#recording.flush();
     }
   }
@@ -107,6 +107,9 @@ export class Training {
     whole.catch(() => {}); // nobody may wait for it
     return { written: whole };
   }
+
+  /** When nothing is being written any more; who asked for it hears of what goes wrong. */
+  readonly settled = (): Promise<void> => this.#saving.settle().catch(() => {});
 
   #state(): RunState {
     const { resources, progress } = this.#context;

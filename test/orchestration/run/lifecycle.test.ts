@@ -50,6 +50,15 @@ test("the end serves what still waits", async () => {
   expect(await asked).toBe("over");
 });
 
+test("a run that fails refuses what still waits, with its error", async () => {
+  const life = new Lifecycle<typeof training>();
+  life.beginTraining(training);
+  const asked = life.betweenSteps(async () => "served");
+  life.fail(new Error("disk full"));
+  await expect(asked).rejects.toThrow("disk full");
+  expect(life.stage).toEqual({ at: "over", training });
+});
+
 test("a hook that throws gives the stage back", async () => {
   const life = new Lifecycle<typeof training>();
   await expect(life.inHook("beforeTraining", () => Promise.reject(new Error("mine")))).rejects.toThrow(

@@ -64,6 +64,22 @@ test("a checkpoint that waits for a step is written before a run that is stopped
   expect(order).toEqual(["saved", "ended"]);
 });
 
+test("a checkpoint that waits for a step which fails is refused with what ended the run", async () => {
+  const core = standInCore();
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+  const trainer = core.trainers[0]!;
+  const stage = vi.spyOn(trainer, "stage");
+  let asked: Promise<string> | undefined;
+  trainer.step = async () => {
+    asked = run.checkpoint();
+    asked.catch(() => {});
+    throw new Error("no device");
+  };
+  await expect(run.finished).rejects.toThrow("no device");
+  await expect(asked).rejects.toThrow("no device");
+  expect(stage).not.toHaveBeenCalled();
+});
+
 test("a loss that is not finite names its sample; skipping goes on, stopping ends the run", async () => {
   const bad = { skipped: true, nonFiniteSequence: 5, loss: Number.NaN };
   const core = standInCore({ onStep: (_, __, step) => (step === 1 ? bad : {}) });
@@ -145,10 +161,17 @@ test.each(["its step", "a hook"])(
 test("a disk that takes nothing any more holds up the next checkpoint, and that is a stall", async () => {
   const recipe = smallRecipe({ stallSeconds: 1 }, { checkpoint: { everySteps: 1 } });
   const core = standInCore();
-  let [now, steps] = [0, 0];
-  const clock = { now: () => (steps === 2 ? (now += 1e6) : now) }; // from then on nothing moves for long
+  let [now, isHeld] = [0, false];
+  const clock = {
+    now: () => {
+      if (isHeld) now += 1e6; // from then on nothing moves for long
+      return now;
+    },
+  };
   await using run = await createRun(recipe, { verifiers, dir, core, clock });
-  run.on("step", ({ step }) => void (steps = step));
+  run.on("step", ({ step }) => {
+    isHeld = step === 2;
+  });
   const { promise: disk, resolve: mend } = deferred<void>();
   const trainer = core.trainers[0]!;
   const stage = vi.spyOn(trainer, "stage");
