@@ -20,8 +20,13 @@ export const heldByHook = (position: LinePosition, hook: string): LinePosition =
 
 const LOOKS_PER_LIMIT = 10;
 const MAX_INTERVAL_MS = 1000;
+/** A look that comes so much too late says that this process stood still: suspended, frozen, busy. */
+const STOOD_STILL_MS = 250;
 
-/** The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. */
+/**
+ * The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. Time in
+ * which this process stood still with everything else does not count.
+ */
 export async function underWatch<T>(
   work: Promise<T>,
   limitSeconds: number,
@@ -32,7 +37,11 @@ export async function underWatch<T>(
   const interval = Math.min(MAX_INTERVAL_MS, (limitSeconds * 1000) / LOOKS_PER_LIMIT);
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_, reject) => {
+    let looked = performance.now();
     timer = setInterval(() => {
+      const late = performance.now() - looked - interval;
+      looked += interval + late;
+      if (late > STOOD_STILL_MS) watch.forgive(late);
       const error = watch.look(position());
       if (error !== undefined) reject(error);
     }, interval).unref();
@@ -55,6 +64,11 @@ export class StallWatch {
     this.#limitMs = limitSeconds * 1000;
     this.#clock = clock;
     this.#since = clock.now();
+  }
+
+  /** So much of the time until now is nobody's. */
+  forgive(ms: number): void {
+    this.#since += ms;
   }
 
   /**

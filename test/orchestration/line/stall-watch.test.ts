@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { StallWatch, underWatch } from "../../../lib/orchestration/line/stall-watch.ts";
 
@@ -40,4 +41,21 @@ test("work is watched until it is done: its value and its error come through", a
   await expect(underWatch(Promise.reject(new Error("mine")), 1, clock, () => at(1))).rejects.toThrow("mine");
   const never = new Promise<never>(() => {});
   await expect(underWatch(never, 0.05, clock, () => at(1))).rejects.toMatchObject({ code: "HONE_ERR_STALL" });
+});
+
+test("time in which everything stood still is no stall", async () => {
+  let looks = 0;
+  const position = () => {
+    looks += 1;
+    return at(1);
+  };
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  const standingStill = async () => {
+    while (looks === 0) await sleep(1);
+    Atomics.wait(nothing, 0, 0, 1500); // nor does its thread look at any clock
+    for (const before = looks; looks === before; ) await sleep(1);
+    return "done";
+  };
+  const clock = { now: () => performance.now() };
+  expect(await underWatch(standingStill(), 1, clock, position)).toBe("done");
 });
