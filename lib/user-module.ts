@@ -57,7 +57,7 @@ function unescaped(name: string): string | undefined {
   }
 }
 
-/** What Node refuses before a line of the module has run, and jiti takes. */
+/** What Node refuses of TypeScript before a line of the module has run, and jiti takes. */
 const NOT_FOR_NODE = [
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX", // an enum
   "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
@@ -72,13 +72,21 @@ async function imported(url: string): Promise<ModuleExports> {
   try {
     if (!isTyped || stripsTypes) return await import(url);
   } catch (error) {
-    if (!isTyped || !NOT_FOR_NODE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? ""))
-      throw error;
+    if (!isForJiti(error, isTyped)) throw error;
   }
   const { createJiti } = await import("jiti");
   // which leaves queries out
   return await createJiti(import.meta.url, { moduleCache: search === "" }).import(url);
 }
+
+/** An `export` is no syntax where package.json says "commonjs", as npm init writes it. */
+function isForJiti(error: unknown, isTyped: boolean): boolean {
+  if (error instanceof SyntaxError) return !isThrownByCode(error);
+  return isTyped && NOT_FOR_NODE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
+/** JSON.parse in the module, say: what does not parse itself has no frames but Node's, and of those who wait for it. */
+const isThrownByCode = ({ stack = "" }: SyntaxError): boolean => /^ {4}at (?!async |.*node:)/m.test(stack);
 
 const MOST_CHARS = 200;
 const isFileUrl = (url: string): boolean => url.startsWith("file:");

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportNameFault, exportPlace, importUserModule } from "../lib/user-module.ts";
+import { scriptOn } from "./fixtures/child-program.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -36,6 +38,24 @@ test("TypeScript that Node would not run itself is imported too", async () => {
   expect(await importUserModule(write("enum.ts", source), USE)).toMatchObject({ three: 3 });
 });
 
+test.each(["js", "ts"])(
+  "a module beside a package.json that says commonjs is one all the same: .%s",
+  (ending) => {
+    mkdirSync(join(dir, "made"), { recursive: true });
+    write("made/package.json", '{ "type": "commonjs" }'); // as npm init writes it
+    write("made/two.mjs", "export const two = 2;");
+    const three = write(
+      `made/rows.${ending}`,
+      'import { two } from "./two.mjs"; export const three = two + 1;',
+    );
+    const { node, url } = scriptOn("user-module.ts"); // here vitest's own import would do
+    const script = `import(${JSON.stringify(url)})
+      .then(({ importUserModule }) => importUserModule(${JSON.stringify(three)}, ${JSON.stringify(USE)}))
+      .then(({ three }) => console.log(three), (error) => console.log(error.message));`;
+    expect(spawnSync(process.execPath, [...node, "-e", script], { encoding: "utf8" }).stdout).toBe("3\n");
+  },
+);
+
 test("what cannot be imported is a typed error that names use, path and cause, and runs once", async () => {
   const runs = "globalThis.runs = (globalThis.runs ?? 0) + 1;";
   const throws = importUserModule(write("throws.ts", `${runs} throw new RangeError("no");`), USE);
@@ -44,6 +64,9 @@ test("what cannot be imported is a typed error that names use, path and cause, a
     cause: expect.objectContaining({ message: "no" }),
   });
   expect(globalThis).toMatchObject({ runs: 1 });
+  const parses = importUserModule(write("parses.mjs", `${runs} JSON.parse("{");`), USE);
+  await expect(parses).rejects.toMatchObject(refused(/parses\.mjs cannot be imported: SyntaxError: /));
+  expect(globalThis).toMatchObject({ runs: 2 });
   const none = importUserModule(pathToFileURL(join(dir, "none.mjs")).href, USE);
   await expect(none).rejects.toMatchObject(
     refused(/^the thing: \/.*none\.mjs cannot be imported: it is not there$/),
