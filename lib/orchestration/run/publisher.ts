@@ -59,7 +59,9 @@ export class Publisher {
       }
   }
 
+  /** All of them, also where one fails; throws what that has thrown. */
   async close(): Promise<void> {
-    await Promise.all(this.#sinks.map((sink) => sink.close()));
+    const ends = await Promise.allSettled(this.#sinks.map(async (sink) => sink.close()));
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 }

@@ -231,8 +231,7 @@ class LiveRun implements Run {
   async [Symbol.asyncDispose](): Promise<void> {
     const { publisher, resources } = this.#context;
     await this.stop().catch(() => {});
-    await publisher.close();
-    await resources[Symbol.asyncDispose]();
+    await publisher.close().finally(() => resources[Symbol.asyncDispose]());
   }
 
   #tellPaused(paused: boolean): void {

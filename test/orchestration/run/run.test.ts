@@ -270,3 +270,19 @@ test("a folder has one run at a time", async () => {
   await using fourth = await createRun(smallRecipe(), { ...options, core: standInCore() });
   expect(await fourth.finished).toMatchObject({ steps: 6 });
 });
+
+test("a sink that cannot be closed keeps neither the others nor the run's own from being", async () => {
+  const closed: string[] = [];
+  const sink = (name: string, close: () => void) => ({ name, write: () => {}, close });
+  const failing = sink("failing", () => {
+    throw new Error("no room");
+  });
+  const core = standInCore();
+  const sinks = [failing, sink("other", () => void closed.push("other"))];
+  const run = await createRun(smallRecipe({ steps: 1 }), { verifiers, dir, core, sinks });
+  await run.finished;
+  const trainer = core.trainers[0]!;
+  trainer.close = async () => void closed.push("trainer");
+  await expect(run[Symbol.asyncDispose]()).rejects.toThrow("no room");
+  expect(closed).toEqual(["other", "trainer"]);
+});
