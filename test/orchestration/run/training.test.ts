@@ -64,6 +64,25 @@ test("a checkpoint that waits for a step is written before a run that is stopped
   expect(order).toEqual(["saved", "ended"]);
 });
 
+test("a checkpoint asked for while the last is written comes before the run lets go of its folder, too", async () => {
+  const order: string[] = [];
+  const core = standInCore();
+  await using run = await createRun(smallRecipe(), { verifiers, dir, core });
+  const trainer = core.trainers[0]!;
+  const save = trainer.save.bind(trainer);
+  run.on("phase", (name) => {
+    if (name !== "training") return;
+    trainer.save = async (...args) => {
+      trainer.save = save;
+      void run.checkpoint().then(() => order.push("saved"));
+      await save(...args);
+    };
+    void run.stop();
+  });
+  await run.finished;
+  expect(order).toEqual(["saved"]);
+});
+
 test("a checkpoint that waits for a step which fails is refused with what ended the run", async () => {
   const core = standInCore();
   await using run = await createRun(smallRecipe(), { verifiers, dir, core });
