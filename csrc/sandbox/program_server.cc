@@ -131,7 +131,7 @@ class Server {
   bool start(Owned program);
   void become(const std::array<int, 4>& fds, const Request& request) const;
   void confine(const Request& request) const;
-  static void reap(Program& program);
+  void reap(Program& program) const;
   void finish();
 
   std::vector<uint8_t> filter_;
@@ -176,7 +176,7 @@ uint64_t Server::run() {
         program.move(which);
       }
     }
-    for (const Owned& program : running_) program->keep_time(now(), starved_times_);
+    for (const Owned& program : running_) program->keep_time(standstill_.looked(), starved_times_);
     finish();
   }
 }
@@ -193,8 +193,8 @@ void Server::wait() {
   }
   const double left = std::min(kLook, std::max(0.0, due - now()));
   if (poll(polled_.data(), polled_.size(), std::isinf(due) ? -1 : int(std::ceil(left * 1e3))) < 0 && errno != EINTR) fail("poll");
-  const double looked = now(), stood = standstill_.look(looked, std::isinf(due) ? due : left);
-  for (const Owned& program : running_) program->stand_still(stood, looked);
+  const double stood = standstill_.look(now(), std::isinf(due) ? due : left);
+  for (const Owned& program : running_) program->stand_still(stood, standstill_.looked());
 }
 
 bool Server::take_request() {
@@ -259,8 +259,8 @@ void Server::confine(const Request& request) const {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) fail("seccomp");
 }
 
-void Server::reap(Program& program) {
-  const double spent = program.spent(now());  // asked before it is gone
+void Server::reap(Program& program) const {
+  const double spent = program.spent(standstill_.looked());  // asked before it is gone
   int code = 0;
   rusage usage{};
   if (wait4(program.pid(), &code, 0, &usage) < 0) fail("wait4");

@@ -57,6 +57,8 @@ class Standstill {
     looked_ = now;
     return late < kLate ? 0 : late;
   }
+  /// Of the last look. Runs' time is kept by this: of a standstill since then only the next look tells.
+  double looked() const { return looked_; }
 
  private:
   double looked_;

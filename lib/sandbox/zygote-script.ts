@@ -264,7 +264,7 @@ class HoneZygote:
         self.door.send(HONE_END.pack(program["number"], end, code, int(spent * 1e6), int(cpu * 1e6)))
 
     def keep_time(self):
-        now = time.monotonic()
+        now = self.looked  # of a standstill since then only the next look tells
         for program in self.programs.values():
             if now < program["due"]:
                 continue
@@ -283,7 +283,7 @@ class HoneZygote:
 
     def spent(self, program):
         """Seconds since a program started, without those in which it waited for a processor; short ones are not worth a look."""
-        passed = time.monotonic() - program["since"]
+        passed = self.looked - program["since"]
         return passed if passed < 0.1 else max(0, passed - self.times(program["pid"])[0])
 
     def times(self, pid):

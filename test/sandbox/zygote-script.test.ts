@@ -56,7 +56,7 @@ const looked = (ago: number, ...looks: readonly (readonly [number, number, boole
   define(`
 zygote, killed, looks = HoneZygote(None), [], ${JSON.stringify(looks).replaceAll("true", "True").replaceAll("false", "False")}
 zygote.times, zygote.kill = (lambda pid: looks.pop(0)), killed.extend
-now = time.monotonic()
+now = zygote.looked
 program = {"since": now - ${ago}, "wall": 2, "due": now, "pid": 0, "ran": None, "slow": False}
 zygote.programs[0] = program
 while looks and not killed:
@@ -112,6 +112,17 @@ while program["since"] < begun + 0.8 and time.monotonic() < begun + 60:
     zygote.wait()
 print(program["since"] - begun > 0.8, round(program["due"] - program["since"], 3))`;
     expect(define(code)).toBe("True 60.0\n");
+  });
+
+  test("is not charged for one that came since the last look", () => {
+    const code = `
+zygote, killed, begun = HoneZygote(None), [], time.monotonic()
+zygote.times, zygote.kill = (lambda pid: (0, 0, False)), killed.extend
+program = zygote.programs[0] = {"since": begun, "wall": 0.5, "due": begun + 0.5, "pid": 0, "ran": None, "slow": False}
+time.sleep(1)
+zygote.keep_time()
+print(killed, zygote.spent(program) < 0.5)`;
+    expect(define(code)).toBe("[] True\n");
   });
 
   test("that began after a while in which everything stood still has no time in hand", () => {
