@@ -105,6 +105,7 @@ export class Fleet implements Core, AsyncDisposable {
   /** The end of everything under way: what the store or whoever starts actors cannot mend. */
   fail(error: unknown): void {
     this.#failure ??= error;
+    this.updates.failure ??= error as Error;
     this.#judges?.fail(error as Error);
     for (const engine of this.#engines) engine.fail(error as Error);
   }

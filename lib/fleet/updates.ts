@@ -36,6 +36,8 @@ const ableAmong = (living: readonly MemberStatus[], { members, unable }: Publish
 export class Updates {
   /** Told of each version that actors may use, in the order of publications. */
   onPublished: (version: number) => void = () => {};
+  /** Why no actor comes any more, for who waits for one. */
+  failure: Error | undefined;
   readonly #roster: Roster;
   readonly #settings: FleetSettings;
   readonly #published = new Map<string, Published>();
@@ -95,7 +97,7 @@ export class Updates {
     return [...members].some((member) => this.#roster.isAlive(member));
   }
 
-  /** To all that are alive, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none is there in time. */
+  /** To all that are alive, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none is there in time, or `failure`. */
   async publish(engine: string, source: WeightSource): Promise<number> {
     const { version, state } = source;
     this.#publishing = true;
@@ -131,10 +133,10 @@ export class Updates {
   /** Who is alive and was not late last, or, where there is nobody else, who was. */
   async #whoIsThere(deadline: number): Promise<string[]> {
     for (;;) {
+      if (this.failure !== undefined) throw this.failure;
       const living = this.#roster.living.map(({ member }) => member);
       const prompt = living.filter((member) => !this.#transfers.isLate(member));
-      if (prompt.length > 0) return prompt;
-      if (living.length > 0) return living;
+      if (living.length > 0) return prompt.length > 0 ? prompt : living;
       await this.#pause(deadline);
     }
   }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { copyFile, type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, type FileHandle, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
@@ -119,7 +119,7 @@ export class PartialFile {
       const isOver = (cause as NodeJS.ErrnoException).code === "ENOENT" && existsSync(this.#target);
       if (!isOver) throw diskError(this.#target, cause as Error);
     }
-    for (const left of await abandoned(this.#target)) await rm(left, { force: true });
+    for (const left of await abandoned(this.#target)) await rm(left, { force: true }).catch(() => {}); // it may be another user's
     return true;
   }
 
@@ -189,7 +189,11 @@ function mayGoOn(target: string, path: string): boolean {
 
 /** A copy that does not get to its end is a beginning too. */
 async function takenOver(target: string, left: string, path: string): Promise<boolean> {
-  if (!mayGoOn(target, left)) return renamed(left, path);
+  if (!mayGoOn(target, left)) {
+    const now = new Date();
+    await utimes(left, now, now).catch(() => {}); // whoever looks while this process reads it takes it for alive
+    return renamed(left, path);
+  }
   return copyFile(left, path).then(
     () => true,
     () => false,

@@ -130,17 +130,21 @@ export async function writeWholeBeside(path: string, text: string): Promise<void
 
 /** This process's own: two that shared one would each rename what the other is writing. A kill amid a write leaves it. */
 const besideOf = (path: string): string => `${path}.${process.pid}.tmp`;
-const LEFT = /\.\d+\.tmp$/;
+/** Of the kinds that are written so, and of no others: the folder may have files of its owner's. */
+const LEFT = /\.(jsonl?|html|mjs|prom)\.\d+\.tmp$/;
 /** Nobody takes so long to write a file. */
 const LEFT_MS = 60_000;
 
 /** Removes from a folder what processes left there that were killed amid `writeWhole`. Throws HONE_ERR_IO. */
 export function clearLeft(dir: string): void {
   fileWork(dir, () => {
-    for (const name of readdirSync(dir).filter((each) => LEFT.test(each))) {
+    const left = readdirSync(dir, { withFileTypes: true }).filter(
+      (each) => each.isFile() && LEFT.test(each.name),
+    );
+    for (const { name } of left) {
       const path = join(dir, name);
       const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      if (Date.now() - writtenMs > LEFT_MS) rmSync(path, { recursive: true, force: true });
+      if (Date.now() - writtenMs > LEFT_MS) rmSync(path, { force: true });
     }
   });
 }

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function engineOf(store?: StreamStore, length?: () => number, leaseMs = 150) {
+async function engineOf(store?: StreamStore, length?: () => number, leaseMs = SETTINGS.leaseMs) {
   const at = store ?? (await openStore("memory:", { run: "test" }));
   if (store === undefined) closing.push(() => at.close());
   const core = standInCore(length ? { length } : {});
@@ -148,7 +148,7 @@ test("what is sampled while it closes is handed over before it is closed", async
 
 test("what somebody else has taken over is dropped, and its late outcome is refused", async () => {
   let slow = 1e9;
-  const { engine, core, ask, take, store, outcomes, failures } = await engineOf(undefined, () => slow);
+  const { engine, core, ask, take, store, outcomes, failures } = await engineOf(undefined, () => slow, 150);
   await take(0);
   await ask(0, 0, ENGINE.maxRunning); // it is full, and leases nothing itself
   await until(() => core.engines[0]!.stats().running === ENGINE.maxRunning, "a running request");

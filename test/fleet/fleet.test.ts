@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
+import type { WeightSource } from "../../lib/fleet/updates.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
@@ -53,6 +54,9 @@ test("an engine that is opened after the fleet has failed hears of it", async ()
   const heard = deferred<Error>();
   const engine = fleet.engine("{}", ENGINE, { onMessage: () => {}, onError: heard.resolve });
   expect(await heard.promise).toEqual(new Error("actor 0 is given up"));
+  // what a run does first; it would wait for actors for two minutes
+  const source = { version: 0, state: 0 } as WeightSource;
+  await expect(fleet.updates.publish("engine-0", source)).rejects.toThrow("actor 0 is given up");
   await engine.close();
 });
 

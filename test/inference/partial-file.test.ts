@@ -101,6 +101,16 @@ test("of one that is silent for long and goes on after all, another has a copy: 
   expect(readdirSync(dir)).toEqual(["blob"]);
 });
 
+test("what is taken over from one that is gone counts as alive while it is read", async () => {
+  const gone = `${target}.${HERE}-4194305-1.partial`; // above the most processes that Linux counts to
+  writeFileSync(gone, "hello");
+  const longAgo = Date.now() / 1000 - 61;
+  utimesSync(gone, longAgo, longAgo);
+  const heir = await open();
+  expect(await isBeingDownloaded(target)).toBe(true);
+  await heir.close();
+});
+
 test("one that is silent beyond the end of another's has nothing to finish, and leaves nothing", async () => {
   const silent = await open();
   await silent.append(Buffer.from("hello"));

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -109,13 +117,21 @@ describe("whole files", () => {
 
   test("what processes left that were killed amid a write is cleared, and nothing that may be under way", () => {
     const longAgo = Date.now() / 1000 - 61;
-    for (const name of ["a.json.41.tmp", "a.json", "a.tmp"]) {
+    for (const name of ["a.json.41.tmp", "a.json", "a.tmp", "backup.2024.tmp"]) {
       writeFileSync(join(folder, name), "{");
       utimesSync(join(folder, name), longAgo, longAgo);
     }
+    mkdirSync(join(folder, "b.json.41.tmp"));
+    utimesSync(join(folder, "b.json.41.tmp"), longAgo, longAgo);
     writeFileSync(join(folder, "a.json.42.tmp"), "{");
     clearLeft(folder);
-    expect(readdirSync(folder).sort()).toEqual(["a.json", "a.json.42.tmp", "a.tmp"]);
+    expect(readdirSync(folder).sort()).toEqual([
+      "a.json",
+      "a.json.42.tmp",
+      "a.tmp",
+      "b.json.41.tmp",
+      "backup.2024.tmp",
+    ]);
     expect(codeOf(() => clearLeft(join(folder, "nowhere")))).toBe("HONE_ERR_IO");
   });
 
