@@ -8,6 +8,7 @@ import type { Rules } from "./rules.ts";
  */
 export const REFERENCE: Rules = {
   responseOf: (completion) => completion,
+  isBlank: (response) => response.trim() === "",
   letterOf: (response, style) => (style === "gpqa" ? gpqaLetter(response) : mmluProLetter(response)),
 };
 

@@ -5,6 +5,8 @@ export type Style = "gpqa" | "mmlu-pro";
 export interface Rules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
+  /** Whether a response says nothing. */
+  isBlank(response: string): boolean;
   /** The letter that a response chooses; undefined where it chooses none. */
   letterOf(response: string, style: Style): string | undefined;
 }

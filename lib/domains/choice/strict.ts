@@ -1,3 +1,4 @@
+import { isBlank } from "../blank.ts";
 import { finalResponse } from "../final-response.ts";
 import type { Rules } from "./rules.ts";
 
@@ -5,7 +6,7 @@ import type { Rules } from "./rules.ts";
  * The letter as training reads it: stated after the thought, in any style. Time linear in the response: no pattern
  * repeats a part that can match in more than one way.
  */
-export const STRICT: Rules = { responseOf: finalResponse, letterOf: committedLetter };
+export const STRICT: Rules = { responseOf: finalResponse, isBlank, letterOf: committedLetter };
 
 /** What may stand around a letter: emphasis, brackets, a font, a box. Bounded, so that no run is tried twice over. */
 const OPENING = "(?:[\\s*_$({\\[\"'“‘`]|\\\\(?:boxed|text|textbf|mathrm|mathbf|\\()\\{?){0,8}";

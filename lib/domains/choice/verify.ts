@@ -48,7 +48,7 @@ export const choice: Verifier<ChoiceReference> = {
 
   verify({ text }, { answer, choices, style, rules }) {
     const response = rules.responseOf(text);
-    if (response.trim() === "") return noAnswer("blank response");
+    if (rules.isBlank(response)) return noAnswer("blank response");
     const letter = rules.letterOf(response, style);
     if (letter === undefined) return wrong("no letter found");
     if (isBeyond(letter, choices)) return wrong(`no option ${letter}`);

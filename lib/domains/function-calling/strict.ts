@@ -1,4 +1,5 @@
 import type { ScoredVerdict } from "../../records.ts";
+import { isWordless } from "../blank.ts";
 import { finalResponse } from "../final-response.ts";
 import { type Completion, noAnswer, unparsable, wrong } from "../verifier.ts";
 import type { Call } from "./call.ts";
@@ -30,7 +31,7 @@ const isCutOff = ({ finish }: Completion): boolean => finish === "length" || fin
 /** Ways to be right about relevance with a useless response. */
 function evasion(entry: Entry, { text, calls }: Reading): ScoredVerdict | undefined {
   if (calls.kind === "malformed" && hasToolCalls(text, STRICT)) return unparsable(calls.reason);
-  if (wantsNone(entry)) return text.trim() === "" ? noAnswer("empty response") : undefined;
+  if (wantsNone(entry)) return isWordless(text) ? noAnswer("a response without a word") : undefined;
   const made = calls.kind === "calls" ? calls.calls : [];
   return made.some((call) => !isOffered(entry, call)) ? wrong("calls no function there is") : undefined;
 }

@@ -52,3 +52,8 @@ test.each([
 test("a permutation and its seed are kept beside the answer", () => {
   expect(judge("Answer: C", { order: [2, 1, 0, 3], seed: 7 })).toMatchObject({ status: "correct" });
 });
+
+test.each(["\u200b", " \u2060\n", "\u3164\u2800", "\ufffd"])("strict: %j is blank", (text) => {
+  expect(judge(text)).toMatchObject({ status: "no_answer", reason: "blank response" });
+  expect(judge(text, { compat: "reference" })).toMatchObject({ status: "wrong" });
+});

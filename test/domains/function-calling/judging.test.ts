@@ -119,6 +119,10 @@ describe("irrelevance: no call", () => {
     ["", "correct", "no_answer"],
     ["<think>hm</think> ", "correct", "no_answer"],
     ["<think>hm", "correct", "no_answer"],
+    ["\u200b", "correct", "no_answer"],
+    ["<think>hm</think>\u3164\u2800", "correct", "no_answer"],
+    [".", "correct", "no_answer"],
+    ["***\n---", "correct", "no_answer"],
   ])("%j", (text, reference, strict) => {
     const both = [judge(NONE, text, "reference"), judge(NONE, text)];
     expect(both.map((verdict) => (verdict as { status: string }).status)).toEqual([reference, strict]);

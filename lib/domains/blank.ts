@@ -1,0 +1,16 @@
+/**
+ * Characters that show nothing by themselves: white space, controls, formats, lone surrogates, private and unassigned
+ * code points, marks without a letter, what a font may leave out, and the letters and symbols that are drawn as a gap
+ * (Braille blank, null note head, blank hieroglyphs) or stand for a character that is lost (U+FFFC, U+FFFD). The Hangul
+ * fillers are among what a font may leave out.
+ */
+const INVISIBLE =
+  "\\p{C}\\p{Z}\\p{M}\\p{Default_Ignorable_Code_Point}\\u2800\\uFFFC\\uFFFD\\u{13441}\\u{13442}\\u{1D159}";
+const VISIBLE = new RegExp(`[^${INVISIBLE}]`, "u");
+const WORD = new RegExp(`(?![${INVISIBLE}])[\\p{L}\\p{N}]`, "u");
+
+/** Whether a text has no visible character: a blank answer, in every domain that judges strictly. */
+export const isBlank = (text: string): boolean => !VISIBLE.test(text);
+
+/** Whether a text has no visible letter and no digit. Marks and pictures alone (".", "***", "👍") are no words. */
+export const isWordless = (text: string): boolean => !WORD.test(text);
