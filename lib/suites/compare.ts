@@ -1,6 +1,15 @@
 import type { Answer } from "./answerer.ts";
-import { type EvaluationRecord, type RecordLine, readManifest, readRecord } from "./record.ts";
-import { drawnCompletions, judgedOf, type KeyedProblem } from "./results.ts";
+import {
+  type ModelFolders,
+  pooledSuites,
+  poolSuite,
+  type RecordedFolder,
+  type RecordedModel,
+  readModel,
+} from "./model-folders.ts";
+import { type RecordLine, readRecord } from "./record.ts";
+import { drawnCompletions } from "./results.ts";
+import { type SolveRateBin, solveRateBins } from "./solve-rates.ts";
 import { type JudgedProblem, meanWorth, worth } from "./statistics/measures.ts";
 import { bootstrapInterval, type Interval, mean } from "./statistics/resampling.ts";
 import type { Metric } from "./suite.ts";
@@ -56,6 +65,8 @@ export interface Comparison {
   readonly after: string;
   readonly suites: readonly SuiteComparison[];
   readonly lengths: readonly LengthBin[];
+  /** Four bins a suite. */
+  readonly solveRates: readonly SolveRateBin[];
   /** Most changed first, gains and losses in turns. */
   readonly changes: readonly ShownChange[];
   /** Suites of which they answered no problem both. */
@@ -65,30 +76,34 @@ export interface Comparison {
 const LENGTH_BINS = 4;
 
 /**
- * Two evaluations side by side, problem by problem. @param shown how many changed problems come with their texts.
- * Throws HONE_ERR_IO, HONE_ERR_FORMAT.
+ * Two models side by side, problem by problem, over what all of their folders answered.
+ * A string names folders as `modelFolders` reads it: `folder` or `name=folder,folder`.
+ * @param shown how many changed problems come with their texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT; HONE_ERR_USAGE where
+ * a model's folders cannot be pooled.
  */
-export function compareEvaluations(before: string, after: string, shown = 10): Comparison {
-  const sides = [before, after].map((dir) => ({ dir, record: readRecord(dir) })) as [Side, Side];
-  const [a, b] = sides.map(({ record }) => record) as [EvaluationRecord, EvaluationRecord];
-  const both = [...a.suites.keys()].filter((suite) => b.suites.has(suite));
-  const paired = both.map((suite) => ({
-    suite,
-    metric: a.suites.get(suite)!.metric,
-    ...pairsOf(a, b, suite),
-  }));
+export function compareEvaluations(
+  before: string | ModelFolders,
+  after: string | ModelFolders,
+  shown = 10,
+): Comparison {
+  const [a, b] = [readModel(before), readModel(after)];
+  const [ofA, ofB] = [pooledSuites(a), pooledSuites(b)];
+  const paired = ofA.filter((suite) => ofB.includes(suite)).map((suite) => pairsOf(a, b, suite));
   const known = paired.filter((one) => one.pairs.length > 0);
   const changes = known.flatMap(({ suite, metric, pairs }) => changesOf(suite, metric, pairs));
-  const all = new Set([...a.suites.keys(), ...b.suites.keys()]);
+  const all = new Set(
+    [a, b].flatMap(({ folders }) => folders.flatMap(({ record }) => [...record.suites.keys()])),
+  );
   return {
-    before: readManifest(before).model,
-    after: readManifest(after).model,
+    before: a.name,
+    after: b.name,
     suites: known.map(({ suite, metric, pairs, alone }) => ({
       ...compareSuite(suite, metric, pairs),
       alone,
     })),
     lengths: known.flatMap(({ suite, metric, pairs }) => lengthBins(suite, metric, pairs)),
-    changes: withTexts(sides, mostChanged(changes, shown)),
+    solveRates: known.flatMap(({ suite, pairs }) => solveRateBins(suite, pairs)),
+    changes: withTexts([a, b], mostChanged(changes, shown)),
     alone: [...all].filter((suite) => !known.some((one) => one.suite === suite)),
   };
 }
@@ -99,30 +114,22 @@ interface Pair {
   readonly b: JudgedProblem;
 }
 
-/** An evaluation: what it has, and where the texts are. */
-interface Side {
-  readonly dir: string;
-  readonly record: EvaluationRecord;
+interface PairedSuite {
+  readonly suite: string;
+  readonly metric: Metric;
+  readonly pairs: readonly Pair[];
+  readonly alone: SuiteComparison["alone"];
 }
 
-function pairsOf(
-  a: EvaluationRecord,
-  b: EvaluationRecord,
-  suite: string,
-): { readonly pairs: readonly Pair[]; readonly alone: SuiteComparison["alone"] } {
-  const [first, second] = [a, b].map((record) => judgedOf(record, record.suites.get(suite)!).problems) as [
-    readonly KeyedProblem[],
-    readonly KeyedProblem[],
-  ];
-  const others = new Map(second.map(({ key, problem }) => [key, problem]));
-  const pairs = first.flatMap(({ key, problem }) => {
+function pairsOf(a: RecordedModel, b: RecordedModel, suite: string): PairedSuite {
+  const [first, second] = [poolSuite(a, suite), poolSuite(b, suite)];
+  const others = new Map(second.problems.map(({ key, problem }) => [key, problem]));
+  const pairs = first.problems.flatMap(({ key, problem }) => {
     const other = others.get(key);
     return other === undefined ? [] : [{ key, a: problem, b: other }];
   });
-  return {
-    pairs,
-    alone: { before: first.length - pairs.length, after: second.length - pairs.length },
-  };
+  const aloneOf = ({ problems, partial }: typeof first) => problems.length + partial - pairs.length;
+  return { suite, metric: first.metric, pairs, alone: { before: aloneOf(first), after: aloneOf(second) } };
 }
 
 const tokensOf = ({ answers }: JudgedProblem): number => mean(answers.map(({ tokens }) => tokens));
@@ -188,9 +195,9 @@ function mostChanged(changes: readonly ChangedProblem[], count: number): Changed
     .slice(0, count);
 }
 
-/** Of each side a completion that shows the change: of the better one its best, of the worse one its worst. */
+/** Of each model a completion that shows the change: of the better one its best, of the worse one its worst. */
 function withTexts(
-  [before, after]: readonly [Side, Side],
+  [before, after]: readonly [RecordedModel, RecordedModel],
   changes: readonly ChangedProblem[],
 ): ShownChange[] {
   const isBetter = (change: ChangedProblem) => change.after > change.before;
@@ -204,38 +211,51 @@ function withTexts(
 }
 
 function textsOf(
-  { dir, record }: Side,
+  { folders }: RecordedModel,
   changes: readonly ChangedProblem[],
   wantsBest: (change: ChangedProblem) => boolean,
 ) {
-  const chosen = changes.map((change) => extremeOf(record, change, wantsBest(change) ? 1 : -1));
-  const wanted = new Set(chosen);
+  const chosen = changes.map((change) => extremeOf(folders, change, wantsBest(change) ? 1 : -1));
   const asked = new Set(changes.map(({ key }) => key));
   const questions = new Map<string, string>();
   const texts = new Map<string, string>();
-  readRecord(dir, (line: RecordLine) => {
-    if ("as" in line && asked.has(line.problem)) questions.set(line.problem, line.as.question);
-    if ("completion" in line && wanted.has(line.completion)) texts.set(line.completion, bracketed(line));
-  });
-  return { questions, texts: chosen.map((key) => texts.get(key ?? "")) };
+  const placeOf = (dir: string, key: string) => JSON.stringify([dir, key]);
+  const wanted = new Set(chosen.flatMap((one) => (one === undefined ? [] : [placeOf(one.dir, one.key)])));
+  for (const { dir } of folders)
+    readRecord(dir, (line: RecordLine) => {
+      if ("as" in line && asked.has(line.problem)) questions.set(line.problem, line.as.question);
+      if (!("completion" in line)) return;
+      const place = placeOf(dir, line.completion);
+      if (wanted.has(place)) texts.set(place, bracketed(line));
+    });
+  return { questions, texts: chosen.map((one) => one && texts.get(placeOf(one.dir, one.key))) };
+}
+
+/** A completion: its folder, its key there, and the sign times what it is worth. */
+interface Extreme {
+  readonly dir: string;
+  readonly key: string;
+  readonly worth: number;
 }
 
 /** The completion to a problem that is worth most (sign 1) or least (sign -1), the first of several. */
 function extremeOf(
-  record: EvaluationRecord,
+  folders: readonly RecordedFolder[],
   { suite, key }: ChangedProblem,
   sign: number,
-): string | undefined {
-  const line = record.suites.get(suite)!;
-  let found: { readonly key: string; readonly worth: number } | undefined;
-  for (const { completion } of drawnCompletions(record, line, key)) {
-    const verdict = completion?.verdict;
-    if (verdict === undefined || verdict.status === "unscored") continue;
-    const judged = { correct: verdict.status === "correct", score: verdict.score };
-    const value = sign * worth(judged, line.metric);
-    if (found === undefined || value > found.worth) found = { key: completion!.key, worth: value };
+): Extreme | undefined {
+  let found: Extreme | undefined;
+  for (const { dir, record } of folders) {
+    const line = record.suites.get(suite)!;
+    for (const { completion } of drawnCompletions(record, line, key)) {
+      const verdict = completion?.verdict;
+      if (verdict === undefined || verdict.status === "unscored") continue;
+      const judged = { correct: verdict.status === "correct", score: verdict.score };
+      const value = sign * worth(judged, line.metric);
+      if (found === undefined || value > found.worth) found = { dir, key: completion!.key, worth: value };
+    }
   }
-  return found?.key;
+  return found;
 }
 
 /** A text with what its environment said in brackets. */

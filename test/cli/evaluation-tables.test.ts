@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { comparisonText, lackOf, notesOf, resultsText, warningsOf } from "../../lib/cli/evaluation-tables.ts";
+import { lackOf, resultsText, warningsOf } from "../../lib/cli/evaluation-tables.ts";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
-import { compareEvaluations } from "../../lib/suites/index.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites/scripted.ts";
 
 const evaluated = async (knows: (n: number) => boolean, model: string) => {
@@ -27,19 +26,6 @@ test("80 columns are enough, and every format has every number", async () => {
   expect(text).toContain("sums, by subject");
   expect(text).toMatch(/^easy +3 .*\nmiddle +3 .*\nhard +2 /m);
   expect(resultsText(results, [], "csv", 80).split("\n")[1]).toMatch(/^sums,8,43.8,8.8,/);
-});
-
-test("a comparison shows who won what, without a terminal's escapes", async () => {
-  const [one, two] = [await evaluated((n) => n < 4, "old"), await evaluated((n) => n >= 2, "new")];
-  const comparison = compareEvaluations(one.dir, two.dir, 2);
-  const text = comparisonText(comparison, "text", 80);
-  expect(text).toContain("won: sums, ");
-  expect(text).toContain("lost: sums, ");
-  expect(text).toContain("a guess:\n    \\x1b[31m\\boxed{-1}");
-  expect(text).not.toContain("\x1b");
-  const table = text.slice(0, text.indexOf("won: "));
-  for (const line of table.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  expect(comparisonText(comparison, "latex", 80)).toContain("\\begin{tabular}{lrrrrrrrrrr}");
 });
 
 test("what is in no number is said", () => {
@@ -72,20 +58,4 @@ test("what is in no number is said", () => {
     "HONE_ERR_DATA",
   );
   expect(lackOf({ ...mute, empty: [] }, "evals/m")).toBeUndefined();
-});
-
-test("problems and suites that are on one side only are told, whatever the format", () => {
-  const comparison = {
-    before: "old",
-    after: "new\x1b[31m",
-    suites: [
-      { suite: "all", alone: { before: 0, after: 0 } },
-      { suite: "part", alone: { before: 76, after: 2 } },
-    ],
-    alone: ["other"],
-  } as unknown as Parameters<typeof notesOf>[0];
-  expect(notesOf(comparison)).toEqual([
-    "part: of the problems, 76 are answered in old alone and 2 in new\\x1b[31m alone",
-    "other: no problem of it is answered in both",
-  ]);
 });

@@ -1,0 +1,63 @@
+import type { JudgedProblem } from "./statistics/measures.ts";
+import { mean } from "./statistics/resampling.ts";
+
+/** A number of both models of a comparison. */
+export interface Both<T> {
+  readonly before: T;
+  readonly after: T;
+}
+
+/** Problems that the first model solves about as often, and what both models make of them. */
+export interface SolveRateBin {
+  readonly suite: string;
+  /** Solve rates of the first model, fractions: from ... up to, the last bin with its upper end. */
+  readonly from: number;
+  readonly to: number;
+  readonly problems: number;
+  /** Mean over problems of the fraction of right answers; absent from a bin without problems. */
+  readonly solved?: Both<number> | undefined;
+  /** Mean tokens of all right answers in the bin, and of all others; a side is absent where it has none. */
+  readonly correctTokens: Both<number | undefined>;
+  readonly incorrectTokens: Both<number | undefined>;
+}
+
+/** Lower ends of the paper's four bins. */
+const FROM = [0, 0.25, 0.5, 0.75] as const;
+
+interface Pair {
+  readonly a: JudgedProblem;
+  readonly b: JudgedProblem;
+}
+
+/**
+ * Accuracy and lengths of right and of wrong answers, by how often the first model solves a problem. The first model's
+ * luck is in its own bins: among problems that it solved rarely the second one tends to look better than it is.
+ * Source: Apriel-Reasoner, table 5.
+ */
+export function solveRateBins(suite: string, pairs: readonly Pair[]): SolveRateBin[] {
+  return FROM.map((from, i) => {
+    const to = FROM[i + 1] ?? 1;
+    const isIn = (rate: number) => rate >= from && (rate < to || to === 1);
+    const own = pairs.filter(({ a }) => isIn(solveRate(a)));
+    return {
+      suite,
+      from,
+      to,
+      problems: own.length,
+      solved: own.length === 0 ? undefined : ofBoth(own, (side) => mean(side.map(solveRate))),
+      correctTokens: ofBoth(own, (side) => meanTokens(side, true)),
+      incorrectTokens: ofBoth(own, (side) => meanTokens(side, false)),
+    };
+  });
+}
+
+const solveRate = ({ answers }: JudgedProblem): number => mean(answers.map(({ correct }) => Number(correct)));
+
+function ofBoth<T>(pairs: readonly Pair[], of: (side: readonly JudgedProblem[]) => T): Both<T> {
+  return { before: of(pairs.map(({ a }) => a)), after: of(pairs.map(({ b }) => b)) };
+}
+
+function meanTokens(problems: readonly JudgedProblem[], isCorrect: boolean): number | undefined {
+  const chosen = problems.flatMap(({ answers }) => answers.filter(({ correct }) => correct === isCorrect));
+  return chosen.length === 0 ? undefined : mean(chosen.map(({ tokens }) => tokens));
+}
