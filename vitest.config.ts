@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { isDistFresh } from "./test/fixtures/fresh-dist.ts";
 import { hasLong } from "./test/long.ts";
+import { isRetried } from "./test/retried.ts";
 
 // Test files share the modules that their worker has loaded, which saves a quarter of the processor time. One that puts
 // other modules in their place, or loads them again, or measures what its process holds, has its own.
@@ -11,11 +12,12 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts"))
   .map((name) => join("test", name));
 const alone = files.filter((file) => WANTS_ITS_OWN.test(readFileSync(file, "utf8")));
-// npm run test:long has nothing to say of files that npm test runs whole.
+// npm run test:long leaves out files that npm test runs whole.
 const left =
   process.env["HONE_TEST_FILES"] === "long"
     ? files.filter((file) => !hasLong(readFileSync(file, "utf8")))
     : [];
+const retried = files.filter((file) => isRetried(file, readFileSync(file, "utf8")) && !alone.includes(file));
 
 export default defineConfig({
   test: {
@@ -34,8 +36,12 @@ export default defineConfig({
           name: "shared",
           isolate: false,
           include: ["test/**/*.test.ts"],
-          exclude: [...alone, ...left],
+          exclude: [...alone, ...retried, ...left],
         },
+      },
+      {
+        extends: true,
+        test: { name: "processes", isolate: false, retry: 1, include: retried, exclude: left },
       },
       { extends: true, test: { name: "alone", include: alone, exclude: left } },
     ],

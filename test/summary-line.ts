@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { type Flaky, flakyOf, reportFlaky } from "./flaky.ts";
 import { skipReason } from "./skip-reasons.ts";
 
 interface Count {
@@ -9,12 +10,13 @@ interface Count {
   skipped: number;
 }
 
-/** Between two lines that say how far the run is. */
+/** Between two progress lines. */
 const TELL_MS = 15_000;
+const FLAKY_LOG = "build/flaky.log";
 
 /**
- * Says every fifteen seconds how far the run is, at the end why tests were skipped, and "N passed, N failed, N skipped"
- * alone on the last line, for people and for CI; scripts/test.mjs hands over the count of the C++ cases that ran before.
+ * Prints progress every fifteen seconds; at the end why tests were skipped, which passed at their second try, and
+ * "N passed, N failed, N skipped" alone on the last line. scripts/test.mjs adds the count of C++ cases.
  */
 export default class SummaryLine implements Reporter {
   readonly #running = new Set<string>();
@@ -50,17 +52,22 @@ export default class SummaryLine implements Reporter {
     const count: Count = native ? (JSON.parse(native) as Count) : { passed: 0, failed: 0, skipped: 0 };
     count.failed += errors.length;
     const skips = new Map<string, Map<string, number>>();
+    const flaky: Flaky[] = [];
     for (const module of modules) {
       count.failed += module.errors().length;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         count[state === "passed" || state === "failed" ? state : "skipped"] += 1;
-        if (state === "skipped") note(skips, reasonOf(test), relative(process.cwd(), module.moduleId));
+        const file = relative(process.cwd(), module.moduleId);
+        if (state === "skipped") note(skips, reasonOf(test), file);
+        const found = flakyOf(test, file);
+        if (found !== undefined) flaky.push(found);
       }
     }
+    const told = reportFlaky(flaky, FLAKY_LOG);
     process.on("exit", () => {
       process.stdout.write(
-        `${skipText(skips)}\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`,
+        `${skipText(skips)}${told.map((line) => `\n${line}`).join("")}\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`,
       );
     });
   }

@@ -9,7 +9,7 @@ import type { DrillReport } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 let dir: string;
@@ -58,7 +58,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     patient(60_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a rank that is killed on the way is named by the others",
     async () => {
       const store = `sqlite:${join(dir, "killed.sqlite")}`;

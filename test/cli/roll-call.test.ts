@@ -9,7 +9,7 @@ import { noSlurm, SlurmCluster } from "../e2e/slurm-cluster.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
 import { asWords } from "../fixtures/small-quickstart.ts";
-import { long, longest } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
@@ -60,7 +60,7 @@ async function expectFilled(each: number) {
 describe.skipIf(noSlurm !== undefined || noRedis !== undefined || info().gloo.version === null)(
   "hone agent --dry-run on 8 nodes of Slurm: all fill their places, trainers connect, agents exit with 0",
   () => {
-    test.runIf(long)("24 processes", () => expectFilled(1), patient(90_000));
+    test.runIf(longest)("24 processes", () => expectFilled(1), patient(90_000));
     test.runIf(longest)("the paper's 72", () => expectFilled(4), patient(90_000));
   },
 );

@@ -13,13 +13,13 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { childProgram } from "../fixtures/child-program.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 
 const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const SHIM = fileURLToPath(new URL("../fixtures/crash-shim.c", import.meta.url));
-const TRIALS = Number(process.env["HONE_CHAOS"] ?? (long ? 40 : 1));
+const TRIALS = Number(process.env["HONE_CHAOS"] ?? (longest ? 40 : 1));
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 0);
 const TRAINING = JSON.stringify({ schedule: "sync", steps: 12 });
 const ADAPTERS = JSON.stringify({
@@ -187,7 +187,7 @@ const PHASES: readonly (readonly [what: string, at: string, goesOnWith: number])
 test.skipIf(noAddon !== undefined || noShim !== undefined)(
   "a run killed while a checkpoint is written beside it goes on with the one before, or with this one where it is whole",
   async () => {
-    for (const [what, at, goesOnWith] of long ? PHASES : [PHASES[4]!]) {
+    for (const [what, at, goesOnWith] of longest ? PHASES : [PHASES[4]!]) {
       const folder = join(dir, `phase-${at}`);
       mkdirSync(folder);
       const env = { LD_PRELOAD: shim, CRASH_DIR: join(folder, "checkpoints"), CRASH_AT: at };

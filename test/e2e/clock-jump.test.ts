@@ -11,7 +11,7 @@ import { afterAll, expect, test } from "vitest";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const STEPS = 4;
@@ -36,7 +36,7 @@ async function run(name: string, processes: number, env: NodeJS.ProcessEnv = {})
   return weightsAfter(join(dir, name), STEPS);
 }
 
-test.runIf(long)(
+test.runIf(longest)(
   "a clock that jumps restarts nothing and changes no bit",
   async () => {
     const jumped = join(dir, "jumped");

@@ -10,7 +10,7 @@ import { CounterRandom } from "../../lib/random.ts";
 import { readRecord } from "../../lib/suites/record.ts";
 import { childProgram } from "../fixtures/child-program.ts";
 import { tinyModel } from "../fixtures/model-folder.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { evaluation } from "../suites/killed-evaluation.ts";
 import { scratchFolder } from "../suites/scripted.ts";
@@ -36,7 +36,7 @@ async function evaluate(
 
 const WANTED = 240;
 
-test.runIf(long)(
+test.runIf(longest)(
   "a killed evaluation goes on where it stopped and loses no completion",
   async () => {
     const model = await tinyModel(scratchFolder());

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { overrideRecipe } from "../../lib/config/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { readRunFolder } from "../../lib/report/run-reader.ts";
-import { long, longest, soak } from "../long.ts";
+import { longest, soak } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -48,7 +48,7 @@ function lookAt(steps: number, begin: number) {
   return { afterStep, grown, told, looks };
 }
 
-test.runIf(long)(
+test.runIf(longest)(
   `memory is flat over ${STEPS} steps, the journal's index included`,
   async () => {
     const core = standInCore({
@@ -99,7 +99,7 @@ describe.each([
   { where: "in processes", given: undefined, cycles: longest || soak ? 25 : 2 },
   { where: "inline", given: verifiers, cycles: longest || soak ? 200 : 20 },
 ])("runs with verifiers $where, disposed of", ({ given, cycles }) => {
-  test.runIf(long)(
+  test.runIf(longest)(
     `leave no thread, process or descriptor behind in ${cycles} cycles, and no memory`,
     async () => {
       const handles = () => ({
@@ -148,7 +148,7 @@ const MADE_BY = "test/e2e/run-cycles.mjs";
  * thread of the verifier pool may otherwise get one of its own, and the C library keeps the free pages of each, so that
  * what is resident tells more of threads that met than of memory that is held.
  */
-test.runIf(long && soak && noAddon === undefined)(
+test.runIf(longest && soak && noAddon === undefined)(
   `${CYCLES} cycles of the built package hold nothing`,
   async () => {
     const args = ["--expose-gc", MADE_BY, dir, String(WARM_UP + CYCLES)];

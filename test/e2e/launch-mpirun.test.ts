@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noMpirun, onNodes } from "./mpirun-nodes.ts";
@@ -24,7 +24,7 @@ const execute = promisify(execFile);
 const hone = (...args: readonly string[]) => execute(process.execPath, [...HONE, ...args], { cwd: ROOT });
 
 describe.skipIf(noMpirun !== undefined || noRedis !== undefined)("two nodes of mpirun", () => {
-  test.runIf(long)(
+  test.runIf(longest)(
     "2 actors and 2 trainers by real agents, one of which is killed on purpose: exit code 0, and the weights of one process",
     async () => {
       const [file, at] = [join(dir, "quickstart.sh"), join(dir, "mpirun")];

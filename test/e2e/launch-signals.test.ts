@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mpirunFile, slurmFile } from "../../lib/launch/index.ts";
 import { jobOf } from "../launch/jobs.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noMpirun } from "./mpirun-nodes.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
@@ -74,7 +74,7 @@ describe.skipIf(noSlurm !== undefined)("under Slurm", () => {
   });
   afterAll(() => slurm?.[Symbol.asyncDispose]());
 
-  test.runIf(long)("75 is requeued, with time to save; 78 is the end", async () => {
+  test.runIf(longest)("75 is requeued, with time to save; 78 is the end", async () => {
     const agent = agentOf("slurm", ["75", "78"]);
     const id = await slurm.submit(script("signals.sbatch", slurmFile(job(agent.path)).text));
     const end = await slurm.reach(id, ["FAILED", "COMPLETED", "CANCELLED"], patient(60_000));
@@ -105,7 +105,7 @@ describe.skipIf(noMpirun !== undefined)("under mpirun", () => {
     return { child, ended: once(child, "exit") };
   };
 
-  test.runIf(long)("a killed agent begins again, 78 is the end", async () => {
+  test.runIf(longest)("a killed agent begins again, 78 is the end", async () => {
     const agent = agentOf("mpirun", ["kill", "78"]);
     const [code] = await start("mpirun", agent.path).ended;
     expect(code).toBe(78);
@@ -113,7 +113,7 @@ describe.skipIf(noMpirun !== undefined)("under mpirun", () => {
     expect(agent.lines().filter((line) => line.startsWith("1.1 begins"))).toHaveLength(1);
   });
 
-  test.runIf(long)("SIGTERM lets the agents save, and nothing begins again", async () => {
+  test.runIf(longest)("SIGTERM lets the agents save, and nothing begins again", async () => {
     const agent = agentOf("terminated", ["wait"]);
     const { child, ended } = start("terminated", agent.path);
     for (const begun of [/^0\.0 begins/, /^0\.1 begins/]) await agent.saw(begun);

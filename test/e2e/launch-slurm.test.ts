@@ -10,7 +10,7 @@ import { readLineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { freePort, noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 import { noSlurm, SlurmCluster } from "./slurm-cluster.ts";
@@ -82,7 +82,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
   });
   afterAll(() => slurm?.[Symbol.asyncDispose]());
 
-  test.runIf(long && info().gloo.version !== null)(
+  test.runIf(longest && info().gloo.version !== null)(
     "hone doctor --cluster, started by srun: every rank, every call, every drill, and exit code 0",
     async () => {
       await using store = await RedisServer.start();
@@ -105,7 +105,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
     patient(60_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an agent killed, then SIGTERM: requeued twice, and the weights are those of one undisturbed process",
     async () => {
       const one = weightsOfOne();

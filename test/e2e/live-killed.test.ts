@@ -11,7 +11,7 @@ import { LiveServer } from "../../lib/live/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { HONE } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { signalTo } from "../stopped.ts";
 import { noAddon } from "./native-core.ts";
@@ -88,7 +88,7 @@ const HISTORY = `(() => {
   }
 })()`;
 
-test.skipIf(!long || !existsSync(CHROMIUM) || noAddon !== undefined)(
+test.skipIf(!longest || !existsSync(CHROMIUM) || noAddon !== undefined)(
   "a run killed by kill -9 is shown as killed; resumed, it goes on in the same page, each step once",
   async () => {
     const first = honeRun();

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type ProcessStatus, readLineStatus } from "../../lib/metrics/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
@@ -70,7 +70,7 @@ const stepsOf = (run: string) =>
   );
 
 describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
-  test.runIf(long)(
+  test.runIf(longest)(
     "its actor samples and its verifier host judges, they show in hone status, and leave when it is told to, and change no bit of the weights",
     async () => {
       await using store = await RedisServer.start();

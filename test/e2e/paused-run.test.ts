@@ -11,7 +11,7 @@ import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/met
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { childProgram } from "../fixtures/child-program.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { inlineVerifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
@@ -21,7 +21,7 @@ const WAIT = { timeout: patient(30_000), interval: 50 };
 /** More than it takes however late it is asked; it is told to end before. */
 const STEPS = 100_000;
 
-test.skipIf(!long || noAddon !== undefined)(
+test.skipIf(!longest || noAddon !== undefined)(
   "a paused run stays, with nothing under way, until it is asked to go on",
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "hone-paused-"));

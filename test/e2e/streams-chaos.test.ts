@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { openStore } from "../../lib/streams/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { Client } from "../streams/client.ts";
 import { HOUR_MS } from "../streams/place.ts";
@@ -80,7 +80,7 @@ describe("none is lost and none comes twice", () => {
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  test.skipIf(!long || noRedis !== undefined)(
+  test.skipIf(!longest || noRedis !== undefined)(
     "over a Redis server that is killed too",
     async () => {
       const restart = async () => {

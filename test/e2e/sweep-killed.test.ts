@@ -11,7 +11,7 @@ import { recipeInput } from "../../lib/config/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import type { SweepFile } from "../../lib/sweeps/book.ts";
 import { HONE } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { tinyRecipe } from "./tiny-recipe.ts";
 
@@ -42,7 +42,7 @@ const stepsOf = (folder: string, id: string) => {
   return existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
 };
 
-test.runIf(long)(
+test.runIf(longest)(
   "a killed sweep loses nothing",
   async () => {
     const [killed, whole] = [join(dir, "killed"), join(dir, "whole")];

@@ -7,7 +7,7 @@ import { readLineStatus } from "../../lib/metrics/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
@@ -101,7 +101,7 @@ test("a host judges, is killed amid a step and judges again: the weights are one
   expect(new Set(groups).size).toBe(groups.length);
 });
 
-test.runIf(long)("of two hosts both are killed and one is stopped: the same weights", async () => {
+test.runIf(longest)("of two hosts both are killed and one is stopped: the same weights", async () => {
   alone ??= weightsOfOne();
   const faults = "verifier.1@step=1:sigkill,verifier.0@step=2:sigstop=8s,verifier.1@step=3:sigkill";
   const { at, weights } = await runOf("two", "sync", 2, faults);

@@ -10,7 +10,7 @@ import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { until } from "../fleet/small-engine.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -257,7 +257,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an actor that is killed while it sends to another: another one sends, none of it is the trainer's",
     async () => {
       alone ??= weightsOfOne();
@@ -281,7 +281,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(90_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an actor that is stopped amid an update is left out at the time-out and catches up, and the run replays on one process",
     async () => {
       // Whoever is late for an update before, on a busy machine, has no part in this one.
@@ -297,7 +297,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an actor that is stopped amid a write in the file of streams, for good: it is ended, and the weights are one process's",
     async () => {
       alone ??= weightsOfOne();
@@ -310,7 +310,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a trainer that is killed while actors wait for the rest of an update: nobody samples with a part, the weights are one process's",
     async () => {
       alone ??= weightsOfOne();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { chaos, groupChecks } from "../../lib/fleet/chaos.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
 
@@ -77,7 +77,7 @@ test("a store where nobody could meet is refused, and is no seed's failure", asy
   await expect(chaos(options)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
-test.runIf(long).each(["sync", "async"] as const)(
+test.runIf(longest).each(["sync", "async"] as const)(
   "seconds of faults in a real run of schedule %s: every check holds",
   async (schedule) => {
     const recipe = smallRecipe(

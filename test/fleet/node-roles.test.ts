@@ -10,7 +10,7 @@ import { sittingRun } from "../../lib/fleet/rendezvous.ts";
 import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
@@ -44,7 +44,7 @@ const reached = async (what: () => Promise<boolean>) => {
 };
 
 describe.skipIf(noRedis !== undefined)("two nodes", () => {
-  test.runIf(long)(
+  test.runIf(longest)(
     "faults kill an actor of one, a trainer and a verifier host of the other, each once: the weights are one process's",
     async () => {
       await using one = await createRun(recipe, { verifiers, dir: join(dir, "one") });

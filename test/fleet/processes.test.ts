@@ -9,7 +9,7 @@ import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -142,7 +142,7 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
     expect(readFileSync(join(at, "events.jsonl"), "utf8")).toContain("trainer.0 ended by SIGKILL");
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an actor that is stopped for a while holds nobody up for ever, and the run replays on one process",
     async () => {
       const faults = "actor.0@step=2:sigstop=6s";
@@ -224,7 +224,7 @@ test("a restart of a server that is not the run's own is refused", async () => {
 });
 
 describe.skipIf(noGloo)("several ranks of the trainer", () => {
-  test.runIf(long)(
+  test.runIf(longest)(
     "that are killed and stopped: the weights are one process's",
     async () => {
       const faults = "trainer.1@step=1:sigkill,trainer.0@step=2:sigkill,trainer.1@step=3:sigstop";
@@ -236,7 +236,7 @@ describe.skipIf(noGloo)("several ranks of the trainer", () => {
     patient(SITTINGS * 30_000),
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "an asynchronous run, of ranks that divide all there is, replays on one process",
     async () => {
       const { at } = await runOf("replayed", { schedule: "async", trainers: 2, stage: "parameters" });

@@ -1,0 +1,13 @@
+/**
+ * Folders whose tests start processes, browsers or servers, which a busy machine can delay beyond any limit. Such a test
+ * is tried a second time; a pass then is reported as flaky (test/flaky.ts). Tests of numbers are never repeated.
+ */
+const FOLDERS = /^test\/(?:e2e|fleet|launch|live|streams|sandbox|trackers|sweeps|rewards\/pool|cli\/verbs)\//;
+const STARTS =
+  /from "(?:node:(?:child_process|http|net)|playwright-core)"|\/fixtures\/(?:command-line|child-program|hub-server|judge-server|local-server|sandboxfusion-server)\.ts"/;
+/** Bits and sums, compared with references. */
+const NUMBERS = /^test\/(?:contract|native|inference|plan|architecture|mutants)\//;
+
+/** @param file its path from the root. @param source its text. */
+export const isRetried = (file: string, source: string): boolean =>
+  !NUMBERS.test(file) && (FOLDERS.test(file) || STARTS.test(source));
