@@ -1,7 +1,9 @@
 /**
- * The paper's launch configuration: five domains, 64 H100s, half of them generating. Every value and where it comes
- * from stands in docs/recipe.md. This version plans, checks and simulates it as 72 processes on 8 nodes. Nobody has run
- * it: trainers that divide their work on GPUs were only tried in an emulation (docs/cluster.md).
+ * The paper's launch configuration: five domains, 64 H100s, half of them generating. docs/recipe.md lists every value
+ * with its source. Sequences weigh by their length, as in the authors' code, which holds that this belongs with the
+ * difficulty-aware penalty; apriel-15b-uniform.ts has equation 2's uniform weights. This version plans, checks and
+ * simulates the recipe as 72 processes on 8 nodes. It has never run: trainers that divide their work on GPUs were only
+ * tried in an emulation (docs/cluster.md).
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
  *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and who would run where
@@ -28,14 +30,17 @@ export default defineRecipe({
     math: { weight: 0.4, source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero" } },
     code: { weight: 0.25, source: { kind: "taco", path: "data/taco", split: "train" } },
     logic: { weight: 0.15, source: { kind: "i3-logic", path: "data/i3-logic" } },
-    "instruction-following": { weight: 0.1, source: { kind: "if-rlvr", path: "data/if-rlvr" } },
+    "instruction-following": {
+      weight: 0.1,
+      source: { kind: "if-rlvr", path: "data/if-rlvr", heldOut: 550 },
+    },
     "function-calling": { weight: 0.1, source: { kind: "bfcl", path: "data/bfcl-v4" } },
   },
   sampler: "adaptive",
   rollouts: { groupSize: 8, maxOutputTokens: 16_000, maxPromptTokens: 2000, temperature: 1 },
   lengthPenalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
   advantages: { baseline: "mean", divideBy: "population-std", filter: "reward" },
-  objective: { kind: "gspo", sequenceWeight: "uniform", clipLow: 3e-3, clipHigh: 4e-3 },
+  objective: { kind: "gspo", sequenceWeight: "length", clipLow: 3e-3, clipHigh: 4e-3 },
   optimizer: {
     lr: 1.25e-6,
     beta2: 0.999,

@@ -17,6 +17,8 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     lr: r.optimizer.lr,
     clip: [r.objective.clipLow, r.objective.clipHigh],
     penalty: r.lengthPenalty,
+    sequenceWeight: r.objective.sequenceWeight,
+    heldOut: (r.domains["instruction-following"]!.source as { heldOut?: number }).heldOut,
     rates: Object.fromEntries(Object.entries(r.domains).map(([name, { weight }]) => [name, weight])),
     gpus: [r.device, r.hardware?.gpus, r.hardware?.nodes],
     processes: r.hardware?.processes,
@@ -30,6 +32,8 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     lr: 1.25e-6,
     clip: [3e-3, 4e-3],
     penalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
+    sequenceWeight: "length", // the authors' code, with the penalty
+    heldOut: 550, // appendix B
     rates: { math: 0.4, code: 0.25, logic: 0.15, "instruction-following": 0.1, "function-calling": 0.1 },
     gpus: ["cuda", 64, 8],
     processes: { actors: 32, trainers: 32, verifiers: 8 },
@@ -37,6 +41,20 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     steps: 400,
     model: "ServiceNow-AI/Apriel-1.5-15b-Thinker",
   });
+});
+
+test("apriel-15b-uniform is apriel-15b with equation 2's sequence weights", async () => {
+  const [length, uniform] = await Promise.all(
+    ["apriel-15b", "apriel-15b-uniform"].map((name) => loadRecipe(`recipes/${name}.ts`)),
+  );
+  expect({
+    ...uniform,
+    name: "apriel-15b",
+    objective: { ...uniform!.objective, sequenceWeight: "length" },
+  }).toEqual({
+    ...length,
+  });
+  expect(uniform!.objective.sequenceWeight).toBe("uniform");
 });
 
 test("a group that is all right and of unequal lengths trains brevity under apriel-15b", async () => {

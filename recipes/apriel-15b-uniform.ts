@@ -1,0 +1,6 @@
+/** recipes/apriel-15b.ts with the sequence weights that the paper's equation 2 writes, 1/G (docs/recipe.md). */
+import { defineRecipe } from "hone-rl";
+import apriel from "./apriel-15b.ts";
+
+const objective = { ...apriel.objective, sequenceWeight: "uniform" } as const;
+export default defineRecipe({ ...apriel, name: "apriel-15b-uniform", objective });
