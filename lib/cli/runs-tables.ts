@@ -1,4 +1,4 @@
-import { flow, textTable } from "../report/index.ts";
+import { flow, meanChange, textTable } from "../report/index.ts";
 import type { ResultDifference, RunList, RunRow, RunsDifference } from "../runs/index.ts";
 import { visibleText } from "../visible-text.ts";
 
@@ -29,7 +29,8 @@ const section = (title: string, lines: readonly string[]): string[] =>
 
 function heldOut({ before, after }: RunRow): string {
   if (before === undefined) return NONE;
-  return `${before.mean.score.toFixed(3)} -> ${after?.mean.score.toFixed(3) ?? NONE}`;
+  const worse = meanChange(before, after)?.is === "loss" ? " worse" : "";
+  return `${before.mean.score.toFixed(3)} -> ${after?.mean.score.toFixed(3) ?? NONE}${worse}`;
 }
 
 function differences({ dir, differs }: RunRow, columns: number): string[] {

@@ -1,4 +1,5 @@
 import { flow, PLAIN, percent, type Style } from "./ansi.ts";
+import { fallenDomains, headlineSetting, meanChange } from "./held-out-change.ts";
 import type { EvaluationTable, Imperfections, RunSummary, Score } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
@@ -87,13 +88,10 @@ export function honestyNotes(summary: RunSummary): string[] {
     return after === undefined ? undefined : 100 * (after.mean.score - before.mean.score);
   });
   const { demonstrations } = summary;
-  const hot = Math.max(
-    0,
-    summary.before.findIndex((table) => table.temperature === 1),
-  );
-  const unclear = noClearGain(summary.before[hot], summary.after[hot]);
-  if (unclear !== undefined) notes.push(unclear);
-  if (demonstrations !== undefined && unclear === undefined) {
+  const hot = headlineSetting(summary.before);
+  const unclear = noGain(summary.before[hot], summary.after[hot]);
+  notes.push(...unclear, ...fallen(summary.before[hot], summary.after[hot]));
+  if (demonstrations !== undefined && unclear.length === 0) {
     notes.push(
       `The warm start learnt from deliberately imperfect demonstrations: ${imperfection(demonstrations)}. Part of the gain is reinforcement learning taking that noise out again.`,
     );
@@ -110,17 +108,37 @@ export function honestyNotes(summary: RunSummary): string[] {
   return notes;
 }
 
-/** Less than two standard errors of the difference: then there is nothing to explain. */
-function noClearGain(
-  before: EvaluationTable | undefined,
-  after: EvaluationTable | undefined,
-): string | undefined {
-  if (before === undefined || after === undefined) return undefined;
-  const gain = 100 * (after.mean.score - before.mean.score);
-  const error = 100 * Math.hypot(before.mean.standardError, after.mean.standardError);
-  if (gain > 2 * error) return undefined;
-  return `The mean score changed by ${signed(gain, 1, "")} points, which is within or below the noise of the measurement (one standard error of the difference: ${error.toFixed(1)}): no gain is shown.`;
+/** The sentence on a mean that fell or did not clearly rise; none where there is a gain to explain. */
+function noGain(before: EvaluationTable | undefined, after: EvaluationTable | undefined): string[] {
+  const change = meanChange(before, after);
+  if (change === undefined || change.is === "gain") return [];
+  const { points, error, is } = change;
+  const off = `one standard error of the difference: ${error.toFixed(1)}`;
+  return is === "loss"
+    ? [
+        `The model got worse: the mean score fell by ${fallText(points, before!.mean, after!.mean)} (${off}). ${AFTER_A_LOSS}`,
+      ]
+    : [
+        `The mean score changed by ${signed(points, 1, "")} points, which is within the noise of the measurement (${off}): no gain is shown.`,
+      ];
 }
+
+/** Of several domains, those that fell, whatever the mean did. */
+function fallen(before: EvaluationTable | undefined, after: EvaluationTable | undefined): string[] {
+  if (before === undefined || after === undefined || Object.keys(before.domains).length < 2) return [];
+  const falls = fallenDomains(before, after).map(
+    ([name, { points }]) => `${name} by ${fallText(points, before.domains[name]!, after.domains[name]!)}`,
+  );
+  return falls.length === 0
+    ? []
+    : [`Domains that got worse by over three standard errors: ${falls.join("; ")}.`];
+}
+
+const fallText = (points: number, was: Score, is: Score): string =>
+  `${(-points).toFixed(1)} points, from ${was.score.toFixed(3)} to ${is.score.toFixed(3)}`;
+
+const AFTER_A_LOSS =
+  "A learning rate that is too high is the usual cause: lower optimizer.lr. With evaluation.everySteps and checkpoint.keepBest a run keeps its best step.";
 
 function wrap(text: string, columns: number): string[] {
   return flow(text.split(" "), Math.min(WIDEST_TEXT, columns) - 2, " ").map((line) => `  ${line}`);

@@ -106,3 +106,17 @@ test("without a clear gain nothing is explained, and with one nothing is doubted
   );
   expect(notes).not.toMatch(/Part of the gain|Cooler sampling/);
 });
+
+test("a fall beyond two standard errors is no noise, and a domain's fall is named beside a mean that rose", () => {
+  const worse = honestyNotes({ ...summary, before: summary.after, after: summary.before }).join(" ");
+  // 0.830 to 0.516, as in the table above the other way round
+  expect(worse).toContain("The model got worse: the mean score fell by 31.4 points, from 0.830 to 0.516");
+  expect(worse).toMatch(/over three standard errors: logic by 47\.0 points, from 0\.810 to 0\.340; /);
+  expect(worse).not.toMatch(/noise|Part of the gain/);
+  const [first] = summary.after;
+  const domains = { ...first!.domains, logic: { ...first!.domains["logic"]!, score: 0.01 } };
+  const mixed = honestyNotes({ ...summary, after: [{ ...first!, domains }, summary.after[1]!] }).join(" ");
+  expect(mixed).toContain("over three standard errors: logic by 33.0 points, from 0.340 to 0.010.");
+  expect(mixed).toContain("Part of the gain");
+  expect(mixed).not.toContain("The model got worse");
+});

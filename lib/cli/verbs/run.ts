@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
+import { runChange } from "../../report/held-out-change.ts";
 import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { loadEntry } from "../load-recipe.ts";
 import { processSettings } from "../process-settings.ts";
@@ -12,6 +13,7 @@ interface Flags extends Common {
   readonly resume?: boolean | string;
   readonly set: readonly string[];
   readonly overwrite?: boolean;
+  readonly failOnRegression?: boolean;
   readonly startFrom?: string;
   readonly device?: string;
   readonly processes?: string;
@@ -57,7 +59,8 @@ async function run(file: string, flags: Flags): Promise<number> {
   });
   if (flags.json) print(flags, summary, "");
   if (interrupted || outcome.reason === "aborted") return exitCodeOf(signal.reason);
-  return summary.steps > 0 && summary.changedSteps === 0 ? EXIT.data : EXIT.done;
+  const worse = flags.failOnRegression && runChange(summary)?.is === "loss";
+  return worse || (summary.steps > 0 && summary.changedSteps === 0) ? EXIT.data : EXIT.done;
 }
 
 /** For agents, who have to know whether to begin again: what a shell takes for the machine's fault may be the version's. */
@@ -92,6 +95,10 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
     .option("--start-from <checkpoint>", "begin with its weights instead of the recipe's warm start")
     .option("--overwrite", "replace the run that the folder holds")
+    .option(
+      "--fail-on-regression",
+      "exit with 4 where the mean held-out score fell by more than two standard errors",
+    )
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(
       "--processes <number>",

@@ -1,0 +1,69 @@
+// What `hone run` says and exits with, as a process.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { noAddon } from "../../e2e/native-core.ts";
+import { HONE } from "../../fixtures/command-line.ts";
+import { patient } from "../../patience.ts";
+
+/** A policy that starts at random writes many different characters; one that collapsed repeats itself. */
+const VARIETY = `export default {
+  name: "variety",
+  model: { config: { width: 32, layers: 1, heads: 1, mlpWidth: 64 } },
+  domains: {
+    math: { weight: 1, source: "procedural/math", reward: ({ completion }) => new Set(completion).size / 64 },
+  },
+  rollouts: { maxOutputTokens: 16, maxPromptTokens: 64, groupSize: 4 },
+  lengthPenalty: { kind: "none" },
+  optimizer: { lr: 1, warmupSteps: 0 },
+  training: { steps: 6, groupsPerStep: 4, schedule: "sync" },
+  evaluation: { problemsPerDomain: 16, settings: [{ temperature: 1 }] },
+};`;
+
+function scratch(): { readonly recipe: string; hone(...args: string[]): Said } {
+  const cwd = mkdtempSync(join(tmpdir(), "hone-run-"));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, "variety.mjs"), VARIETY);
+  const hone = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
+      cwd,
+      encoding: "utf8",
+    });
+    return { status, text: (stdout + stderr).replace(/\s+/g, " "), cwd };
+  };
+  return { recipe: "variety.mjs", hone };
+}
+interface Said {
+  readonly status: number | null;
+  /** Both outputs, on one line. */
+  readonly text: string;
+  readonly cwd: string;
+}
+
+describe.skipIf(noAddon !== undefined)("a model that got worse", { timeout: patient(60_000) }, () => {
+  test("is no noise: its own sentence, exit 4 with --fail-on-regression, and a word in `hone runs`", () => {
+    const { recipe, hone } = scratch();
+    const worse = hone("run", recipe, "--fail-on-regression");
+    expect(worse.text).toMatch(
+      /The model got worse: the mean score fell by \d+\.\d points, from 0\.\d+ to 0\.\d+ /,
+    );
+    expect(worse.text).not.toContain("noise");
+    expect(worse.status).toBe(4);
+    expect(readFileSync(join(worse.cwd, "runs/variety/report.html"), "utf8")).toContain(
+      "The model got worse",
+    );
+    expect(hone("runs").text).toMatch(/runs\/variety finished 6\/6 \S+ 0\.\d+ -> 0\.\d+ worse /);
+    expect(hone("run", recipe, "--overwrite").status).toBe(0);
+  });
+
+  test("is another thing than one that did not change", () => {
+    const { recipe, hone } = scratch();
+    const same = hone("run", recipe, "--fail-on-regression", "--set", "optimizer.lr=1e-9");
+    expect(same.text).toContain("within the noise of the measurement");
+    expect(same.text).not.toContain("got worse");
+    expect(same.status).toBe(0);
+    expect(hone("runs").text).not.toContain("worse");
+  });
+});
