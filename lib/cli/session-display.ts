@@ -20,11 +20,22 @@ export class SessionDisplay {
   follow(run: Run): void {
     this.#progress.processes = () => run.processes;
     run.on("phase", (name, total) => {
-      if (name !== "done") this.#progress.phase(name, total);
+      if (name === "done") return;
+      this.#progress.phase(name, total);
+      if (name === "training" && run.step > 0) this.#goesOn(run.step, total);
     });
     run.on("warmStart", ({ step, loss }) => this.#progress.advance(step, `loss ${loss.toFixed(3)}`));
     run.on("step", (record) => this.#progress.step(record));
     run.on("warning", (message) => this.#progress.say(`warning: ${message}`));
+  }
+
+  /** Steps of earlier sessions count as done. */
+  #goesOn(step: number, steps: number): void {
+    this.#progress.advance(step);
+    if (step >= steps)
+      this.#progress.say(
+        `the run has all its ${steps} steps already, so none is trained: set training.steps above ${steps} to train on`,
+      );
   }
 
   phase(name: string, total: number): void {

@@ -189,6 +189,16 @@ export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }
   throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
 }
 
+/** Throws HONE_ERR_CONFIG if the recipe ends before the checkpoint: there is nothing to train. */
+export function expectStepsLeft(
+  { step }: Pick<RunState, "step">,
+  { training: { steps } }: { readonly training: { readonly steps: number } },
+): void {
+  if (step <= steps) return;
+  const message = `is ${steps}, but the run has ${step} steps already; set it above ${step} to train on, or name an earlier checkpoint to go back to (--resume <checkpoint>)`;
+  throw new ConfigError("a run goes on from its checkpoint", [{ path: "training.steps", message }]);
+}
+
 /** How the moments of a checkpoint were kept; f32 also where no manifest says so. */
 export function momentsOf(checkpoint: string): "f32" | "bf16" {
   const path = join(checkpoint, "manifest.json");

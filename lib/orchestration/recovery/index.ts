@@ -4,9 +4,11 @@ export {
   Checkpoints,
   checkpointName,
   expectSeed,
+  expectStepsLeft,
   momentsOf,
   type RunState,
 } from "./checkpoints.ts";
+export { recordedSteps } from "./lost-checkpoints.ts";
 export {
   claimRunFolder,
   expectClaimable,

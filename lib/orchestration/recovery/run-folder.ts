@@ -18,6 +18,7 @@ import {
 import { inTodaysNames, ROLLOUT_RECORD, recipeChanges } from "../records/index.ts";
 import type { HeldOut, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { expectCheckpoints } from "./lost-checkpoints.ts";
 
 /** Options of a run that say what its folder holds so far. */
 interface FolderOptions {
@@ -28,7 +29,7 @@ interface FolderOptions {
 
 /**
  * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
- * would be lost; HONE_ERR_IO.
+ * would be lost; HONE_ERR_CHECKPOINT where one that goes on has lost its checkpoints; HONE_ERR_IO.
  */
 export async function claimRunFolder({
   dir,
@@ -36,11 +37,16 @@ export async function claimRunFolder({
   overwrite = false,
 }: FolderOptions): Promise<Disposable> {
   const lock = await lockFolder(dir);
-  if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir).directory)) return lock;
-  lock[Symbol.dispose]();
-  throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
-    hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
-  });
+  try {
+    if (resume === "auto") expectCheckpoints(dir);
+    if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir).directory)) return lock;
+    throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
+      hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (createRun: resume, dir, overwrite).",
+    });
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** Throws what claimRunFolder does, and makes no folder: for whoever starts processes before the run that claims it. */

@@ -2,15 +2,20 @@ import type { RunEvents } from "./run-face.ts";
 
 type Listener = (...args: unknown[]) => unknown;
 
-/** Tells listeners what happened. What one throws, or rejects with, is told as a warning, once an event, and changes nothing. */
+/**
+ * Tells listeners what happened. What one throws, or rejects with, is told as a warning, once an event, and changes nothing.
+ * Warnings from before anyone could listen (createRun has not returned yet) wait for the first listener.
+ */
 export class Announcer {
   readonly #listeners = new Map<keyof RunEvents, Listener[]>();
   readonly #failed = new Set<keyof RunEvents>();
+  #early: string[] = [];
 
   /** Returns how to stop listening. */
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => unknown): () => void {
     const entry: Listener = (...args) => listener(...(args as unknown as RunEvents[E]));
     this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), entry]);
+    if (event === "warning" && this.#early.length > 0) queueMicrotask(() => this.#tellEarly());
     return () => {
       const others = this.#listeners.get(event)!.filter((other) => other !== entry);
       this.#listeners.set(event, others);
@@ -22,6 +27,8 @@ export class Announcer {
   }
 
   emit<E extends keyof RunEvents>(event: E, ...args: RunEvents[E]): void {
+    if (event === "warning" && !this.hears(event)) return void this.#early.push(String(args[0]));
+    if (event === "warning") this.#tellEarly();
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
         const promise = listener(...args);
@@ -30,6 +37,12 @@ export class Announcer {
         this.#warn(event, error);
       }
     }
+  }
+
+  #tellEarly(): void {
+    const early = this.#early;
+    this.#early = [];
+    for (const message of early) this.emit("warning", message);
   }
 
   #warn(event: keyof RunEvents, error: unknown): void {

@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import type { Recipe } from "../../config/index.ts";
 import { holdsAdapters } from "../../inference/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
-import { Checkpoints, expectSeed, momentsOf, type RunState } from "../recovery/index.ts";
+import {
+  Checkpoints,
+  expectSeed,
+  expectStepsLeft,
+  momentsOf,
+  type RunState,
+  recordedSteps,
+} from "../recovery/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import type { RunContext } from "./run-context.ts";
 import { completes, warmStart } from "./warm-start.ts";
@@ -36,8 +43,14 @@ export async function restoreRun(
     await checkpoints.loadBase(trainer, model);
   const state =
     resume === "auto" ? await checkpoints.loadNewest(trainer, warn) : await checkpoints.load(trainer, resume);
-  if (state === undefined) return undefined;
+  if (state === undefined) {
+    const { steps } = recordedSteps(options.dir);
+    if (steps > 0)
+      warn(`the ${steps} steps in ${options.dir} had no checkpoint yet: the run begins again at step 1`);
+    return undefined;
+  }
   expectSeed(state, recipe);
+  expectStepsLeft(state, recipe);
   const later = checkpoints.setAside(state.step);
   if (later.length > 0) warn(`set aside, being later than step ${state.step}: ${later.join(", ")}`);
   for (const change of changes) warn(`the recipe has changed: ${change}`);

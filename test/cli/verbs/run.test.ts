@@ -67,3 +67,32 @@ describe.skipIf(noAddon !== undefined)("a model that got worse", { timeout: pati
     expect(hone("runs").text).not.toContain("worse");
   });
 });
+
+describe.skipIf(noAddon !== undefined)("--resume", { timeout: patient(90_000) }, () => {
+  const steps = (n: number) => ["--set", "optimizer.lr=1e-9", "--set", `training.steps=${n}`];
+
+  test("says what there is to go on with: nothing, all steps, more steps than asked for, lost checkpoints", () => {
+    const { recipe, hone } = scratch();
+    const none = hone("run", recipe, "--resume", ...steps(3));
+    expect(none.text).toContain(
+      `${join(none.cwd, "runs/variety")} holds no run to go on with: one begins there`,
+    );
+    expect(none.status).toBe(0);
+    const all = hone("run", recipe, "--resume", ...steps(3));
+    expect(all.text).toContain(
+      "the run has all its 3 steps already, so none is trained: set training.steps above 3",
+    );
+    expect(all.text).toContain('phase="training" done=3 ');
+    expect(all.status).toBe(0);
+    const fewer = hone("run", recipe, "--resume", ...steps(2));
+    expect(fewer.text).toContain("training.steps: is 2, but the run has 3 steps already; set it above 3");
+    expect(fewer.status).toBe(2);
+    rmSync(join(fewer.cwd, "runs/variety/checkpoints"), { recursive: true });
+    const lost = hone("run", recipe, "--resume", ...steps(4));
+    expect(lost.text).toMatch(
+      /its run did 3 steps and saved step-000003, but runs\/variety\/checkpoints is not there/,
+    );
+    expect(lost.text).toContain("--overwrite instead of --resume");
+    expect(lost.status).toBe(4);
+  });
+});

@@ -30,3 +30,20 @@ test("what listeners throw becomes a warning once an event, also where those of 
     `a listener of "${event}" failed, and the run goes on: Error: ${error}`;
   expect(told).toEqual([failed("checkpoint", "first"), failed("warning", "second"), "x", "y"]);
 });
+
+test("warnings from before anyone listens are told to the first listener, once and before later ones", async () => {
+  const told: string[] = [];
+  const announcer = new Announcer();
+  announcer.emit("warning", "early");
+  announcer.on("warning", (message) => told.push(message));
+  announcer.emit("warning", "late");
+  announcer.on("warning", (message) => told.push(`second ${message}`));
+  await Promise.resolve();
+  expect(told).toEqual(["early", "late"]);
+  const alone = new Announcer();
+  alone.emit("warning", "early");
+  alone.on("warning", (message) => told.push(message));
+  expect(told).toHaveLength(2);
+  await Promise.resolve();
+  expect(told.at(-1)).toBe("early");
+});
