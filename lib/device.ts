@@ -8,7 +8,14 @@ export const DEVICES = ["cpu", "cuda"] as const satisfies readonly DeviceName[];
 export function deviceOf(name: string, where: string): DeviceName {
   const known = DEVICES.find((device) => device === name);
   if (known !== undefined) return known;
-  throw new HoneError("HONE_ERR_USAGE", `${where} is ${JSON.stringify(name)}; known: ${DEVICES.join(", ")}`);
+  const hint = /gpu|cuda|nvidia/i.test(name)
+    ? { hint: 'A GPU is "cuda", the first that CUDA_VISIBLE_DEVICES leaves.' }
+    : {};
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `${where} is ${JSON.stringify(name)}; known: ${DEVICES.join(", ")}`,
+    hint,
+  );
 }
 
 /** The default device: what the environment variable HONE_DEVICE names, else the CPU. */

@@ -148,14 +148,17 @@ function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
 function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {
   const maxOutputTokens = Math.min(OUTPUT_TOKENS, rollouts.maxOutputTokens);
   const context = rollouts.maxPromptTokens + maxOutputTokens;
+  const penalty = input.lengthPenalty;
   return {
     ...input,
     device: "cpu",
     rollouts: { ...rollouts, groupSize: GROUP_SIZE, maxOutputTokens },
-    lengthPenalty: {
-      ...input.lengthPenalty,
-      bufferTokens: Math.min(maxOutputTokens, input.lengthPenalty.bufferTokens ?? maxOutputTokens),
-    },
+    ...(penalty && {
+      lengthPenalty: {
+        ...penalty,
+        bufferTokens: Math.min(maxOutputTokens, penalty.bufferTokens ?? maxOutputTokens),
+      },
+    }),
     // a model that knows nothing fails everywhere: without a filter there is something to train on
     advantages: { ...input.advantages, filter: "none" },
     evaluation: {},

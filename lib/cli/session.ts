@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Recipe } from "../config/index.ts";
+import { leftAtDefault, type Recipe } from "../config/index.ts";
 import type { Scoreboard, Validation } from "../evaluation/index.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { writeReport } from "../live/index.ts";
@@ -205,6 +205,7 @@ class Session {
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       tokens: { generated: run.generatedTokens, trained },
       tokensPerSecond: { generated: perSecond(run.generatedTokens), trained: perSecond(trained) },
+      defaults: leftAtDefault(this.#recipe),
       ...(ws && ws.steps > 0 && { demonstrations: imperfections(this.#recipe.domains, ws) }),
     };
   }

@@ -127,7 +127,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["lengthPenalty.bufferTokens", "lengthPenalty.kind"],
     rule: ({ lengthPenalty: p }) =>
       p.kind !== "none" && p.bufferTokens === undefined
-        ? `is required with kind "${p.kind}": the tokens at the end of the budget over which the penalty grows`
+        ? `is required with kind "${p.kind}": the tokens at the end of the budget over which the penalty grows; without a penalty say kind: "none"`
         : undefined,
   },
   {

@@ -1,9 +1,11 @@
 /** Recipes: what a run does, checked before anything starts. */
 export { environmentOf } from "./environment.ts";
+export { recipeJsonSchema } from "./issues.ts";
+export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";
-export { definedRecipe, defineRecipe, recipeInput, recipeJsonSchema, rewardFunctions } from "./recipe.ts";
+export { definedRecipe, defineRecipe, recipeInput, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
 export type { RewardChoice } from "./reward.ts";
 export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";

@@ -1,6 +1,7 @@
 import { ConfigError } from "../errors.ts";
+import { knownKeys } from "./issues.ts";
 import { nearest } from "./nearest.ts";
-import { defineRecipe, knownKeys, recipeInput } from "./recipe.ts";
+import { defineRecipe, recipeInput } from "./recipe.ts";
 import type { Recipe, RecipeInput } from "./schema.ts";
 
 /**

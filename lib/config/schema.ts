@@ -6,7 +6,6 @@ import { loraSchema } from "./lora.ts";
 import {
   count,
   decay,
-  fraction,
   INT32,
   LONGEST_TIMER_MS,
   MOST_SEQUENCES,
@@ -15,6 +14,7 @@ import {
   size,
   tokens,
 } from "./numbers.ts";
+import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
 import { domainRewards, modulePlace } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
@@ -149,25 +149,6 @@ const objectiveSchema = z
   })
   .prefault({});
 
-const optimizerSchema = z
-  .strictObject({
-    lr: positive().default(1e-6),
-    beta1: decay().default(0.9),
-    beta2: decay().default(0.95),
-    eps: positive().default(1e-8),
-    weightDecay: orOff().default(0),
-    /** How AdamW's m and v are kept: bf16 halves them, rounded at random so that their means stay exact. */
-    moments: z.enum(["f32", "bf16"]).default("f32"),
-    /** Global norm; 0 is off. */
-    gradientClip: orOff().default(0.3),
-    /** Linear, from lr / warmupSteps. */
-    warmupSteps: z.int().min(0).default(50),
-    schedule: z.enum(["constant", "cosine"]).default("constant"),
-    /** Where cosine ends, as a fraction of lr. */
-    finalFraction: fraction().default(0.1),
-  })
-  .prefault({});
-
 const trainingSchema = z.strictObject({
   steps: z.int().min(0).max(INT32),
   /** P: groups (prompts) per optimizer step. */
@@ -201,31 +182,6 @@ const trainingSchema = z.strictObject({
     .min(0.001)
     .max(LONGEST_TIMER_MS / 1000)
     .default(300),
-});
-
-const warmStartSchema = z.strictObject({
-  steps: z
-    .int()
-    .min(0)
-    .max(2 ** 24),
-  batchSize: count(MOST_SEQUENCES).default(64),
-  /** Share of demonstrations per domain, any scale. */
-  mixture: z.record(z.string(), positive()),
-  /** Shares of demonstrations that are wrong, and that never end. */
-  wrongRate: fraction().default(0.15),
-  endlessRate: fraction().default(0.08),
-  /** AdamW for embedding and norms, Muon for the matrices ("adamw": AdamW for all). */
-  optimizer: z.enum(["muon", "adamw"]).default("muon"),
-  lr: positive().default(8e-3),
-  muonLr: positive().default(0.02),
-  muonMomentum: decay().default(0.95),
-  beta1: decay().default(0.9),
-  beta2: decay().default(0.98),
-  weightDecay: orOff().default(0.05),
-  gradientClip: orOff().default(1),
-  warmupSteps: z.int().min(0).default(50),
-  /** Cosine down to this fraction of the rates. */
-  finalFraction: fraction().default(0.1),
 });
 
 const engineSchema = z
@@ -374,9 +330,13 @@ export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "adapter"> &
     | { readonly config: ModelSizes; readonly folder?: undefined }
   );
 
+type Derived = "device" | "training" | "engine" | "model" | "tokenizer" | "optimizer" | "warmStart";
+
 /** A recipe with every default filled in, also those that follow from other fields. */
-export type Recipe = Omit<Parsed, "device" | "training" | "engine" | "model" | "tokenizer"> & {
+export type Recipe = Omit<Parsed, Derived> & {
   readonly device: DeviceName;
+  readonly optimizer: Warmed<Parsed["optimizer"]>;
+  readonly warmStart?: Warmed<NonNullable<Parsed["warmStart"]>> | undefined;
   readonly training: Parsed["training"] & { readonly credits: number };
   readonly engine: Parsed["engine"] & { readonly pages: number };
   readonly model: ModelChoice;

@@ -27,16 +27,18 @@ export const rewardSchema = z
   })
   .prefault({});
 
-export const lengthPenaltySchema = z.strictObject({
-  /** "dap": difficulty-aware; "lp": the same for every rollout; "none". */
-  kind: z.enum(["dap", "lp", "none"]).default("dap"),
-  /** B: the penalty grows over the last B of the L tokens. Only "none" does without. */
-  bufferTokens: tokens().optional(),
-  /** gamma: correct answers are penalised by s^gamma. */
-  solveRateExponent: z.number().min(0).max(F32_LARGE).default(1),
-  /** lambda_f, for incorrect answers. */
-  incorrectScale: fraction().default(1),
-});
+export const lengthPenaltySchema = z
+  .strictObject({
+    /** "dap": difficulty-aware; "lp": the same for every rollout; "none", default of a recipe without lengthPenalty. */
+    kind: z.enum(["dap", "lp", "none"]).default("dap"),
+    /** B: the penalty grows over the last B of the L tokens. Only "none" does without. */
+    bufferTokens: tokens().optional(),
+    /** gamma: correct answers are penalised by s^gamma. */
+    solveRateExponent: z.number().min(0).max(F32_LARGE).default(1),
+    /** lambda_f, for incorrect answers. */
+    incorrectScale: fraction().default(1),
+  })
+  .prefault({ kind: "none" });
 
 export const advantagesSchema = z
   .strictObject({

@@ -86,6 +86,8 @@ export interface RunSummary {
   readonly tokens: { readonly generated: number; readonly trained: number };
   /** Over the training phase, generation and training together. */
   readonly tokensPerSecond: { readonly generated: number; readonly trained: number };
+  /** Fields of the recipe that decide what a run learns and were left out, with the values that they had. */
+  readonly defaults?: Readonly<Record<string, string | number>> | undefined;
   /** Set when the warm start learnt from deliberately imperfect demonstrations; fractions in [0, 1]. */
   readonly demonstrations?: Imperfections | undefined;
 }

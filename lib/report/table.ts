@@ -103,6 +103,8 @@ export function honestyNotes(summary: RunSummary): string[] {
       );
     }
   }
+  const defaults = Object.entries(summary.defaults ?? {}).map(([field, value]) => `${field} ${value}`);
+  if (defaults.length > 0) notes.push(`Left at their defaults: ${defaults.join(", ")}.`);
   if (summary.before.length > 0)
     notes.push("± is one standard error. Prompts are held out by hash and fresh to the policy.");
   return notes;

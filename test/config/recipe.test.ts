@@ -86,7 +86,9 @@ test("every issue comes at once, with path, value and the nearest known key", ()
 test("a missing field is required by name", () => {
   const input = minimal() as Partial<RecipeInput>;
   delete input.rollouts;
-  expect(issuesOf(input)).toEqual([{ path: "rollouts", message: "is required" }]);
+  expect(issuesOf(input)).toEqual([
+    { path: "rollouts", message: "is required, with maxOutputTokens, maxPromptTokens" },
+  ]);
 });
 
 test("any junk is answered with a ConfigError", () => {

@@ -17,7 +17,7 @@ test("defaults are those of the architecture where the paper is silent", () => {
       entropyCoef: 0,
       correction: { kind: "none" },
     },
-    optimizer: { gradientClip: 0.3, warmupSteps: 50, schedule: "constant" },
+    optimizer: { gradientClip: 0.3, warmupSteps: 1, schedule: "constant" },
     rollouts: { groupSize: 8, temperature: 1, topP: 1 },
     lengthPenalty: { kind: "dap", solveRateExponent: 1, incorrectScale: 1 },
     training: { schedule: "async", maxLag: 1, countGroups: "completed" },

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import type { ConfigIssue } from "../errors.ts";
+import { nearest } from "./nearest.ts";
+import { recipeSchema } from "./schema.ts";
+
+/** JSON Schema (draft 2020-12) of what a recipe may say, for editors. */
+export function recipeJsonSchema(): unknown {
+  return z.toJSONSchema(recipeSchema, { io: "input" });
+}
+
+/** The issues of that alternative of a union which the value was probably meant for: the one with its type, and its fields. */
+function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const isOf = (issues: readonly z.core.$ZodIssue[], code: string) =>
+    issues.some((inner) => inner.code === code && inner.path.length === 0);
+  const ofItsType = issue.errors.filter((issues) => !isOf(issues, "invalid_type"));
+  const meant = ofItsType.find((issues) => !isOf(issues, "unrecognized_keys")) ?? ofItsType[0];
+  if (meant === undefined) return [issue];
+  return meant.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** Every issue of a recipe, in words, with the nearest known name. @param input what the schema refused */
+export function issuesOf(error: z.ZodError, input: unknown): ConfigIssue[] {
+  return error.issues.flatMap(unfold).flatMap((issue) => translate(issue, input));
+}
+
+function translate(issue: z.core.$ZodIssue, input: unknown): ConfigIssue[] {
+  const path = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(issue.path);
+    return issue.keys.map((key) => unknownField([...issue.path, key].join("."), key, known));
+  }
+  const value = valueAt(input, issue.path);
+  if (value === undefined) return [{ path, message: `is required${requirement(issue)}` }];
+  const message = `is ${show(value)}; ${ruleText(issue)}`;
+  const known =
+    issue.code === "invalid_value" ? issue.values : "options" in issue ? issue.options : undefined;
+  if (known === undefined || typeof value !== "string") return [{ path, message }];
+  const meant = MEANT[path]?.[value];
+  return meant === undefined
+    ? [withSuggestion({ path, message }, value, known.map(String))]
+    : [{ path, message, suggestion: meant }];
+}
+
+function unknownField(path: string, key: string, known: readonly string[]): ConfigIssue {
+  const message = "is not a field of a recipe";
+  const meant = FOREIGN[key];
+  return meant === undefined || known.includes(meant)
+    ? withSuggestion({ path, message }, key, known)
+    : { path, message, suggestion: meant };
+}
+
+/** What a missing field must be: the values to choose from, its type, or the fields that a section requires. */
+function requirement(issue: z.core.$ZodIssue): string {
+  const form = FORMS[issue.path.join(".")];
+  if (form !== undefined) return `: ${form}`;
+  if (issue.code === "invalid_value") return `: ${choice(issue.values)}`;
+  const fields = nodesAt(issue.path).flatMap(({ required = [] }) => required);
+  if (fields.length > 0) return `, with ${[...new Set(fields)].join(", ")}`;
+  if (issue.code !== "invalid_type") return "";
+  return `: ${typeText(issue.expected)}`;
+}
+
+/** Sections whose fields alone do not say what to write. */
+const FORMS: Readonly<Record<string, string>> = {
+  model:
+    '{ folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one',
+  domains: "{ <name>: { weight: 1, source: ... } }",
+};
+
+/** A rule that a value breaks, with the values or the type that it asks for. */
+function ruleText(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_value") return `expected ${choice(issue.values)}`;
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options))
+    return `expected ${choice(issue.options)}`;
+  if (issue.code === "too_small" && issue.origin !== "string")
+    return `it must be ${issue.inclusive ? "at least" : "above"} ${issue.minimum}${unitOf(issue.origin)}`;
+  if (issue.code === "too_big" && issue.origin !== "string")
+    return `it must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}${unitOf(issue.origin)}`;
+  if (issue.code === "invalid_type")
+    return `expected ${FORMS[issue.path.join(".")] ?? typeText(issue.expected)}, and it is ${typeText(kindOf(issue.input))}`;
+  const rule = issue.message.replace(/^(?:Invalid input|Too small|Too big): /, "");
+  return `${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
+}
+
+const unitOf = (origin: string): string => (origin === "array" ? " long" : "");
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+const choice = (values: readonly unknown[]): string =>
+  `${values.length > 1 ? "one of " : ""}${values.map((value) => JSON.stringify(value)).join(", ")}`;
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a string",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+const typeText = (type: string): string => TYPES[type] ?? type;
+
+/** Values that are meant for known ones, by field: those of earlier versions (CHANGELOG.md), and what others call them. */
+const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "advantages.filter": { raw: "score", shaped: "reward" },
+  device: { gpu: "cuda", nvidia: "cuda", "cuda:0": "cuda" },
+  "objective.kind": { ppo: "ppo-clip", drgrpo: "dr-grpo", dr_grpo: "dr-grpo" },
+};
+
+/** Fields under the names that other trainers (TRL, verl) give them. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  beta: "objective.klCoef",
+  dataset: "domains.<name>.source",
+  epsilon: "objective.clipLow",
+  epsilon_high: "objective.clipHigh",
+  gradient_accumulation_steps: "training.groupsPerStep",
+  learning_rate: "optimizer.lr",
+  loss_type: "objective.kind",
+  max_completion_length: "rollouts.maxOutputTokens",
+  max_grad_norm: "optimizer.gradientClip",
+  max_prompt_length: "rollouts.maxPromptTokens",
+  max_steps: "training.steps",
+  model_name_or_path: "model.folder",
+  num_generations: "rollouts.groupSize",
+  per_device_train_batch_size: "training.groupsPerStep",
+  reward_funcs: "domains.<name>.reward",
+  save_steps: "checkpoint.everySteps",
+  steps: "training.steps",
+  temperature: "rollouts.temperature",
+  warmup_steps: "optimizer.warmupSteps",
+};
+
+function withSuggestion(issue: ConfigIssue, name: string, known: readonly string[]): ConfigIssue {
+  const suggestion = nearest(name, known);
+  return suggestion === undefined ? issue : { ...issue, suggestion };
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) =>
+      typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
+    input,
+  );
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly items?: SchemaNode;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly SchemaNode[];
+  readonly oneOf?: readonly SchemaNode[];
+}
+
+/** Made once: overrides ask for it at every step of a path. */
+let schemaOfRecipes: SchemaNode | undefined;
+
+/** Field names the schema knows at a path. */
+export function knownKeys(path: readonly PropertyKey[]): string[] {
+  return [...new Set(nodesAt(path).flatMap((node) => Object.keys(node.properties ?? {})))];
+}
+
+/** Alternatives that the schema has at a path. */
+function nodesAt(path: readonly PropertyKey[]): SchemaNode[] {
+  schemaOfRecipes ??= recipeJsonSchema() as SchemaNode;
+  let nodes = alternatives(schemaOfRecipes);
+  for (const key of path) {
+    nodes = nodes.flatMap((node) => {
+      const anyKey = typeof node.additionalProperties === "object" ? node.additionalProperties : node.items;
+      const next = node.properties?.[String(key)] ?? anyKey;
+      return next === undefined ? [] : alternatives(next);
+    });
+  }
+  return nodes;
+}
+
+function alternatives(node: SchemaNode): SchemaNode[] {
+  return [node, ...[...(node.anyOf ?? []), ...(node.oneOf ?? [])].flatMap(alternatives)];
+}
+
+/** A copy of the input without what the issues complain about, so that the remaining rules can be checked too. */
+export function withoutIssues(input: unknown, error: z.ZodError): unknown {
+  const copy = structuredClone(input);
+  for (const issue of error.issues.flatMap(unfold)) {
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : issue.path.slice(-1);
+    const parent = valueAt(copy, issue.code === "unrecognized_keys" ? issue.path : issue.path.slice(0, -1));
+    if (typeof parent !== "object" || parent === null) continue;
+    for (const key of keys) delete (parent as Record<PropertyKey, unknown>)[key];
+  }
+  return copy;
+}

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { count, decay, fraction, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
+
+export const optimizerSchema = z
+  .strictObject({
+    lr: positive().default(1e-6),
+    beta1: decay().default(0.9),
+    beta2: decay().default(0.95),
+    eps: positive().default(1e-8),
+    weightDecay: orOff().default(0),
+    /** How AdamW's m and v are kept: bf16 halves them, rounded at random so that their means stay exact. */
+    moments: z.enum(["f32", "bf16"]).default("f32"),
+    /** Global norm; 0 is off. */
+    gradientClip: orOff().default(0.3),
+    /** Linear, from lr / warmupSteps; when left out a tenth of the steps, 50 at most. */
+    warmupSteps: z.int().min(0).optional(),
+    schedule: z.enum(["constant", "cosine"]).default("constant"),
+    /** Where cosine ends, as a fraction of lr. */
+    finalFraction: fraction().default(0.1),
+  })
+  .prefault({});
+
+export const warmStartSchema = z.strictObject({
+  steps: z
+    .int()
+    .min(0)
+    .max(2 ** 24),
+  batchSize: count(MOST_SEQUENCES).default(64),
+  /** Share of demonstrations per domain, any scale. */
+  mixture: z.record(z.string(), positive()),
+  /** Shares of demonstrations that are wrong, and that never end. */
+  wrongRate: fraction().default(0.15),
+  endlessRate: fraction().default(0.08),
+  /** AdamW for embedding and norms, Muon for the matrices ("adamw": AdamW for all). */
+  optimizer: z.enum(["muon", "adamw"]).default("muon"),
+  lr: positive().default(8e-3),
+  muonLr: positive().default(0.02),
+  muonMomentum: decay().default(0.95),
+  beta1: decay().default(0.9),
+  beta2: decay().default(0.98),
+  weightDecay: orOff().default(0.05),
+  gradientClip: orOff().default(1),
+  warmupSteps: z.int().min(0).optional(), // likewise
+  /** Cosine down to this fraction of the rates. */
+  finalFraction: fraction().default(0.1),
+});
+
+const LONGEST_WARM_UP = 50;
+
+/** A schedule of a learning rate with the length of its warm-up. */
+export type Warmed<T> = Omit<T, "warmupSteps"> & { readonly warmupSteps: number };
+
+/**
+ * Fills in a warm-up that a short run gets past: one as long as the run would hold the learning rate down to its end.
+ * @param steps of the run, or of the warm start
+ */
+export function warmed<T extends { readonly warmupSteps?: number | undefined }>(
+  schedule: T,
+  steps: number,
+): Warmed<T> {
+  const { warmupSteps = Math.min(LONGEST_WARM_UP, Math.floor(steps / 10)) } = schedule;
+  return { ...schedule, warmupSteps };
+}

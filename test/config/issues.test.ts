@@ -1,0 +1,91 @@
+// What a refused recipe is told: the values or the form that each field takes, and whose other name was meant.
+import { expect, test } from "vitest";
+import { issuesOf } from "./recipes.ts";
+
+const messages = (input: unknown) =>
+  Object.fromEntries(
+    issuesOf(input).map(({ path, message, suggestion }) => [
+      path,
+      suggestion === undefined ? message : `${message} -> ${suggestion}`,
+    ]),
+  );
+
+test("an empty recipe is told what each section must hold", () => {
+  expect(messages({ name: "m" })).toEqual({
+    model:
+      'is required: { folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one',
+    domains: "is required: { <name>: { weight: 1, source: ... } }",
+    rollouts: "is required, with maxOutputTokens, maxPromptTokens",
+    training: "is required, with steps, groupsPerStep",
+  });
+});
+
+const BASE = {
+  name: "m",
+  model: { config: { width: 32, layers: 1, heads: 1, mlpWidth: 64 } },
+  domains: { math: { weight: 1, source: "procedural/math" } },
+  rollouts: { maxOutputTokens: 16, maxPromptTokens: 64 },
+  training: { steps: 2, groupsPerStep: 4 },
+};
+
+test.each<[string, object, Record<string, string>]>([
+  ["a GPU is cuda", { device: "gpu" }, { device: 'is "gpu"; expected one of "cpu", "cuda" -> cuda' }],
+  [
+    "a model by its name alone",
+    { model: "Qwen/Qwen3-0.6B" },
+    {
+      model:
+        'is "Qwen/Qwen3-0.6B"; expected { folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one, and it is a string',
+    },
+  ],
+  [
+    "numbers as text, and out of range",
+    { training: { steps: "2", groupsPerStep: -4 } },
+    {
+      "training.steps": 'is "2"; expected a number, and it is a string',
+      "training.groupsPerStep": "is -4; it must be above 0",
+    },
+  ],
+  [
+    "a penalty without its buffer",
+    { lengthPenalty: { kind: "lp" } },
+    {
+      "lengthPenalty.bufferTokens":
+        'is required with kind "lp": the tokens at the end of the budget over which the penalty grows; without a penalty say kind: "none"',
+    },
+  ],
+  [
+    "names of other trainers",
+    { learning_rate: 1, num_generations: 8, objective: { beta: 0.1, kind: "ppo" } },
+    {
+      learning_rate: "is not a field of a recipe -> optimizer.lr",
+      num_generations: "is not a field of a recipe -> rollouts.groupSize",
+      "objective.beta": "is not a field of a recipe -> objective.klCoef",
+      "objective.kind":
+        'is "ppo"; expected one of "gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce", "custom" -> ppo-clip',
+    },
+  ],
+  [
+    "a field in its place is not taken for another's",
+    { training: { step: 2, steps: 2, groupsPerStep: 4 } },
+    { "training.step": "is not a field of a recipe -> steps" },
+  ],
+  [
+    "one kind of several",
+    { trackers: [{ kind: "wandb-online" }] },
+    {
+      "trackers.0.kind":
+        'is "wandb-online"; expected one of "mlflow", "otlp", "wandb", "prometheus", "jsonl"',
+    },
+  ],
+  [
+    "a rule keeps its letters",
+    { domains: { math: { weight: 1, source: "x", reward: { judge: { url: "localhost:1", model: "x" } } } } },
+    {
+      "domains.math.reward.judge.url":
+        'is "localhost:1"; it must be an http or https address without credentials (the key comes by apiKeyEnv)',
+    },
+  ],
+])("%s", (_, changes, expected) => {
+  expect(messages({ ...BASE, ...changes })).toEqual(expected);
+});
