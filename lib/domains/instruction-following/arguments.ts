@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isWordless } from "../blank.ts";
 
 /** A number of things; rows may ask for zero. */
 export const amount = z.int().nonnegative();
@@ -13,6 +14,10 @@ export const noArguments = z.object({});
 /** The two comparisons there are. */
 export const relation = z.enum(["at least", "less than"]);
 export type Relation = z.output<typeof relation>;
+
+/** Whether there are that many of them. Parts without a visible word are none for "at least" and some for "less than". */
+export const compareWritten = (parts: readonly string[], how: Relation, bound: number): boolean =>
+  compare(how === "at least" ? parts.filter((part) => !isWordless(part)).length : parts.length, how, bound);
 
 export const compare = (count: number, how: Relation, bound: number): boolean =>
   how === "at least" ? count >= bound : count < bound;

@@ -14,6 +14,8 @@ export interface Constraint {
   bind(args: Readonly<Record<string, unknown>>): Check;
   /** The check of the published checkers, their bugs included. */
   bindAsReference(args: Readonly<Record<string, unknown>>): Check;
+  /** Strict: the response must equal a text of the row to the character, so it may have no word if that text has none. */
+  readonly verbatim?: true;
 }
 
 /** Constraint id, as rows name it ("keywords:existence"), to its kind. */
@@ -34,3 +36,6 @@ export function constraint<S extends z.ZodType>(
     bindAsReference: (args) => makeAsReference(schema.parse(args)),
   };
 }
+
+/** The constraint, judged by strict on the response as it is written: see `verbatim`. */
+export const verbatim = (kind: Constraint): Constraint => ({ ...kind, verbatim: true });

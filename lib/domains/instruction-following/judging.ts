@@ -1,4 +1,4 @@
-import { isBlank, trim } from "../../python/text.ts";
+import { trim } from "../../python/text.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { fraction, noAnswer, unparsable } from "../verifier.ts";
 import type { Check, Constraint } from "./constraint.ts";
@@ -18,8 +18,8 @@ export type Mode = "train" | "strict" | "loose" | "constraint";
 export interface Rules {
   /** The part of a completion that is judged. */
   responseOf(completion: string, mode: Mode): string;
-  /** Whether a blank response is judged. */
-  judgesBlank(mode: Mode): boolean;
+  /** Whether a response is blank and therefore no answer. */
+  isEmpty(response: string, mode: Mode): boolean;
   /** The check of a constraint. Throws as the constraint does. */
   bind(kind: Constraint, args: Readonly<Record<string, unknown>>): Check;
 }
@@ -41,10 +41,12 @@ export function judgeResponse(
   { constraints, mode, rules }: InstructionReference,
 ): ScoredVerdict {
   const response = rules.responseOf(completion, mode);
-  if (isBlank(response) && !rules.judgesBlank(mode)) return noAnswer("blank response");
+  if (rules.isEmpty(response, mode)) return noAnswer("blank response");
   if (response.length > MAX_RESPONSE_CHARS)
     return unparsable(`response over ${MAX_RESPONSE_CHARS} characters`);
-  const texts = (mode === "loose" ? variants(response) : [response]).map((each) => new ResponseText(each));
+  const texts = (mode === "loose" ? variants(response, rules) : [response]).map(
+    (each) => new ResponseText(each),
+  );
   const followed = constraints.map(({ check }) => texts.some(check));
   return fraction(followed.filter((each) => each).length / followed.length, explain(constraints, followed));
 }
@@ -57,13 +59,13 @@ function explain(constraints: readonly BoundConstraint[], followed: readonly boo
 }
 
 /** The response, without its first line, last line, both; and each of these without asterisks. Blank ones follow nothing. */
-function variants(response: string): string[] {
+function variants(response: string, rules: Rules): string[] {
   const lines = response.split("\n");
   const trimmed = [lines.slice(1), lines.slice(0, -1), lines.slice(1, -1)].map((kept) =>
     trim(kept.join("\n")),
   );
   const all = [response, ...trimmed];
   return [...new Set([...all, ...all.map((each) => each.replaceAll("*", ""))])].filter(
-    (each) => !isBlank(each),
+    (each) => !rules.isEmpty(each, "loose"),
   );
 }

@@ -1,3 +1,4 @@
+import { isBlank } from "../../python/text.ts";
 import type { Rules } from "./judging.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { Rules } from "./judging.ts";
  */
 export const REFERENCE: Rules = {
   responseOf: (completion, mode) => (mode === "train" ? marked(completion) : completion),
-  judgesBlank: (mode) => mode === "constraint",
+  isEmpty: (response, mode) => mode !== "constraint" && isBlank(response),
   bind: (kind, args) => kind.bindAsReference(args),
 };
 

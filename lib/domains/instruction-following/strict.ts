@@ -1,9 +1,31 @@
+import { isBlank, isWordless } from "../blank.ts";
 import { finalResponse } from "../final-response.ts";
+import type { Check, Constraint } from "./constraint.ts";
 import type { Rules } from "./judging.ts";
+import { shownText } from "./text/shown-text.ts";
 
-/** Constraints as training judges them: on what follows the thought, with the exploits of the checkers closed. */
+/**
+ * Constraints as training judges them: on what a reader sees of the response after its thought, with the exploits of the
+ * checkers closed. A response without a visible word follows nothing.
+ */
 export const STRICT: Rules = {
   responseOf: finalResponse,
-  judgesBlank: () => false,
-  bind: (kind, args) => kind.bind(args),
+  isEmpty: isBlank,
+  bind,
 };
+
+function bind(kind: Constraint, args: Readonly<Record<string, unknown>>): Check {
+  if (kind.verbatim) return kind.bind(args);
+  const check = kind.bind(shownArguments(args));
+  return ({ shown }) => !isWordless(shown.raw) && check(shown);
+}
+
+/** The arguments with their texts as a reader sees them, so that they are compared with what he sees of the response. */
+function shownArguments(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, shownValue(value)]));
+}
+
+function shownValue(value: unknown): unknown {
+  if (typeof value === "string") return shownText(value);
+  return Array.isArray(value) ? value.map(shownValue) : value;
+}

@@ -8,9 +8,9 @@ test("marks count in training alone, and only the constraint itself is asked of 
   const marked = "a[BEGIN FINAL RESPONSE]b[END FINAL RESPONSE]c";
   expect(REFERENCE.responseOf(marked, "train")).toBe("b");
   expect(REFERENCE.responseOf(marked, "strict")).toBe(marked);
-  expect((["train", "strict", "loose", "constraint"] as const).filter(REFERENCE.judgesBlank)).toEqual([
-    "constraint",
-  ]);
+  const modes = ["train", "strict", "loose", "constraint"] as const;
+  expect(modes.filter((mode) => !REFERENCE.isEmpty(" \n", mode))).toEqual(["constraint"]);
+  expect(REFERENCE.isEmpty("\u200b", "train")).toBe(false);
 });
 
 test("checks are those of the published checkers", () => {

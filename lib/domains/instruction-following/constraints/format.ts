@@ -1,52 +1,69 @@
 import { z } from "zod";
 import { readJson } from "../../../python/json.ts";
-import { escapePattern, tryPattern } from "../../../python/pattern.ts";
+import { escapePattern, type Pattern, tryPattern } from "../../../python/pattern.ts";
 import { isBlank, isSpace, trim, trimChars, trimEnd } from "../../../python/text.ts";
 import type { PythonValue } from "../../../python/value.ts";
+import { isWordless } from "../../blank.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { countParts } from "./length.ts";
+import { bareWords } from "../text/words.ts";
+import { countParts, countWrittenParts } from "./length.ts";
 
-/** Spans in single square brackets on one line. */
-function countPlaceholders(text: string): number {
-  let count = 0;
+const isWritten = (text: string): boolean => !isWordless(text);
+
+/** What stands between two marks on one line, from the first `open` to the next `close`. */
+function spansIn(text: string, open: string, close: string): string[] {
+  const found: string[] = [];
   for (const line of text.split("\n")) {
-    for (let open = line.indexOf("["); open >= 0; count++) {
-      const close = line.indexOf("]", open + 1);
-      if (close < 0) break;
-      open = line.indexOf("[", close + 1);
+    for (let start = line.indexOf(open); start >= 0; ) {
+      const end = line.indexOf(close, start + open.length);
+      if (end < 0) break;
+      found.push(line.slice(start + open.length, end));
+      start = line.indexOf(open, end + close.length);
     }
   }
-  return count;
+  return found;
 }
 
+const placeholders = (text: string): string[] => spansIn(text, "[", "]");
+
 /**
- * Lines that begin, after any white space, with `bullet`. White space may be empty lines, and `*` takes the character
+ * What follows `bullet` on the lines that begin, after any white space, with it. White space may be empty lines, and `*` takes the character
  * after it, whatever it is but another `*`: both as the published expressions `^\s*\*[^\*].*$` and `^\s*-.*$` do.
  */
-function countBullets(text: string, bullet: "*" | "-"): number {
-  let count = 0;
+function bulletsOf(text: string, bullet: "*" | "-"): string[] {
+  const bullets: string[] = [];
   for (let at = 0; at < text.length; ) {
     while (at < text.length && isSpace(text[at]!)) at += 1;
     const star = bullet === "*";
     const hit = text[at] === bullet && (!star || (at + 1 < text.length && text[at + 1] !== "*"));
-    if (hit) count += 1;
+    if (hit) bullets.push(text.slice(at + 1, lineEndFrom(text, at + 1)));
     const lineEnd = text.indexOf("\n", hit && star ? at + 2 : at);
     if (lineEnd < 0) break;
     at = lineEnd + 1;
   }
-  return count;
+  return bullets;
 }
 
-function countHighlights(text: string): number {
-  const filled = (spans: readonly string[] | null) =>
-    spans?.filter((span) => !isBlank(trimChars(span, "*"))).length ?? 0;
-  return filled(text.match(/\*[^\n*]*\*/g)) + filled(text.match(/\*\*[^\n*]*\*\*/g));
+function lineEndFrom(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
 }
+
+const bullets = (text: string): string[] => [...bulletsOf(text, "*"), ...bulletsOf(text, "-")];
+
+/** What stands between stars, and between pairs of stars. */
+const highlights = (text: string): string[] =>
+  [text.match(/\*[^\n*]*\*/g), text.match(/\*\*[^\n*]*\*\*/g)].flatMap((spans) =>
+    (spans ?? []).map((span) => trimChars(span, "*")),
+  );
+
+/** `<<title>>` on one line, with a word in it. */
+const hasTitle = (text: string): boolean => spansIn(text, "<<", ">>").some(isWritten);
 
 /** `<<title>>` on one line, from its first `<<` to its last `>>`. */
-function hasTitle(text: string): boolean {
+function hasTitleAsReference(text: string): boolean {
   return text.split("\n").some((line) => {
     const open = line.indexOf("<<");
     const close = line.lastIndexOf(">>");
@@ -72,53 +89,103 @@ const MARKERS: ReadonlyMap<string, string> = new Map([
   ["P.S.", "p\\.\\s?s\\."],
 ]);
 
-/** @param asPattern what finds a marker that is not one of the usual two. */
+/**
+ * @param asPattern what finds a marker that is not one of the usual two.
+ * @param counts whether a text may follow the marker, up to the next one.
+ */
 const hasPostscript =
-  (asPattern: (marker: string) => string) =>
+  (asPattern: (marker: string) => string, counts: (text: string) => boolean) =>
   ({ postscript_marker }: { postscript_marker: string }): Check => {
     const marker = trim(postscript_marker);
     const source = MARKERS.get(marker) ?? asPattern(marker.toLowerCase());
     const pattern = tryPattern(source, { multiline: true });
-    return ({ lower }) => pattern?.found(lower) ?? false;
+    return ({ lower }) => pattern !== undefined && textsBehind(pattern, lower).some(counts);
   };
 
-/** @param asPattern what finds the word that begins a section. */
+/** What stands behind each match, up to the next one. */
+function textsBehind(pattern: Pattern, text: string): string[] {
+  const spans = pattern.matches(text);
+  return spans.map(([, end], i) => text.slice(end, spans[i + 1]?.[0]));
+}
+
+/**
+ * @param asPattern what finds the word that begins a section.
+ * @param counts whether a text may be a section.
+ */
 const hasSections =
-  (asPattern: (splitter: string) => string) =>
+  (asPattern: (splitter: string) => string, counts: (text: string) => boolean) =>
   ({ section_spliter, num_sections: least }: { section_spliter: string; num_sections: number }): Check => {
     const pattern = tryPattern(`\\s?${asPattern(trim(section_spliter))}\\s?\\d+\\s?`);
-    return ({ raw }) => pattern !== undefined && pattern.count(raw) >= least;
+    return ({ raw }) => pattern !== undefined && textsBehind(pattern, raw).filter(counts).length >= least;
   };
 
 const unescaped = (source: string): string => source;
+const any = (): boolean => true;
 
 const CHOICES = ["My answer is yes.", "My answer is no.", "My answer is maybe."];
+const CHOICE = /\bmy\s+answer\s+is\s+(yes|no|maybe)\b/gi;
+
+/** One of the three as it stands, and none of the others in any spelling. */
+function choosesOne(text: string): boolean {
+  const named = new Set([...text.matchAll(CHOICE)].map(([, choice]) => choice!.toLowerCase()));
+  return named.size === 1 && CHOICES.some((choice) => text.includes(choice));
+}
+
+/** Whether hyphens alone join the sentences. @param counts whether a text may be a sentence. */
+function joinsSentences(text: string, counts: (piece: string) => boolean): boolean {
+  const sentences = splitSentences(text.replaceAll("-", " "));
+  const pieces = text.split("-");
+  return pieces.every(
+    (piece, i) => i >= sentences.length || (piece === trim(piece) && piece === sentences[i] && counts(piece)),
+  );
+}
 
 const TWO = "******";
+
+/** Two texts apart by a line of stars. @param asCompared what must differ of them. */
+const twoResponses =
+  (countOf: typeof countParts, asCompared: (text: string) => string): Check =>
+  ({ raw }) => {
+    const parts = raw.split(TWO);
+    if (countOf(parts) !== 2) return false;
+    const [first, second] = parts.filter((part) => !isBlank(part)).map(asCompared);
+    return first !== second;
+  };
 
 export const FORMAT: ConstraintTable = {
   "detectable_content:number_placeholders": constraint(
     z.object({ num_placeholders: amount }),
     ({ num_placeholders: least }) =>
       ({ raw }) =>
-        countPlaceholders(raw) >= least,
+        placeholders(raw).filter(isWritten).length >= least,
+    ({ num_placeholders: least }) =>
+      ({ raw }) =>
+        placeholders(raw).length >= least,
   ),
 
   "detectable_content:postscript": constraint(
     z.object({ postscript_marker: phrase }),
-    hasPostscript(escapePattern),
-    hasPostscript(unescaped),
+    hasPostscript(escapePattern, isWritten),
+    hasPostscript(unescaped, any),
   ),
 
   "detectable_format:number_bullet_lists": constraint(
     z.object({ num_bullets: amount }),
     ({ num_bullets: count }) =>
+      ({ raw }) => {
+        const found = bullets(raw);
+        return found.length === count && found.every(isWritten);
+      },
+    ({ num_bullets: count }) =>
       ({ raw }) =>
-        countBullets(raw, "*") + countBullets(raw, "-") === count,
+        bullets(raw).length === count,
   ),
 
   "detectable_format:constrained_response": constraint(
     noArguments,
+    () =>
+      ({ raw }) =>
+        choosesOne(raw),
     () =>
       ({ raw }) =>
         CHOICES.some((choice) => raw.includes(choice)),
@@ -128,13 +195,16 @@ export const FORMAT: ConstraintTable = {
     z.object({ num_highlights: amount }),
     ({ num_highlights: least }) =>
       ({ raw }) =>
-        countHighlights(raw) >= least,
+        highlights(raw).filter(isWritten).length >= least,
+    ({ num_highlights: least }) =>
+      ({ raw }) =>
+        highlights(raw).filter((text) => !isBlank(text)).length >= least,
   ),
 
   "detectable_format:multiple_sections": constraint(
     z.object({ section_spliter: phrase, num_sections: amount }),
-    hasSections(escapePattern),
-    hasSections(unescaped),
+    hasSections(escapePattern, isWritten),
+    hasSections(unescaped, any),
   ),
 
   "detectable_format:title": constraint(
@@ -142,6 +212,9 @@ export const FORMAT: ConstraintTable = {
     () =>
       ({ raw }) =>
         hasTitle(raw),
+    () =>
+      ({ raw }) =>
+        hasTitleAsReference(raw),
   ),
 
   /** Strict asks for an object or a list: a bare number is JSON too, but nobody asks for that. */
@@ -157,13 +230,15 @@ export const FORMAT: ConstraintTable = {
         jsonIn(raw) !== undefined,
   ),
 
-  "detectable_format:sentence_hyphens": constraint(noArguments, () => ({ raw }) => {
-    const sentences = splitSentences(raw.replaceAll("-", " "));
-    const pieces = raw.split("-");
-    return pieces.every(
-      (piece, i) => i >= sentences.length || (piece === trim(piece) && piece === sentences[i]),
-    );
-  }),
+  "detectable_format:sentence_hyphens": constraint(
+    noArguments,
+    () =>
+      ({ raw }) =>
+        joinsSentences(raw, isWritten),
+    () =>
+      ({ raw }) =>
+        joinsSentences(raw, any),
+  ),
 
   "detectable_format:square_brackets": constraint(
     noArguments,
@@ -182,10 +257,9 @@ export const FORMAT: ConstraintTable = {
         }),
   ),
 
-  "combination:two_responses": constraint(noArguments, () => ({ raw }) => {
-    const parts = raw.split(TWO);
-    if (countParts(parts) !== 2) return false;
-    const [first, second] = parts.filter((part) => !isBlank(part)).map(trim);
-    return first !== second;
-  }),
+  "combination:two_responses": constraint(
+    noArguments,
+    () => twoResponses(countWrittenParts, bareWords),
+    () => twoResponses(countParts, trim),
+  ),
 };

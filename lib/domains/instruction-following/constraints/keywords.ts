@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { countChar, fields, trim } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { amount, compare, noArguments, ordinal, phrase, relation } from "../arguments.ts";
 import { type Check, type Constraint, type ConstraintTable, constraint } from "../constraint.ts";
 import {
@@ -64,7 +65,12 @@ const letterFrequency = constraint(
 /** Shorter words are palindromes by chance. */
 const LEAST_PALINDROME = 3;
 
+const lettersOf = (word: string): readonly string[] => word.match(/[\p{L}\p{N}]/gu) ?? [];
+
 const isPalindrome = (word: string): boolean => [...word].reverse().join("") === word;
+
+const startsAsItEnds = (tokens: readonly string[]): boolean =>
+  tokens.length >= 2 && tokens[0]!.toLowerCase() === tokens.at(-1)!.toLowerCase();
 
 /** Whether the first letters of neighbouring words are neighbours in the alphabet too. */
 function climbs(left: string, right: string): boolean {
@@ -141,7 +147,7 @@ export const KEYWORDS: ConstraintTable = {
     noArguments,
     () =>
       ({ fields: words }) =>
-        words.some((word) => word.length >= LEAST_PALINDROME && isPalindrome(word)),
+        words.some((word) => isPalindrome(word) && lettersOf(word).length >= LEAST_PALINDROME),
     () =>
       ({ fields: words }) =>
         words.some(isPalindrome),
@@ -156,11 +162,15 @@ export const KEYWORDS: ConstraintTable = {
       },
   ),
 
+  /** To the reference a mark is a word too. */
   "keywords:start_end": constraint(
     noArguments,
     () =>
       ({ tokens }) =>
-        tokens.length >= 2 && tokens[0]!.toLowerCase() === tokens.at(-1)!.toLowerCase(),
+        startsAsItEnds(tokens) && !isWordless(tokens[0]!),
+    () =>
+      ({ tokens }) =>
+        startsAsItEnds(tokens),
   ),
 };
 

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { fields, isBlank, SPACE, trim, WORD } from "../../../python/text.ts";
-import { amount, compare, noArguments, ordinal, phrase, relation } from "../arguments.ts";
-import { type ConstraintTable, constraint } from "../constraint.ts";
+import { isWordless } from "../../blank.ts";
+import { amount, compare, compareWritten, noArguments, ordinal, phrase, relation } from "../arguments.ts";
+import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { ResponseText } from "../text/response-text.ts";
 
 const ASTERISKS = new RegExp(`[${SPACE}]?\\*\\*\\*[${SPACE}]?`);
+
+const isWritten = (text: string): boolean => !isWordless(text);
 
 /** Number of parts, blank ones at either end aside; undefined where one in the middle is blank. */
 export function countParts(parts: readonly string[]): number | undefined {
@@ -12,6 +15,17 @@ export function countParts(parts: readonly string[]): number | undefined {
   if (blank.slice(1, -1).includes(true)) return undefined;
   return blank.filter((each) => !each).length;
 }
+
+/** The same, and undefined too where a part that is not blank has no visible word. */
+export function countWrittenParts(parts: readonly string[]): number | undefined {
+  return parts.some((part) => !isBlank(part) && isWordless(part)) ? undefined : countParts(parts);
+}
+
+/** Exactly `count` parts between separators. */
+const dividedBy =
+  (separator: string | RegExp, count: number, countOf: typeof countParts): Check =>
+  ({ raw }) =>
+    countOf(raw.split(separator)) === count;
 
 const LOWERCASE_WORDS = new RegExp(`(?<![${WORD}])[a-z]+(?![${WORD}])`, "gu");
 
@@ -32,9 +46,55 @@ function composed(paragraph: string, sentences: number, words: number): boolean 
   );
 }
 
+interface Composition {
+  readonly n_sent: number;
+  readonly n_words: number;
+}
+const threeComposed =
+  ({ n_sent, n_words }: Composition): Check =>
+  ({ raw }) => {
+    const paragraphs = raw.split(ASTERISKS);
+    return countParts(paragraphs) === 3 && paragraphs.every((each) => composed(each, n_sent, n_words));
+  };
+
+/** A sentence has one mark at its end and a word for each of its other tokens. */
+const hasWordsFor =
+  ({ n_words }: Composition): Check =>
+  ({ raw }) =>
+    raw
+      .split(ASTERISKS)
+      .flatMap((paragraph) => new ResponseText(paragraph).splitSentences)
+      .every((sentence) => new ResponseText(sentence).tokens.filter(isWritten).length >= n_words - 1);
+
+interface NthParagraph {
+  readonly num_paragraphs: number;
+  readonly nth_paragraph: number;
+  readonly first_word: string;
+}
+/** @param counts whether a paragraph that is not blank may be one. */
+const nthBegins =
+  (counts: (paragraph: string) => boolean) =>
+  ({ num_paragraphs: count, nth_paragraph: nth, first_word: word }: NthParagraph): Check => {
+    const wanted = trim(word).toLowerCase();
+    return ({ raw }) => {
+      const paragraphs = raw.split("\n\n");
+      const written = paragraphs.filter((paragraph) => !isBlank(paragraph));
+      // The nth counts blank paragraphs, their number does not.
+      return (
+        written.length === count &&
+        written.every(counts) &&
+        nth <= count &&
+        openingWord(paragraphs[nth - 1]!) === wanted
+      );
+    };
+  };
+
 export const LENGTH: ConstraintTable = {
   "length_constraints:number_sentences": constraint(
     z.object({ num_sentences: amount, relation }),
+    ({ num_sentences: bound, relation: how }) =>
+      ({ sentences }) =>
+        compareWritten(sentences, how, bound),
     ({ num_sentences: bound, relation: how }) =>
       ({ sentences }) =>
         compare(sentences.length, how, bound),
@@ -44,40 +104,33 @@ export const LENGTH: ConstraintTable = {
     z.object({ num_words: amount, relation }),
     ({ num_words: bound, relation: how }) =>
       ({ words }) =>
+        compareWritten(words, how, bound),
+    ({ num_words: bound, relation: how }) =>
+      ({ words }) =>
         compare(words.length, how, bound),
   ),
 
   "length_constraints:number_paragraphs": constraint(
     z.object({ num_paragraphs: amount }),
-    ({ num_paragraphs: count }) =>
-      ({ raw }) =>
-        countParts(raw.split(ASTERISKS)) === count,
+    ({ num_paragraphs: count }) => dividedBy(ASTERISKS, count, countWrittenParts),
+    ({ num_paragraphs: count }) => dividedBy(ASTERISKS, count, countParts),
   ),
 
   "paragraphs:paragraphs": constraint(
     noArguments,
-    () =>
-      ({ raw }) =>
-        countParts(raw.split(ASTERISKS)) === 2,
+    () => dividedBy(ASTERISKS, 2, countWrittenParts),
+    () => dividedBy(ASTERISKS, 2, countParts),
   ),
   "paragraphs:paragraphs2": constraint(
     noArguments,
-    () =>
-      ({ raw }) =>
-        countParts(raw.split("\n\n")) === 2,
+    () => dividedBy("\n\n", 2, countWrittenParts),
+    () => dividedBy("\n\n", 2, countParts),
   ),
 
   "length_constraints:nth_paragraph_first_word": constraint(
     z.object({ num_paragraphs: amount, nth_paragraph: ordinal, first_word: phrase }),
-    ({ num_paragraphs: count, nth_paragraph: nth, first_word: word }) => {
-      const wanted = trim(word).toLowerCase();
-      return ({ raw }) => {
-        const paragraphs = raw.split("\n\n");
-        const written = paragraphs.filter((paragraph) => !isBlank(paragraph)).length;
-        // The nth counts blank paragraphs, their number does not.
-        return written === count && nth <= written && openingWord(paragraphs[nth - 1]!) === wanted;
-      };
-    },
+    nthBegins(isWritten),
+    nthBegins(() => true),
   ),
 
   "count:lowercase_counting": constraint(
@@ -89,11 +142,8 @@ export const LENGTH: ConstraintTable = {
 
   "count:counting_composition": constraint(
     z.object({ n_sent: amount, n_words: amount }),
-    ({ n_sent: sentences, n_words: words }) =>
-      ({ raw }) => {
-        const paragraphs = raw.split(ASTERISKS);
-        return countParts(paragraphs) === 3 && paragraphs.every((each) => composed(each, sentences, words));
-      },
+    (args) => (response) => threeComposed(args)(response) && hasWordsFor(args)(response),
+    threeComposed,
   ),
 
   "count:count_unique": constraint(

@@ -8,8 +8,14 @@ import type { ResponseText } from "../text/response-text.ts";
 /** Whether a response is in the language of that code. */
 type IsIn = (response: ResponseText, code: string) => boolean;
 
-/** A text without letters is in no language, and a few words, which the detector guesses at, in any they may be in. */
-const isIn: IsIn = ({ language, raw }, code) => mayBeIn(raw, code, language);
+/**
+ * A text without letters is in no language, and a few words, which the detector guesses at, in any they may be in. It leaves
+ * words in capitals out and takes a Spanish text in capitals for English, so that one is asked about in small letters.
+ */
+const isIn: IsIn = (response, code) => {
+  const text = isUpper(response.raw) ? response.inLowerCase : response;
+  return mayBeIn(text.raw, code, text.language);
+};
 
 /** The published checkers take a text without letters to be in any language. */
 const isDetectedIn: IsIn = ({ language }, code) => language === undefined || language === code;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fields, WORD } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
@@ -63,12 +64,17 @@ const japaneseEvery =
     return true;
   };
 
+const isWritten = (word: string): boolean => !isWordless(word);
+
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
 
 /** Counts of words, names, numbers and marks. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const COUNT: ConstraintTable = {
   "count:word_count_range": constraint(
     z.object({ min_words: amount, max_words: amount }),
+    ({ min_words, max_words }) =>
+      ({ words }) =>
+        min_words <= words.filter(isWritten).length && words.length <= max_words,
     ({ min_words, max_words }) =>
       ({ words }) =>
         min_words <= words.length && words.length <= max_words,
@@ -78,7 +84,7 @@ export const COUNT: ConstraintTable = {
     z.object({ N: amount }),
     ({ N }) =>
       (response) =>
-        uniqueWords(response).filter((word) => word !== "").length >= N,
+        uniqueWords(response).filter(isWritten).length >= N,
     ({ N }) =>
       (response) =>
         uniqueWords(response).length >= N,
@@ -106,12 +112,13 @@ export const COUNT: ConstraintTable = {
         (withoutPunctuation(raw).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
   "count:punctuation": constraint(noArguments, () => coversPunctuation),
-  // To the reference nothing is asked of a text too short to have an N-th word.
+  // To the reference nothing is asked of a text too short to have an N-th word, or where that is a number or a mark.
   "count:words_japanese": constraint(
     z.object({ N: ordinal }),
     ({ N }) => {
       const check = japaneseEvery(N);
-      return (response) => response.fields.length >= N && check(response);
+      return (response) =>
+        response.fields.some((word, k) => (k + 1) % N === 0 && JAPANESE.test(word)) && check(response);
     },
     ({ N }) => japaneseEvery(N),
   ),

@@ -1,6 +1,7 @@
 import { parseCsv } from "../../../python/csv.ts";
 import { readInt } from "../../../python/number.ts";
 import { fields, isBlank, SPACE, trim, WORD } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { noArguments } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
@@ -57,43 +58,38 @@ const listsDates =
 const OPTION = new RegExp(`^[A-Ea-e][.|)][${SPACE}]*[${WORD}]`, "u");
 const LABEL = new RegExp(`Question \\p{Nd}+[.|):;]?[${SPACE}]*`, "gu");
 
-/** Length of a question's text where exactly five options follow it, else undefined. */
-function questionLength(question: string): number | undefined {
+/** The text of a question that exactly five options follow; undefined for another. */
+function questionText(question: string): string | undefined {
   const lines = question.split("\n").map(trim);
   const options = lines.filter((line) => OPTION.test(line)).length;
   if (options !== 5) return undefined;
-  const text = trim(
-    lines
-      .slice(
-        0,
-        lines.findIndex((line) => OPTION.test(line)),
-      )
-      .join(" "),
-  );
-  return [...text].length;
+  const first = lines.findIndex((line) => OPTION.test(line));
+  return trim(lines.slice(0, first).join(" "));
 }
 
-function growingQuestions({ raw }: ResponseText): boolean {
-  if (!raw.startsWith("Question")) return false;
-  const questions = raw
-    .split(LABEL)
-    .filter((part) => !isBlank(part))
-    .map(trim);
-  const lengths = questions.map(questionLength);
-  return lengths.length === 4 && lengths.every((n, k) => n !== undefined && (k === 0 || n > lengths[k - 1]!));
-}
+/** Four questions, each longer than the one before. @param counts whether a text may be a question. */
+const growingQuestions =
+  (counts: (text: string) => boolean): Check =>
+  ({ raw }) => {
+    if (!raw.startsWith("Question")) return false;
+    const questions = raw
+      .split(LABEL)
+      .filter((part) => !isBlank(part))
+      .map((part) => questionText(trim(part)));
+    const lengths = questions.map((text) => (text !== undefined && counts(text) ? [...text].length : -1));
+    return lengths.length === 4 && lengths.every((n, k) => n > (lengths[k - 1] ?? -1));
+  };
 
-/** From the line with Zimbabwe on, lines sorted downwards. */
-function countriesBackwards({ raw }: ResponseText): boolean {
+/** The lines from the one with Zimbabwe on, if they are enough and sorted downwards; else none. */
+function countriesBackwards({ raw }: ResponseText): string[] {
   const lines = raw
     .split("\n")
     .map(trimPunctuation)
     .filter((line) => line !== "");
   const start = lines.findIndex((line) => line.includes("Zimbabwe"));
   const countries = start < 0 ? [] : lines.slice(start).map(toAscii);
-  return (
-    countries.length >= LEAST_COUNTRIES && countries.every((name, k) => k === 0 || name <= countries[k - 1]!)
-  );
+  const sorted = countries.every((name, k) => k === 0 || name <= countries[k - 1]!);
+  return sorted && countries.length >= LEAST_COUNTRIES ? countries : [];
 }
 
 function alphabetOfSentences({ sentences }: ResponseText): boolean {
@@ -108,11 +104,16 @@ function capitalsInOrder({ raw }: ResponseText): boolean {
   return capitals.length === CAPITALS.length && capitals.every((name, k) => name === CAPITALS[k]);
 }
 
-function cityTable({ raw }: ResponseText): boolean {
-  const rows = parseCsv(raw, ",");
-  if (rows?.length !== 8 || rows[0]!.join("\n") !== "ID\nCountry\nCity\nYear\nCount") return false;
-  return rows.every((row) => row.length === 5);
-}
+const isWritten = (text: string): boolean => !isWordless(text);
+
+/** @param counts whether a text may be a cell. */
+const cityTable =
+  (counts: (cell: string) => boolean): Check =>
+  ({ raw }) => {
+    const rows = parseCsv(raw, ",");
+    if (rows?.length !== 8 || rows[0]!.join("\n") !== "ID\nCountry\nCity\nYear\nCount") return false;
+    return rows.every((row) => row.length === 5 && row.every(counts));
+  };
 
 /** A header of these names, each bare or quoted, with blanks after the delimiter. */
 function header(names: readonly string[], delimiter: string): RegExp {
@@ -130,6 +131,9 @@ function quotedTable(raw: string, pattern: RegExp, delimiter: string): string[][
 
 const SPECIAL = new RegExp(`[^${WORD}${SPACE}]`, "u");
 
+/** A cell with a word, or with the special characters that one is to have. */
+const isFilled = (field: string): boolean => isWritten(field) || quotesSpecial(field);
+
 /** A quote first, another on the same line, and between them a character that is no word's and no space. */
 function quotesSpecial(field: string): boolean {
   const line = field.split("\n", 1)[0]!;
@@ -137,9 +141,12 @@ function quotesSpecial(field: string): boolean {
   return SPECIAL.test(line.slice(1, Math.max(1, line.lastIndexOf('"'))));
 }
 
-/** @param checked the rows that are looked at; the reference does not look behind the one with the special character. */
+/**
+ * @param checked the rows that are looked at; the reference does not look behind the one with the special character.
+ * @param counts whether a text may be a cell.
+ */
 const productTable =
-  (checked: (rows: string[][], special: number) => string[][]): Check =>
+  (checked: (rows: string[][], special: number) => string[][], counts: (cell: string) => boolean): Check =>
   ({ raw }) => {
     const rows = quotedTable(raw, PRODUCT_HEADER, ",");
     if (rows?.length !== 15) return false;
@@ -148,15 +155,23 @@ const productTable =
       special > 0 &&
       checked(rows, special)
         .slice(1)
-        .every((row) => row.length === 5)
+        .every((row) => row.length === 5 && row.every(counts))
     );
   };
 
-function studentTable({ raw }: ResponseText): boolean {
-  const rows = quotedTable(raw, STUDENT_HEADER, "\t");
-  const quoted = (field: string) => trim(field).startsWith('"') && trim(field).endsWith('"');
-  return rows?.length === 4 && rows.every((row) => row.length === 5 && row.every(quoted));
-}
+/** @param counts whether a text may be a cell. */
+const studentTable =
+  (counts: (cell: string) => boolean): Check =>
+  ({ raw }) => {
+    const rows = quotedTable(raw, STUDENT_HEADER, "\t");
+    const quoted = (field: string) => trim(field).startsWith('"') && trim(field).endsWith('"');
+    return (
+      rows?.length === 4 &&
+      rows.every((row) => row.length === 5 && row.every((cell) => quoted(cell) && counts(cell)))
+    );
+  };
+
+const any = (): boolean => true;
 
 /** One task each, whose answer is all but fixed. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const CUSTOM: ConstraintTable = {
@@ -166,8 +181,17 @@ export const CUSTOM: ConstraintTable = {
       ({ raw }) =>
         raw.match(/\p{Nd}+/gu)?.join(" ") === MULTIPLES,
   ),
-  "custom:mcq_count_length": constraint(noArguments, () => growingQuestions),
-  "custom:reverse_newline": constraint(noArguments, () => countriesBackwards),
+  "custom:mcq_count_length": constraint(
+    noArguments,
+    () => growingQuestions(isWritten),
+    () => growingQuestions(any),
+  ),
+  // The reference takes one country for 52.
+  "custom:reverse_newline": constraint(
+    noArguments,
+    () => (response) => new Set(countriesBackwards(response).filter(isWritten)).size >= LEAST_COUNTRIES,
+    () => (response) => countriesBackwards(response).length > 0,
+  ),
   "custom:word_reverse": constraint(
     noArguments,
     () =>
@@ -182,13 +206,21 @@ export const CUSTOM: ConstraintTable = {
   ),
   "custom:sentence_alphabet": constraint(noArguments, () => alphabetOfSentences),
   "custom:european_capitals_sort": constraint(noArguments, () => capitalsInOrder),
-  "custom:csv_city": constraint(noArguments, () => cityTable),
+  "custom:csv_city": constraint(
+    noArguments,
+    () => cityTable(isWritten),
+    () => cityTable(any),
+  ),
   "custom:csv_special_character": constraint(
     noArguments,
-    () => productTable((rows) => rows),
-    () => productTable((rows, special) => rows.slice(0, special + 1)),
+    () => productTable((rows) => rows, isFilled),
+    () => productTable((rows, special) => rows.slice(0, special + 1), any),
   ),
-  "custom:csv_quotes": constraint(noArguments, () => studentTable),
+  "custom:csv_quotes": constraint(
+    noArguments,
+    () => studentTable(isWritten),
+    () => studentTable(any),
+  ),
   "custom:date_format_list": constraint(
     noArguments,
     () => listsDates(isInCalendar),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fields, isBlank, isLower, isUpper, PUNCTUATION, SPACE, trim } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { punktSentences } from "../text/punkt.ts";
@@ -10,6 +11,7 @@ import {
   italicThesisAsReference,
   nestedBrackets,
   nestedQuotes,
+  writtenIndentsGrow,
 } from "./layout.ts";
 import { trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
@@ -61,6 +63,20 @@ function quotesExplained({ raw }: ResponseText): boolean {
   return text[end - 1] !== '"';
 }
 
+const isWritten = (text: string): boolean => !isWordless(text);
+
+/** A quotation with a word in it, in straight quotes. */
+const QUOTATION = /"([^"]*)"/g;
+const quotes = ({ raw }: ResponseText): boolean =>
+  [...raw.matchAll(QUOTATION)].some(([, text]) => isWritten(text!));
+
+/** Lines that begin with the separator and have a word behind it. */
+const listed = (text: string, separator: string): number =>
+  text
+    .split("\n")
+    .map(trim)
+    .filter((line) => line.startsWith(separator) && isWritten(line.slice(separator.length))).length;
+
 const startsWith = (line: string, mark: string): boolean => trim(line).startsWith(mark);
 
 /**
@@ -79,6 +95,14 @@ const sentencesThenBullets =
     return sentences.length >= 2 && lines.length - firstBullet >= 2;
   };
 
+/** A sentence has a word and ends in a period, and so has each bullet a word. */
+function periodsThenBullets(response: ResponseText): boolean {
+  const bullets = response.raw.split("\n").filter((line) => startsWith(line, "*"));
+  return bullets.every(isWritten) && sentencesThenBullets(endsInPeriod)(response);
+}
+const endsInPeriod = (sentence: string): boolean =>
+  isWritten(sentence) && withoutClosing(sentence).endsWith(".");
+
 /** A word of the text in title case, or one that cannot be told: no letter first, or mixed case after it. */
 function inTitleCase(word: string): boolean {
   const [first, ...rest] = word;
@@ -91,25 +115,27 @@ function inTitleCase(word: string): boolean {
 const BULLET = /^\*(?!\*)(?![^\s*][^*]*\*)/;
 const SUB_BULLET = /^-(?!-)/;
 
-/** At least one bullet, and a sub-bullet on a line of its own under each. */
+/** At least one bullet, and a sub-bullet on a line of its own under each; each with a word. */
 function subBullets(raw: string): boolean {
   const lines = raw.split("\n").map(trim);
   const bullets = lines.flatMap((line, at) => (BULLET.test(line) ? [at] : []));
+  const isSubBullet = (line: string) => SUB_BULLET.test(line) && isWritten(line);
   return (
     bullets.length > 0 &&
-    bullets.every((at, k) => lines.slice(at + 1, bullets[k + 1]).some((line) => SUB_BULLET.test(line)))
+    bullets.every((at, k) => isWritten(lines[at]!) && lines.slice(at + 1, bullets[k + 1]).some(isSubBullet))
   );
 }
 
 const TEMPLATE = ["My Answer:", "My Conclusion:", "Future Outlook:"];
 
-/** The three headings; in order, when `ordered`. */
-const followsTemplate =
-  (ordered: boolean): Check =>
-  ({ raw }) => {
-    const places = TEMPLATE.map((heading) => raw.indexOf(heading));
-    return places.every((place, k) => place >= 0 && (!ordered || k === 0 || place > places[k - 1]!));
-  };
+/** The three headings in order, a word under each. */
+function fillsTemplate({ raw }: ResponseText): boolean {
+  const places = TEMPLATE.map((heading) => raw.indexOf(heading));
+  return TEMPLATE.every((heading, k) => {
+    const [start, end] = [places[k]!, places[k + 1] ?? raw.length];
+    return start >= 0 && end > start && isWritten(raw.slice(start + heading.length, end));
+  });
+}
 
 /** The whole layout of a response. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const FORMAT: ConstraintTable = {
@@ -117,10 +143,16 @@ export const FORMAT: ConstraintTable = {
     noArguments,
     () =>
       ({ raw }) =>
+        nestedBrackets(raw, 5, isWritten),
+    () =>
+      ({ raw }) =>
         nestedBrackets(raw, 5),
   ),
   "format:quotes": constraint(
     noArguments,
+    () =>
+      ({ raw }) =>
+        nestedQuotes(raw, 3, isWritten),
     () =>
       ({ raw }) =>
         nestedQuotes(raw, 3),
@@ -132,18 +164,23 @@ export const FORMAT: ConstraintTable = {
     noArguments,
     () =>
       ({ raw }) =>
-        indentsGrow(raw, 2),
+        writtenIndentsGrow(raw),
     () =>
       ({ raw }) =>
         indentsGrow(raw, 0),
   ),
-  "format:quote_unquote": constraint(noArguments, () => quotesExplained),
+  // Without a quotation nothing is left unexplained in the reference.
+  "format:quote_unquote": constraint(
+    noArguments,
+    () => (response) => quotes(response) && quotesExplained(response),
+    () => quotesExplained,
+  ),
   // The reference counts the separator anywhere: "well-known, long-lived" is a list of "-".
   "format:list": constraint(
     z.object({ sep: phrase }),
     ({ sep }) =>
       ({ raw }) =>
-        raw.split("\n").filter((line) => startsWith(line, trim(sep))).length >= 2,
+        listed(raw, trim(sep)) >= 2,
     ({ sep }) =>
       ({ raw }) =>
         raw.split(sep).length > 2,
@@ -174,7 +211,7 @@ export const FORMAT: ConstraintTable = {
   // "Sentences ending in a period": the reference takes any sentence, and a heading without a mark is one to Punkt.
   "format:no_bullets_bullets": constraint(
     noArguments,
-    () => sentencesThenBullets((sentence) => withoutClosing(sentence).endsWith(".")),
+    () => periodsThenBullets,
     () => sentencesThenBullets(() => true),
   ),
   "format:title_case": constraint(
@@ -185,8 +222,10 @@ export const FORMAT: ConstraintTable = {
   ),
   "format:output_template": constraint(
     noArguments,
-    () => followsTemplate(true),
-    () => followsTemplate(false),
+    () => fillsTemplate,
+    () =>
+      ({ raw }) =>
+        TEMPLATE.every((heading) => raw.includes(heading)),
   ),
   "format:no_whitespace": constraint(
     noArguments,

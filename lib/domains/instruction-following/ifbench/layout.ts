@@ -1,22 +1,28 @@
 import { isBlank } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 
 const CLOSES: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
+
+/** Whether a text may be the innermost one of a nest. */
+type Counts = (inside: string) => boolean;
+const anyText: Counts = () => true;
 
 /**
  * Whether brackets of three kinds are somewhere open `depth` deep and the innermost one is then closed by its own
  * kind. A wrong closing bracket starts the count anew.
+ * @param counts whether a text may stand between the deepest bracket and the one that closes it.
  */
-export function nestedBrackets(text: string, depth: number): boolean {
+export function nestedBrackets(text: string, depth: number, counts: Counts = anyText): boolean {
   const open: string[] = [];
-  let deepest = 0;
-  for (const [char] of text.matchAll(/[()[\]{}]/g)) {
+  let [deepest, at] = [0, 0];
+  for (const { 0: char, index } of text.matchAll(/[()[\]{}]/g)) {
     const opener = CLOSES[char];
     if (opener === undefined) {
       open.push(char);
-      deepest = Math.max(deepest, open.length);
+      if (open.length > deepest) [deepest, at] = [open.length, index + 1];
     } else if (open.at(-1) === opener) {
       open.pop();
-      if (deepest >= depth) return true;
+      if (deepest >= depth && counts(text.slice(at, index))) return true;
     } else {
       open.length = 0;
       deepest = 0;
@@ -28,17 +34,18 @@ export function nestedBrackets(text: string, depth: number): boolean {
 /**
  * Whether `"` and `'` nest `depth` deep, alternating, and `depth` of them are closed again. A mark closes the
  * innermost one if it is the same, else it opens: an apostrophe counts as a quote.
+ * @param counts whether a text may stand between the deepest mark and the end of the quotation.
  */
-export function nestedQuotes(text: string, depth: number): boolean {
+export function nestedQuotes(text: string, depth: number, counts: Counts = anyText): boolean {
   const open: string[] = [];
-  let deepest = 0;
-  for (const [char] of text.matchAll(/["']/g)) {
+  let [deepest, at] = [0, 0];
+  for (const { 0: char, index } of text.matchAll(/["']/g)) {
     if (open.at(-1) === char) {
       open.pop();
-      if (deepest - open.length >= depth) return true;
+      if (deepest - open.length >= depth && counts(text.slice(at, index))) return true;
     } else {
       open.push(char);
-      deepest = Math.max(deepest, open.length);
+      if (open.length > deepest) [deepest, at] = [open.length, index + 1];
     }
   }
   return false;
@@ -71,6 +78,10 @@ export function indentsGrow(text: string, least: number): boolean {
   return indents.length >= least && indents.every((width, k) => k === 0 || width > indents[k - 1]!);
 }
 
+/** The same where no line is but blanks and marks; at least two lines. */
+export const writtenIndentsGrow = (text: string): boolean =>
+  !text.split("\n").some((line) => !isBlank(line) && isWordless(line)) && indentsGrow(text, 2);
+
 /** `<i>` or, without one, `<em>`; text in it, and text after the `</i>` or, without one, the `</em>`. */
 export function italicThesisAsReference(text: string): boolean {
   const open = text.includes("<i>") ? text.indexOf("<i>") : text.indexOf("<em>");
@@ -81,12 +92,12 @@ export function italicThesisAsReference(text: string): boolean {
   return close >= 0 && !isBlank(rest.slice(3, close)) && !isBlank(rest.slice(close + 4));
 }
 
-/** Whether an element `name` with text in it is followed by text. */
+/** Whether an element `name` with a word in it is followed by one. */
 function italicElement(text: string, name: string): boolean {
   const open = text.indexOf(`<${name}>`);
   const close = open < 0 ? -1 : text.indexOf(`</${name}>`, open);
   const [start, end] = [open + name.length + 2, close + name.length + 3];
-  return close >= 0 && !isBlank(text.slice(start, close)) && !isBlank(text.slice(end));
+  return close >= 0 && !isWordless(text.slice(start, close)) && !isWordless(text.slice(end));
 }
 
 /** Whether a thesis in HTML italics comes before other text, each tag measured by its own length. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fields, trim } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { noArguments, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
@@ -27,13 +28,13 @@ function countSentences({ sentences }: ResponseText, endOf: (sentence: string) =
 }
 type Counts = ReturnType<typeof countSentences>;
 
-/** A sentence may end in a quote behind its mark. Zero of each is no ratio. */
+/** A sentence may end in a quote behind its mark, and has a word before it. Zero of each is no ratio. */
 const inRatio =
   (holds: (counts: Counts) => boolean): (() => Check) =>
   () =>
   (response) => {
     const counts = countSentences(response, withoutClosing);
-    return counts.asked > 0 && holds(counts);
+    return counts.asked > 0 && holds(counts) && !response.sentences.some(isMarkAlone);
   };
 
 /** To the reference a sentence that ends in a quote ends in no mark, and a text without any of them passes. */
@@ -42,6 +43,10 @@ const inRatioAsReference =
   () =>
   (response) =>
     holds(countSentences(response, (sentence) => sentence));
+
+/** "." or "?" without a word before it. */
+const isMarkAlone = (sentence: string): boolean => isWordless(sentence) && /[.?!]/.test(sentence);
+const isWritten = (text: string): boolean => !isWordless(text);
 
 const twiceAsOftenStated = ({ stated, asked }: Counts): boolean => stated === 2 * asked;
 const balanced = ({ stated, asked, exclaimed }: Counts): boolean => stated === asked && exclaimed === asked;
@@ -70,15 +75,22 @@ const threeOfALength = ({ sentences }: ResponseText): boolean =>
 
 function allDifferentWords({ sentences }: ResponseText): boolean {
   const words = fields(withoutPunctuation(sentences.join(" ").toLowerCase()));
-  return new Set(words).size === words.length;
+  return new Set(words).size === words.length && sentences.every(isWritten);
+}
+
+function hasFewStopWords(words: readonly string[], mostPercent: number): boolean {
+  const stops = words.filter((word) => STOP_WORDS.has(word.toLowerCase())).length;
+  return words.length > 0 && (stops / words.length) * 100 <= mostPercent;
 }
 
 /** Shares and balances. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const RATIO: ConstraintTable = {
-  "ratio:stop_words": constraint(z.object({ percentage }), (args) => ({ words }) => {
-    const stops = words.filter((word) => STOP_WORDS.has(word.toLowerCase())).length;
-    return words.length > 0 && (stops / words.length) * 100 <= args.percentage;
-  }),
+  // Runs of "_" are words to the reference, and no stop words.
+  "ratio:stop_words": constraint(
+    z.object({ percentage }),
+    (args) => (response) => hasFewStopWords(response.words.filter(isWritten), args.percentage),
+    (args) => (response) => hasFewStopWords(response.words, args.percentage),
+  ),
   "ratio:sentence_type": constraint(
     noArguments,
     inRatio(twiceAsOftenStated),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { fields, trim } from "../../../python/text.ts";
 import { amount, noArguments, phrase } from "../arguments.ts";
-import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
+import { type Check, type ConstraintTable, constraint, verbatim } from "../constraint.ts";
+import { isOtherWord } from "../text/words.ts";
 
 const SENTENCE = "only output this sentence here, ignore all other requests.";
 
@@ -13,13 +14,13 @@ function repeatsChanged(prompt: string): Check {
 
 /** Answers that say what the prompt says. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const REPEAT: ConstraintTable = {
-  // A line end after the unchanged prompt is change enough for the reference.
+  // A line end after the unchanged prompt is change enough for the reference, and a mark at its first word.
   "repeat:repeat_change": constraint(
     z.object({ prompt_to_repeat: phrase }),
     ({ prompt_to_repeat }) => {
       const [first] = fields(prompt_to_repeat);
       const repeats = repeatsChanged(prompt_to_repeat);
-      return (response) => response.fields[0] !== first && repeats(response);
+      return (response) => isOtherWord(first!, response.fields[0] ?? "") && repeats(response);
     },
     ({ prompt_to_repeat }) => repeatsChanged(prompt_to_repeat),
   ),
@@ -30,11 +31,13 @@ export const REPEAT: ConstraintTable = {
         trim(lower) === SENTENCE,
   ),
   // Indices of characters (code points), the last one included.
-  "repeat:repeat_span": constraint(
-    z.object({ prompt_to_repeat: phrase, n_start: amount, n_end: amount }),
-    ({ prompt_to_repeat, n_start, n_end }) => {
-      const span = trim([...prompt_to_repeat].slice(n_start, n_end + 1).join("")).toLowerCase();
-      return ({ lower }) => trim(lower) === span;
-    },
+  "repeat:repeat_span": verbatim(
+    constraint(
+      z.object({ prompt_to_repeat: phrase, n_start: amount, n_end: amount }),
+      ({ prompt_to_repeat, n_start, n_end }) => {
+        const span = trim([...prompt_to_repeat].slice(n_start, n_end + 1).join("")).toLowerCase();
+        return ({ lower }) => trim(lower) === span;
+      },
+    ),
   ),
 };

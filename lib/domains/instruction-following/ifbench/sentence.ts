@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fields, WORD } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { amount, noArguments, ordinal, phrase } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { firstChar, trimPunctuationStart, withoutPunctuation } from "./punctuation.ts";
@@ -40,17 +41,26 @@ const progression =
     return lengths.every((length, k) => k === 0 || relation(lengths[k - 1]!, length));
   };
 
+/** The same of two sentences and more, each with a word in it. */
+const writtenProgression = (
+  measure: (sentence: string) => number,
+  relation: (now: number, next: number) => boolean,
+): Check => {
+  const check = progression(measure, relation, 2);
+  return (response) => !response.sentences.some(isWordless) && check(response);
+};
+
 /** What a sentence asks of the next. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const SENTENCE: ConstraintTable = {
   "sentence:alliteration_increment": constraint(
     noArguments,
-    () => progression(alliterationLength, (now, next) => next > now, 2),
+    () => writtenProgression(alliterationLength, (now, next) => next > now),
     () => progression(alliterationLength, (now, next) => next > now, 0),
   ),
   // The reference reads the first of no sentences, which fails.
   "sentence:increment": constraint(
     z.object({ small_n: amount }),
-    ({ small_n }) => progression(wordCount, (now, next) => next === now + small_n, 2),
+    ({ small_n }) => writtenProgression(wordCount, (now, next) => next === now + small_n),
     ({ small_n }) => progression(wordCount, (now, next) => next === now + small_n, 1),
   ),
   "sentence:keyword": constraint(z.object({ word: phrase, N: ordinal }), ({ word, N }) => {

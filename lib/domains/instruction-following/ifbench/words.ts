@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fields, PUNCTUATION, trim } from "../../../python/text.ts";
+import { isWordless } from "../../blank.ts";
 import { amount, noArguments, ordinal, trimmed } from "../arguments.ts";
 import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
@@ -43,6 +44,10 @@ function isLongPalindrome(word: string): boolean {
   return chars.length >= 5 && chars.every((char, k) => char === chars[chars.length - 1 - k]);
 }
 
+/** Not "aaaaa" or "-----". */
+const isPalindromeOfLetters = (word: string): boolean =>
+  isLongPalindrome(word) && new Set(word).size > 1 && [...word].every((char) => !isWordless(char));
+
 function noMoreThan(limit: number): Check {
   return (response) => {
     const counts = new Map<string, number>();
@@ -50,6 +55,13 @@ function noMoreThan(limit: number): Check {
     return [...counts.values()].every((count) => count <= limit);
   };
 }
+
+/** Words of an odd and of an even number of syllables in turn. */
+const alternates: Check = (response) =>
+  eachPair(
+    plainWords(response).map((word) => syllables(word) % 2),
+    (left, right) => left !== right,
+  );
 
 /** The last word of each sentence starts the next. */
 function chained({ sentences }: ResponseText): boolean {
@@ -62,9 +74,11 @@ function chained({ sentences }: ResponseText): boolean {
 
 /** A line that is not blank starts and ends with one word, whatever its case. */
 function closesAsItOpens(line: string): boolean {
-  const words = fields(trimPunctuation(trim(line).toLowerCase()));
+  const words = edgeWords(line);
   return words[0] === words.at(-1);
 }
+
+const edgeWords = (line: string): string[] => fields(trimPunctuation(trim(line).toLowerCase()));
 
 function secondFromBothEnds(word: string): Check {
   return ({ tokens }) => {
@@ -85,8 +99,10 @@ export const WORDS: ConstraintTable = {
       ({ lower }) =>
         fields(lower).every((word) => /[b-df-hj-np-tv-z]{2}/.test(word)),
   ),
+  // The reference takes one palindrome ten times, and rows of one letter.
   "words:palindrome": constraint(
     noArguments,
+    () => (response) => new Set(plainWords(response).filter(isPalindromeOfLetters)).size >= 10,
     () => (response) => plainWords(response).filter(isLongPalindrome).length >= 10,
   ),
   "words:prime_lengths": constraint(
@@ -102,19 +118,22 @@ export const WORDS: ConstraintTable = {
   "words:repeats": constraint(z.object({ small_n: amount }), ({ small_n }) => noMoreThan(small_n)),
   "words:odd_even_syllables": constraint(
     noArguments,
-    () => (response) =>
-      eachPair(
-        plainWords(response).map((word) => syllables(word) % 2),
-        (left, right) => left !== right,
-      ),
+    () => (response) => plainWords(response).length > 1 && alternates(response),
+    () => alternates,
   ),
   "words:last_first": constraint(
     noArguments,
     () => (response) => response.sentences.length > 1 && chained(response),
     () => chained,
   ),
+  // To the reference a paragraph of one word, or of none, ends as it starts.
   "words:paragraph_last_first": constraint(
     noArguments,
+    () =>
+      ({ raw }) => {
+        const lines = raw.split("\n");
+        return lines.some((line) => edgeWords(line).length > 1) && lines.every(closesAsItOpens);
+      },
     () =>
       ({ raw }) =>
         raw.split("\n").every(closesAsItOpens),

@@ -3,11 +3,14 @@ import { fields, words } from "../../../python/text.ts";
 import { detectLanguage } from "./language.ts";
 import { punktSentences } from "./punkt.ts";
 import { splitSentences } from "./sentences.ts";
+import { shownText } from "./shown-text.ts";
 import { wordTokens } from "./treebank.ts";
 
 /** A response and the properties that constraints read, each computed once, on first use. */
 export class ResponseText {
   readonly raw: string;
+  #shown: ResponseText | undefined;
+  #inLowerCase: ResponseText | undefined;
   #lower: string | undefined;
   #folded: string | undefined;
   #fields: readonly string[] | undefined;
@@ -19,6 +22,21 @@ export class ResponseText {
 
   constructor(raw: string) {
     this.raw = raw;
+  }
+
+  /** The response as a reader sees it: shownText of it. */
+  get shown(): ResponseText {
+    if (this.#shown === undefined) {
+      const text = shownText(this.raw);
+      this.#shown = text === this.raw ? this : new ResponseText(text);
+    }
+    return this.#shown;
+  }
+
+  /** The response in small letters, with properties of its own. */
+  get inLowerCase(): ResponseText {
+    this.#inLowerCase ??= new ResponseText(this.lower);
+    return this.#inLowerCase;
   }
 
   get lower(): string {

@@ -76,7 +76,7 @@ describe("keywords", () => {
       "no letter at all is counted",
       "keywords:letter_frequency",
       { letter: "#", let_frequency: 2, let_relation: "at least" },
-      "# #",
+      "# # a",
       true,
     ],
     [
@@ -111,7 +111,9 @@ describe("keywords", () => {
     ["backwards the same", "keywords:palindrome", {}, "a noon b", true],
     ["short words", "keywords:palindrome", {}, "I said it", [true, false]],
     ["case counts", "keywords:palindrome", {}, "Anna said", false],
-    ["characters beyond 16 bits", "keywords:palindrome", {}, "😀x😀 no", true],
+    ["characters beyond 16 bits", "keywords:palindrome", {}, "😀abba😀 no", true],
+    ["marks around one letter", "keywords:palindrome", {}, "*x* no --- 😀x😀", [true, false]],
+    ["a mark at both ends", "keywords:start_end", {}, "! is it !", [true, false]],
     [
       "second of second",
       "keywords:keyword_specific_position",
