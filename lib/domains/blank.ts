@@ -9,8 +9,11 @@ const INVISIBLE =
 const VISIBLE = new RegExp(`[^${INVISIBLE}]`, "u");
 const WORD = new RegExp(`(?![${INVISIBLE}])[\\p{L}\\p{N}]`, "u");
 
-/** Whether a text has no visible character: a blank answer, in every domain that judges strictly. */
-export const isBlank = (text: string): boolean => !VISIBLE.test(text);
+/** Special tokens of chat templates as a completion spells them: `<|im_end|>`, `</s>`, `<end_of_turn>`. */
+const TOKENS = /<[|｜][\w▁ ]{1,40}[|｜]>|<\/?s>|<(?:bos|eos|pad|unk|(?:start|end)_of_turn)>/g;
 
-/** Whether a text has no visible letter and no digit. Marks and pictures alone (".", "***", "👍") are no words. */
-export const isWordless = (text: string): boolean => !WORD.test(text);
+/** Whether a text has no visible character, special tokens apart: a blank answer, in every domain that judges strictly. */
+export const isBlank = (text: string): boolean => !VISIBLE.test(text.replace(TOKENS, ""));
+
+/** Whether a text has no visible letter and no digit, special tokens apart. Marks and pictures alone (".", "***", "👍") are no words. */
+export const isWordless = (text: string): boolean => !WORD.test(text.replace(TOKENS, ""));

@@ -66,7 +66,7 @@ export class EnvironmentPartner implements Partner {
     const { play, format, turns } = this.#options;
     const { text } = format.read(tokens);
     const answer = finalResponse(text);
-    const read = readCalls(answer, turns.toolCalls);
+    const read = readCalls(answer, turns.toolCalls, play.environment.tools);
     this.toolCalls += read.calls.length;
     const message: TurnMessage = { turn, text, answer, ...read };
     try {

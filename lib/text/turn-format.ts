@@ -1,10 +1,11 @@
 import { HoneError } from "../errors.ts";
 import type { ChatMessage } from "../records.ts";
+import { TOOL_CALL_FORMS } from "../tool-call-forms.ts";
 import type { ChatTemplate } from "./chat-template.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** How a chat template writes calls: `<tool_call>{…}</tool_call>`, `[TOOL_CALLS][…]`, `{"name": …, "parameters": …}`, or `name(text)`. */
-export type ToolCallStyle = "hermes" | "mistral" | "llama" | "plain";
+/** How a chat template writes calls: the name of a form of lib/tool-call-forms.ts, or "plain", which is `name(text)`. */
+export type ToolCallStyle = string;
 
 /** What stands between two turns of the policy. */
 export interface TurnFormat {
@@ -111,18 +112,30 @@ function tailOf(
   return after === undefined || more.length > 0 ? undefined : { before: before!, after };
 }
 
+/** The form in which a template writes a call; Hermes' where it is none that is known, or none at all. */
 function styleOf(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): ToolCallStyle {
-  for (const given of [{ x: 1 }, '{"x": 1}']) {
-    const call = { type: "function", id: "call00000", function: { name: "probe", arguments: given } };
+  const given = { x: 1 };
+  for (const spelled of [given, JSON.stringify(given)]) {
+    const call = { type: "function", id: "call00000", function: { name: "probe", arguments: spelled } };
     const turn = { role: "assistant", content: "", tool_calls: [call] };
     const text = attempt(() => template.render([USER, turn], { variables }));
     if (text === undefined || !text.includes("probe")) continue;
-    if (text.includes("[TOOL_CALLS]")) return "mistral";
     if (text.includes("probe(1)")) return "plain";
-    return /"parameters"\s*:/.test(text) && !text.includes("<tool_call>") ? "llama" : "hermes";
+    const written = TOOL_CALL_FORMS.map((form) => ({ form, text: bare(form.write("probe", given)) }))
+      .filter((one) => bare(text).includes(one.text))
+      .sort((a, b) => b.text.length - a.text.length);
+    return (
+      (written[0]?.form ?? TOOL_CALL_FORMS.find(({ open }) => open?.test(text)))?.name ?? unmarkedStyle(text)
+    );
   }
   return "hermes";
 }
+
+/** Without what templates write differently: blanks and the id of a call. */
+const bare = (text: string): string =>
+  text.replace(/\s/g, "").replace(/,"(?:id|tool_call_id)":"[^"]*"|"(?:id|tool_call_id)":"[^"]*",/g, "");
+
+const unmarkedStyle = (text: string): ToolCallStyle => (/"parameters"\s*:/.test(text) ? "llama" : "hermes");
 
 function attempt(render: () => string): string | undefined {
   try {

@@ -36,6 +36,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   "private use": "\ue000\u{f0000}",
   noncharacters: "\ufdd0\uffff",
   "marks without a letter": "\u0301\u20dd",
+  "special tokens": "<|im_end|></s><｜end▁of▁sentence｜><eos><end_of_turn>",
 };
 
 describe.each(Object.entries(NOTHING))("%s", (_, text) => {
@@ -56,6 +57,10 @@ describe.each(Object.entries(NOTHING))("%s", (_, text) => {
       expect(isWordless(text + mark + text)).toBe(true);
     }
   });
+});
+
+test("only special tokens are tokens", () => {
+  for (const text of ["<b>", "<|>", "</|", "<a|b>", "<sos>", "im_end"]) expect(isBlank(text)).toBe(false);
 });
 
 test("a megabyte takes no longer than its length", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readCalls, writeCall } from "../../lib/episodes/tool-calls.ts";
+import { TOOL_CALL_FORMS } from "../../lib/tool-call-forms.ts";
 
 const call = (name: string, given: Record<string, unknown>) => ({ name, arguments: given });
 
@@ -17,6 +18,24 @@ test("each style of chat templates is read, arguments as an object or as JSON in
     calls: [call("f", { x: 2 })],
   });
   expect(readCalls(" Compute(34*57) ", "plain")).toEqual({ calls: [call("Compute", { input: "34*57" })] });
+});
+
+test("between tags a value is a text where the tools say so, and JSON elsewhere", () => {
+  const text = "<tool_call>f\n<arg_key>x</arg_key>\n<arg_value>2</arg_value>\n</tool_call>";
+  const schema = { name: "f", parameters: { properties: { x: { type: "string" } } } };
+  expect(readCalls(text, "glm").calls).toEqual([call("f", { x: 2 })]);
+  for (const tool of [schema, { type: "function", function: schema }])
+    expect(readCalls(text, "glm", [tool]).calls).toEqual([call("f", { x: "2" })]);
+});
+
+test("values are those of JSON, and no name is special", () => {
+  const read = readCalls(
+    '<tool_call>{"name": "f", "arguments": {"__proto__": {"a": [1.5, 9007199254740993]}}}</tool_call>',
+    "hermes",
+  );
+  expect(JSON.stringify(read.calls)).toBe(
+    '[{"name":"f","arguments":{"__proto__":{"a":[1.5,9007199254740992]}}}]',
+  );
 });
 
 test("what has no marks of the style is no call", () => {
@@ -46,8 +65,10 @@ test("a call that cannot be read takes the others with it and says why", () => {
 
 test("a written call is read as that call in every style; one that would not be read is refused", () => {
   const written = call("compute", { expression: '34*57 "x" </s>' });
-  for (const style of ["hermes", "mistral", "llama"] as const)
+  for (const { name: style } of TOOL_CALL_FORMS) {
     expect(readCalls(writeCall(written, style), style)).toEqual({ calls: [written] });
+    expect(readCalls("no call", style)).toEqual({ calls: [] });
+  }
   expect(writeCall(call("compute", { expression: "34*57" }), "plain")).toBe("compute(34*57)");
   expect(() => writeCall(call("compute", { expression: "(1+2)*3" }), "plain")).toThrow("plain style");
 });

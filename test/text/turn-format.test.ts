@@ -6,6 +6,7 @@ import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { openTokenizer } from "../../lib/native/index.ts";
 import { chatFormat, LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
+import { TOOL_CALL_FORMS } from "../../lib/tool-call-forms.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { writeModelFiles } from "../fixtures/model-folder.ts";
 
@@ -113,4 +114,16 @@ test.skipIf(noAddon !== undefined)("calls are read in the style that the templat
   for (const [style, calls] of Object.entries(styles))
     expect(open(base.replace("CALLS", () => calls)).turns().toolCalls).toBe(style);
   expect(open(base).turns().toolCalls).toBe("hermes");
+});
+
+test.skipIf(noAddon !== undefined)("a template that writes calls as a family does has its form", () => {
+  const base =
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% if m.tool_calls %}CALLS{% endif %}</s>{% endfor %}";
+  for (const { name, write } of TOOL_CALL_FORMS) {
+    const calls = write("NAME", { x: "VALUE" })
+      .replace("NAME", "{{ m.tool_calls[0].function.name }}")
+      .replace(/"VALUE"|VALUE/, "{{ m.tool_calls[0].function.arguments.x | tojson }}")
+      .replace('string="true"', 'string="false"');
+    expect([calls, open(base.replace("CALLS", () => calls)).turns().toolCalls]).toEqual([calls, name]);
+  }
 });

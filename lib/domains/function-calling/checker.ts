@@ -1,14 +1,14 @@
-import type { Call } from "./call.ts";
+import type { Call } from "../call.ts";
 import { type Entry, type ExpectedCall, type FunctionSchema, Unjudgeable } from "./entry.ts";
 import { checkArgument } from "./parameter-check.ts";
-import { isEmptyText, type TextForm } from "./value-check.ts";
+import { type Comparison, isEmptyText } from "./value-check.ts";
 
 /** How names are compared: an API that allows no dots in names has "a.b" as "a_b". */
 export type Naming = "dotted" | "underscored";
 
 /** Where strict and reference judging check differently. */
 export interface CheckRules {
-  readonly textForm: TextForm;
+  readonly comparison: Comparison;
   /** Whether a schema must say which parameters are required; else it requires none. */
   readonly needsRequired: boolean;
   /** Whether an argument without a name is a fault; else it is dropped. */
@@ -89,7 +89,7 @@ function checkCall(
     const values = allowed.get(parameter);
     if (type === undefined || values === undefined) return "simple_function_checker:unexpected_param";
     const { language } = entry;
-    const fault = checkArgument({ value, type, allowed: values, language, form: rules.textForm });
+    const fault = checkArgument({ value, type, allowed: values, language, by: rules.comparison });
     if (fault !== undefined) return fault;
   }
   for (const [parameter, values] of allowed) {

@@ -4,10 +4,14 @@ import type { PythonValue } from "../../python/value.ts";
 
 export type Language = "python" | "java" | "javascript";
 
-/** The type of a parameter as its schema names it; `items` is that of the elements of an array. */
+/**
+ * The type of a parameter as its schema names it; `items` is that of the elements of an array, `floats` the keys of an
+ * object, or of the objects of an array, that have floats.
+ */
 export interface ParameterType {
   readonly type: string | undefined;
   readonly items: string | undefined;
+  readonly floats?: ReadonlySet<string>;
 }
 
 export interface FunctionSchema {
@@ -93,7 +97,14 @@ function readSchema(value: PythonValue): FunctionSchema | undefined {
 
 function readType(value: PythonValue): ParameterType {
   const fields = asDict(value);
-  return { type: textOf(fields?.get("type")), items: textOf(asDict(fields?.get("items"))?.get("type")) };
+  const items = asDict(fields?.get("items"));
+  const properties = asDict(fields?.get("properties")) ?? asDict(items?.get("properties"));
+  const floats = [...(properties ?? [])].filter(([, item]) => textOf(asDict(item)?.get("type")) === "float");
+  return {
+    type: textOf(fields?.get("type")),
+    items: textOf(items?.get("type")),
+    ...(floats.length > 0 && { floats: new Set(floats.map(([key]) => key)) }),
+  };
 }
 
 function readExpected(value: PythonValue | undefined): ExpectedCall[] | undefined {

@@ -2,6 +2,6 @@ import type { VerifierFacts } from "../verifier.ts";
 
 /** What is known of the verifiers of this domain without loading them. */
 export const FACTS = {
-  functionCalling: { name: "function-calling", version: 4 },
+  functionCalling: { name: "function-calling", version: 5 },
   toolCall: { name: "tool-call", version: 1 },
 } as const satisfies Readonly<Record<string, VerifierFacts>>;

@@ -1,12 +1,12 @@
 import type { ScoredVerdict } from "../../records.ts";
+import type { Call, Calls } from "../call.ts";
 import { type Completion, correct, noAnswer, unparsable, wrong } from "../verifier.ts";
-import type { Call, Calls } from "./call.ts";
 import { type CheckRules, check, type Naming } from "./checker.ts";
 import { type Entry, Unjudgeable } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
 import { readSourceCalls } from "./source-calls.ts";
-import { hasToolCalls, readToolCalls, type TagReading } from "./tool-calls.ts";
 
+/** JSON or other marks of calls, as chat templates have them; or nothing but calls in Python syntax, as BFCL asks. */
 export type Dialect = "tool_calls" | "python";
 
 /** The contents of a completion, before they are compared with what is expected. */
@@ -18,16 +18,20 @@ export interface Reading {
 }
 
 /** Where strict and reference judging differ; the rest is below. */
-export interface Rules extends TagReading, CheckRules {
+export interface Rules extends CheckRules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
+  /** Whether a text is in the dialect of marks. */
+  isMarked(text: string): boolean;
+  /** The calls of a text in that dialect. */
+  readMarked(text: string, entry: Entry): Calls;
   /** The verdict in cases that do not depend on whether the calls are those expected. */
   decide?(entry: Entry, reading: Reading, completion: Completion): ScoredVerdict | undefined;
   /** The score, below 1, if this share of the calls is right. */
   creditFor(matched: number): number;
 }
 
-/** The verdict on a completion. @param dialect undefined: determined from the response, by its tags. */
+/** The verdict on a completion. @param dialect undefined: determined from the response, by its marks. */
 export function judgeCalls(
   completion: Completion,
   entry: Entry,
@@ -35,9 +39,9 @@ export function judgeCalls(
   rules: Rules,
 ): ScoredVerdict {
   const text = rules.responseOf(completion.text);
-  const used = dialect ?? (hasToolCalls(text, rules) ? "tool_calls" : "python");
+  const used = dialect ?? (rules.isMarked(text) ? "tool_calls" : "python");
   const readSource = entry.language === "python" ? readPythonCalls : readSourceCalls;
-  const calls = used === "python" ? readSource(text) : readToolCalls(text, rules);
+  const calls = used === "python" ? readSource(text) : rules.readMarked(text, entry);
   const decided = rules.decide?.(entry, { text, dialect: used, calls }, completion);
   if (decided !== undefined) return decided;
   if (entry.expected === undefined) return judgeRelevance(entry, calls);

@@ -1,8 +1,8 @@
-import { equals, float, type PythonValue } from "../../python/value.ts";
+import { float, type PythonValue } from "../../python/value.ts";
 import { type Language, type ParameterType, Unjudgeable } from "./entry.ts";
 import { fromJava, JAVA_TYPES } from "./java.ts";
 import { fromJavaScript, JAVASCRIPT_TYPES } from "./javascript.ts";
-import { checkDict, checkDicts, checkList, checkText, isEmptyText, type TextForm } from "./value-check.ts";
+import { type Comparison, checkDict, checkDicts, checkList, checkText, isEmptyText } from "./value-check.ts";
 
 type TypeName = PythonValue["type"];
 type Values = readonly PythonValue[];
@@ -36,7 +36,7 @@ export interface Argument {
   readonly type: ParameterType;
   readonly allowed: Values;
   readonly language: Language;
-  readonly form: TextForm;
+  readonly by: Comparison;
 }
 
 /**
@@ -46,22 +46,26 @@ export interface Argument {
  * Source: BFCL v4, ast_checker.
  */
 export function checkArgument(argument: Argument): string | undefined {
-  const { type, allowed, language, form } = argument;
+  const { type, allowed, language, by } = argument;
   const due = typeNamed(type.type, language);
   const isNesting = NESTING[language].includes(type.type!);
   const nested = isNesting ? typeNamed(type.items, language) : undefined;
   if (language !== "python" && argument.value.type !== "str")
     return language === "java" ? "type_error:java" : "type_error:js";
   const value = converted(argument, isNesting);
-  const checked = checkType(value, allowed, due, nested);
+  const checked = checkType(value, by.valuesOf(allowed), due, nested);
   if (typeof checked === "string") return checked;
   if (!checked.isVariable) {
-    if (due === "dict" && value.type === "dict") return checkDict(value, allowed, form);
+    if (due === "dict" && value.type === "dict") return checkDict(value, allowed, by, type.floats);
+    if (due === "list" && value.type === "list" && nested === "dict")
+      return checkDicts(value.items, allowed, by, type.floats);
     if (due === "list" && value.type === "list")
-      return (nested === "dict" ? checkDicts : checkList)(value.items, allowed, form);
-    if (due === "str") return checkText(value, allowed, form);
+      return checkList(value.items, allowed, by, nested === "float");
+    if (due === "str") return checkText(value, allowed, by);
   }
-  return allowed.some((other) => equals(value, other)) ? undefined : "value_error:others";
+  return by.valuesOf(allowed).some((other) => by.equal(value, other, due === "float"))
+    ? undefined
+    : "value_error:others";
 }
 
 function typeNamed(name: string | undefined, language: Language): TypeName {

@@ -1,5 +1,5 @@
 import { type PythonCall, readCalls } from "../../python/call.ts";
-import type { Call, Calls } from "./call.ts";
+import type { Call, Calls } from "../call.ts";
 
 /**
  * The calls of a response that is nothing but calls in Python syntax, `[f(a=1), g.h(b=[2])]`: backticks and blanks
@@ -13,7 +13,7 @@ export function readPythonCalls(text: string): Calls {
   const calls = readCalls(closed) ?? readCalls(stripped(closed, "[]'"));
   if (calls === undefined) return { kind: "malformed", reason: "decoder_failed" };
   if (calls.length === 0) return { kind: "none", reason: "no calls" };
-  return { kind: "calls", calls: calls.map(asCall) };
+  return { kind: "calls", calls: calls.map(asCall), ended: false };
 }
 
 const asCall = ({ name, keywords, positional }: PythonCall): Call => ({

@@ -1,5 +1,7 @@
 import type { Rules } from "./judging.ts";
 import { standardize } from "./standardize.ts";
+import { hasToolCalls, readToolCalls } from "./tool-calls.ts";
+import { PYTHON_COMPARISON } from "./value-check.ts";
 
 /**
  * Calls as the reference judges them: read from the whole completion, texts compared in normal form, and partial
@@ -8,9 +10,9 @@ import { standardize } from "./standardize.ts";
  */
 export const REFERENCE: Rules = {
   responseOf: (completion) => completion,
-  takesSingleTags: false,
-  passesOverUnreadable: true,
-  textForm: standardize,
+  isMarked: hasToolCalls,
+  readMarked: readToolCalls,
+  comparison: { ...PYTHON_COMPARISON, form: standardize },
   needsRequired: true,
   refusesPositional: false,
   creditFor: (matched) => Math.min(matched, 1 - Number.EPSILON),

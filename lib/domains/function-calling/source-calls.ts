@@ -1,5 +1,5 @@
 import { str } from "../../python/value.ts";
-import type { Calls } from "./call.ts";
+import type { Calls } from "../call.ts";
 
 /** Longer responses are not read. */
 const MAX_CHARS = 100_000;
@@ -33,7 +33,7 @@ export function readSourceCalls(text: string): Calls {
     arguments: new Map(values),
     positional: named.length - values.length,
   };
-  return { kind: "calls", calls: [call] };
+  return { kind: "calls", calls: [call], ended: false };
 }
 
 /** Without backticks and blanks at its end; a loop, since a pattern would start over at each blank. */

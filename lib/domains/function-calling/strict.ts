@@ -1,40 +1,65 @@
 import type { ScoredVerdict } from "../../records.ts";
 import { isWordless } from "../blank.ts";
+import type { Call } from "../call.ts";
 import { finalResponse } from "../final-response.ts";
+import { looksMarked, readMarkedCalls } from "../tool-call-reader.ts";
 import { type Completion, noAnswer, unparsable, wrong } from "../verifier.ts";
-import type { Call } from "./call.ts";
-import type { Entry } from "./entry.ts";
+import { attemptIn, withoutEmptyBlocks } from "./attempts.ts";
+import type { Entry, FunctionSchema } from "./entry.ts";
 import { type Reading, type Rules, wantsNone } from "./judging.ts";
-import { hasToolCalls } from "./tool-calls.ts";
+import { TYPED_COMPARISON } from "./value-check.ts";
 
-/** Calls as training judges them: read behind the thought, texts compared as they are, all or nothing. */
+/** Calls as training judges them: read behind the thought in any form, values compared as they are, all or nothing. */
 export const STRICT: Rules = {
   responseOf: finalResponse,
-  takesSingleTags: true,
-  passesOverUnreadable: false,
-  textForm: (text) => text,
+  isMarked: looksMarked,
+  readMarked: (text, entry) =>
+    readMarkedCalls(text, { isText: (name, argument) => isText(entry, name, argument) }),
+  comparison: { ...TYPED_COMPARISON, form: (text) => text },
   needsRequired: false,
   refusesPositional: true,
   creditFor: () => 0,
 
   decide(entry, reading, completion) {
     const { dialect, calls } = reading;
-    if (isCutOff(completion) && (dialect === "python" || calls.kind !== "calls"))
-      return noAnswer("response not finished");
+    const isWhole = dialect !== "python" && calls.kind === "calls" && calls.ended;
+    if (isCutOff(completion) && !isWhole) return noAnswer("response not finished");
     return entry.expected === undefined ? evasion(entry, reading) : undefined;
   },
 };
 
-/** A list of calls that was cut off can look like a complete, shorter one; a closed block of tags cannot. */
+/** A list of calls that was cut off can look like a complete, shorter one; one whose end is written cannot. */
 const isCutOff = ({ finish }: Completion): boolean => finish === "length" || finish === "abort";
+
+/** Whether the schema has a text for an argument: texts need no quotes between tags. */
+function isText(entry: Entry, name: string, argument: string): boolean {
+  const type = entry.functions.find((schema) => isNamed(schema, name))?.parameters.get(argument)?.type;
+  return entry.language !== "python" || type === "string" || type === "any";
+}
 
 /** Ways to be right about relevance with a useless response. */
 function evasion(entry: Entry, { text, calls }: Reading): ScoredVerdict | undefined {
-  if (calls.kind === "malformed" && hasToolCalls(text, STRICT)) return unparsable(calls.reason);
-  if (wantsNone(entry)) return isWordless(text) ? noAnswer("a response without a word") : undefined;
+  if (wantsNone(entry)) return refusal(entry, text, calls);
+  if (calls.kind === "malformed" && looksMarked(text)) return unparsable(calls.reason);
   const made = calls.kind === "calls" ? calls.calls : [];
   return made.some((call) => !isOffered(entry, call)) ? wrong("calls no function there is") : undefined;
 }
 
+/**
+ * Where nothing is to be called: no answer without a word, unless it is the empty list of a form; and nothing that
+ * begins a call, in any form, finished or not.
+ */
+function refusal(entry: Entry, text: string, calls: Reading["calls"]): ScoredVerdict | undefined {
+  if (calls.kind === "calls") return undefined;
+  if (calls.kind === "malformed" && looksMarked(text)) return unparsable(calls.reason);
+  const { rest, isStated } = withoutEmptyBlocks(text);
+  const attempt = attemptIn(rest, entry);
+  if (attempt !== undefined) return wrong(attempt);
+  return isStated || !isWordless(rest) ? undefined : noAnswer("a response without a word");
+}
+
+const isNamed = (schema: FunctionSchema, name: string | undefined): boolean =>
+  schema.name === name || schema.name.replaceAll(".", "_") === name;
+
 const isOffered = ({ functions }: Entry, { name }: Call): boolean =>
-  functions.some((schema) => schema.name === name || schema.name.replaceAll(".", "_") === name);
+  functions.some((schema) => isNamed(schema, name));

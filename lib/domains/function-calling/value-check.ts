@@ -2,17 +2,72 @@ import { equals, list, type PythonDict, type PythonValue, str } from "../../pyth
 import { Unjudgeable } from "./entry.ts";
 
 type Values = readonly PythonValue[];
+const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** The form in which texts are compared: strict compares them unchanged. */
-export type TextForm = (text: string) => string;
+/** How a value is compared with those that are allowed. */
+export interface Comparison {
+  /** The form in which texts are compared: strict compares them unchanged. */
+  form(text: string): string;
+  /** @param isFloat whether the schema asks for a float, so that how an allowed number is written says nothing. */
+  equal(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean;
+  /** The values of a list of allowed ones; "" among them says that the parameter may be left out. */
+  valuesOf(allowed: Values): Values;
+  /** The values that an allowed object has for a key. */
+  valuesOfKey(allowed: PythonValue): Values;
+  /** Whether a key with these values may be left out. */
+  mayLack(allowed: PythonValue): boolean;
+  /** The elements of an allowed list, where it is one. */
+  elementsOf(allowed: PythonValue): Values;
+}
+
+/** As Python compares: 1 is 1.0 is True, "" is a value like any other, and a text is the list of its characters. */
+export const PYTHON_COMPARISON: Omit<Comparison, "form"> = {
+  equal: equals,
+  valuesOf: (allowed) => allowed,
+  valuesOfKey: (allowed) => indexed(allowed),
+  mayLack: (allowed) => allowed.type === "str" || indexed(allowed).some(isEmptyText), // every text has ""
+  elementsOf: (allowed) => indexed(allowed),
+};
+
+/** Values by their types: a whole number may stand for a float, where a float is due also the other way around. */
+export const TYPED_COMPARISON: Omit<Comparison, "form"> = {
+  equal: sameValue,
+  valuesOf: (allowed) => allowed.filter((value) => !isEmptyText(value)),
+  valuesOfKey: (allowed) => (allowed.type === "list" || allowed.type === "tuple" ? allowed.items : [allowed]),
+  mayLack: (allowed) => TYPED_COMPARISON.valuesOfKey(allowed).some(isEmptyText),
+  elementsOf: (allowed) => indexed(allowed),
+};
+
+const isNumber = ({ type }: PythonValue): boolean => type === "int" || type === "float";
+
+function sameValue(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean {
+  const isLoose = isFloat || allowed.type === "float";
+  if (isLoose && isNumber(given) && isNumber(allowed)) return equals(given, allowed);
+  if (given.type !== allowed.type) return false;
+  if ("items" in given && given.type !== "set") {
+    const { items } = allowed as typeof given;
+    return (
+      given.items.length === items.length &&
+      given.items.every((item, i) => sameValue(item, items[i]!, isFloat))
+    );
+  }
+  if (given.type !== "dict") return equals(given, allowed);
+  const others = new Map((allowed as PythonDict).entries.map(([key, value]) => [keyText(key), value]));
+  const isSame = ([key, value]: readonly [PythonValue, PythonValue]) => {
+    const other = others.get(keyText(key));
+    return other !== undefined && sameValue(value, other, isFloat);
+  };
+  return given.entries.length === others.size && given.entries.every(isSame);
+}
 
 /** A text in its form of comparison, any other value unchanged. */
-const formOf = (value: PythonValue, form: TextForm): PythonValue =>
+const formOf = (value: PythonValue, { form }: Comparison): PythonValue =>
   value.type === "str" ? str(form(value.value)) : value;
 
 export const isEmptyText = (value: PythonValue): boolean => value.type === "str" && value.value === "";
 
-const isIn = (value: PythonValue, values: Values): boolean => values.some((other) => equals(value, other));
+const isIn = (value: PythonValue, values: Values, { equal }: Comparison, isFloat = false): boolean =>
+  values.some((other) => equal(value, other, isFloat));
 
 /**
  * Whether a value is one of the allowed ones, each kind compared in its own way: texts in the given form, elements of
@@ -20,37 +75,56 @@ const isIn = (value: PythonValue, values: Values): boolean => values.some((other
  * Throws Unjudgeable where the reference's check breaks on its own gold.
  * Source: BFCL v4, ast_checker.
  */
-export function checkText(value: PythonValue, allowed: Values, form: TextForm): string | undefined {
-  const texts = allowed.filter(({ type }) => type === "str").map((text) => formOf(text, form));
-  return isIn(formOf(value, form), texts) ? undefined : "value_error:string";
+export function checkText(value: PythonValue, allowed: Values, by: Comparison): string | undefined {
+  const texts = by.valuesOf(allowed).filter(({ type }) => type === "str");
+  const formed = texts.map((text) => formOf(text, by));
+  return isIn(formOf(value, by), formed, by) ? undefined : "value_error:string";
 }
 
-export function checkList(items: Values, allowed: Values, form: TextForm): string | undefined {
-  const given = list(items.map((item) => formOf(item, form)));
-  const lists = allowed.map((other) => list(elementsOf(other).map((item) => formOf(item, form))));
-  return isIn(given, lists) ? undefined : "value_error:list/tuple";
+export function checkList(
+  items: Values,
+  allowed: Values,
+  by: Comparison,
+  isFloat = false,
+): string | undefined {
+  const given = list(items.map((item) => formOf(item, by)));
+  const lists = by
+    .valuesOf(allowed)
+    .map((other) => list(by.elementsOf(other).map((item) => formOf(item, by))));
+  return isIn(given, lists, by, isFloat) ? undefined : "value_error:list/tuple";
 }
 
 /** What indexing gives in Python: the elements of a list, the characters of a text. */
-function elementsOf(value: PythonValue): Values {
+function indexed(value: PythonValue): Values {
   if (value.type === "list" || value.type === "tuple") return value.items;
   if (value.type === "str") return [...value.value].map((character) => ({ type: "str", value: character }));
   throw new Unjudgeable(`gold value of type ${value.type} where a list is due`);
 }
 
-export function checkDict(given: PythonDict, allowed: Values, form: TextForm): string | undefined {
+/** @param floats keys that the schema has floats for. */
+export function checkDict(
+  given: PythonDict,
+  allowed: Values,
+  by: Comparison,
+  floats: ReadonlySet<string> = NO_KEYS,
+): string | undefined {
   let fault: string | undefined = "dict_checker:unclear";
   for (const gold of allowed) {
     if (isEmptyText(gold)) continue;
     if (gold.type !== "dict") throw new Unjudgeable(`gold value of type ${gold.type} where a dict is due`);
-    fault = compareDicts(given, gold, form);
+    fault = compareDicts(given, gold, by, floats);
     if (fault === undefined) return undefined;
   }
   return fault;
 }
 
 /** Every key given must be known and have one of its values; every other known key must allow "". */
-function compareDicts(given: PythonDict, gold: PythonDict, form: TextForm): string | undefined {
+function compareDicts(
+  given: PythonDict,
+  gold: PythonDict,
+  by: Comparison,
+  floats: ReadonlySet<string>,
+): string | undefined {
   const known = new Map(gold.entries.map(([key, values]) => [keyText(key), values]));
   let fault: string | undefined;
   for (const [key, value] of given.entries) {
@@ -59,16 +133,16 @@ function compareDicts(given: PythonDict, gold: PythonDict, form: TextForm): stri
       fault = "value_error:dict_key";
       break;
     }
-    const standard = elementsOf(values).map((other) => formOf(other, form));
-    if (isIn(formOf(value, form), standard)) continue;
+    const standard = by.valuesOf(by.valuesOfKey(values)).map((other) => formOf(other, by));
+    const isFloat = key.type === "str" && floats.has(key.value);
+    if (isIn(formOf(value, by), standard, by, isFloat)) continue;
     fault = "value_error:dict_value";
     break;
   }
   const present = new Set(given.entries.map(([key]) => keyText(key)));
   for (const [key, values] of known) {
     if (present.has(key)) continue;
-    const isText = values.type === "str"; // every Python text contains the empty one
-    if (!isText && !elementsOf(values).some(isEmptyText)) return "value_error:dict_key";
+    if (!by.mayLack(values)) return "value_error:dict_key";
   }
   return fault;
 }
@@ -77,10 +151,15 @@ const keyText = (key: PythonValue): string =>
   key.type === "str" ? `s${key.value}` : `${key.type} ${"value" in key ? key.value : ""}`;
 
 /** Dicts in order, as many as in the gold list. */
-export function checkDicts(given: Values, allowed: Values, form: TextForm): string | undefined {
+export function checkDicts(
+  given: Values,
+  allowed: Values,
+  by: Comparison,
+  floats: ReadonlySet<string> = NO_KEYS,
+): string | undefined {
   let fault: string | undefined = "list_dict_checker:unclear";
   for (const gold of allowed) {
-    const golds = elementsOf(gold);
+    const golds = by.elementsOf(gold);
     if (golds.length !== given.length) {
       fault = "value_error:list_dict_count";
       continue;
@@ -88,7 +167,7 @@ export function checkDicts(given: Values, allowed: Values, form: TextForm): stri
     fault = undefined;
     for (const [index, item] of given.entries()) {
       if (item.type !== "dict") throw new Unjudgeable(`a value of type ${item.type} among dicts`);
-      fault = checkDict(item, [golds[index]!], form);
+      fault = checkDict(item, [golds[index]!], by, floats);
       if (fault !== undefined) break;
     }
     if (fault === undefined) return undefined;

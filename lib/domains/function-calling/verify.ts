@@ -26,7 +26,7 @@ export interface FunctionCallingReference {
 
 /**
  * Function calls: the calls of the response must be those expected, or, for the relevance categories, there must be
- * one or none. Two ways to write them: JSON in `<tool_calls>` or `<tool_call>` (names with "_" for "."), or nothing but
+ * one or none. Two ways to write them: with the marks of a chat template (names with "_" for "."), or nothing but
  * `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
  * The reference is { entry, dialect?, compat? }: a row of a category file, better as its JSON text than parsed, since
  * parsing loses the difference of 1 and 1.0; strict unless said. Strict reads what follows the last `</think>`, gives

@@ -1,7 +1,7 @@
 // Facts of BFCL's ast_checker. Mutants tried: one call used twice, extra calls accepted, dots kept in underscored names,
 // a required parameter missing, an optional one left out though "" is not allowed.
 import { describe, expect, test } from "vitest";
-import type { Call } from "../../../lib/domains/function-calling/call.ts";
+import type { Call } from "../../../lib/domains/call.ts";
 import { type CheckRules, check, type Naming } from "../../../lib/domains/function-calling/checker.ts";
 import { readEntry, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { REFERENCE } from "../../../lib/domains/function-calling/reference.ts";

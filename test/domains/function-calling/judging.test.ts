@@ -32,6 +32,11 @@ function judge(
 const inTags = (json: string) => `<tool_calls>${json}</tool_calls>`;
 const call = (side: number, name = "geo_area") => `{"name": "${name}", "arguments": {"side": ${side}}}`;
 
+test("empty tags call nothing", () => {
+  for (const compat of ["reference", "strict"] as const)
+    expect(judge(SIMPLE, inTags(""), compat)).toMatchObject({ status: "no_answer", score: 0 });
+});
+
 describe("both dialects, told by the tags", () => {
   test.each([
     [inTags(call(7)), "correct", "valid"],
@@ -45,16 +50,17 @@ describe("both dialects, told by the tags", () => {
     ["[geo.area(side=7.0)]", "wrong", "type_error:simple"],
     ["The area is 49.", "no_answer", "decoder_failed"],
     ["", "no_answer", "no calls"],
-    [inTags(""), "no_answer", "empty <tool_calls>"],
   ])("%s", (text, status, reason) => {
     for (const compat of ["reference", "strict"] as const)
       expect(judge(SIMPLE, text, compat)).toEqual({ status, score: status === "correct" ? 1 : 0, reason });
   });
 
   test("a dialect that is asked for is the only one read", () => {
-    expect(judge(SIMPLE, "[geo.area(side=7)]", "strict", { dialect: "tool_calls" })).toMatchObject({
-      status: "no_answer",
-    });
+    const asked = { dialect: "tool_calls" };
+    expect(judge(SIMPLE, "[geo.area(side=7)]", "reference", asked)).toMatchObject({ status: "no_answer" });
+    expect(judge(SIMPLE, "[geo.area(side=7)]", "strict", asked)).toMatchObject({ status: "wrong" });
+    expect(judge(SIMPLE, "[geo_area(side=7)]", "strict", asked)).toMatchObject({ status: "correct" });
+    expect(judge(SIMPLE, "geo_area(side=7)", "strict", asked)).toMatchObject({ status: "no_answer" });
     expect(judge(SIMPLE, inTags(call(7)), "strict", { dialect: "python" })).toMatchObject({
       status: "unparsable",
       reason: "decoder_failed",

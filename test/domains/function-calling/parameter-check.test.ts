@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Language, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { checkArgument } from "../../../lib/domains/function-calling/parameter-check.ts";
 import { standardize } from "../../../lib/domains/function-calling/standardize.ts";
+import { PYTHON_COMPARISON, TYPED_COMPARISON } from "../../../lib/domains/function-calling/value-check.ts";
 import { readLiteral } from "../../../lib/python/literal.ts";
 import type { PythonSequence, PythonValue } from "../../../lib/python/value.ts";
 
@@ -19,6 +20,7 @@ function fault(
   type: string,
   allowed: string,
   language: Language = "python",
+  strictly = false,
 ): string | undefined {
   const [outer, items] = type.split(" of ");
   return checkArgument({
@@ -26,7 +28,9 @@ function fault(
     type: { type: outer, items },
     allowed: (py(allowed) as PythonSequence).items,
     language,
-    form: standardize,
+    by: strictly
+      ? { ...TYPED_COMPARISON, form: (text) => text }
+      : { ...PYTHON_COMPARISON, form: standardize },
   });
 }
 
@@ -64,6 +68,23 @@ describe("Python", () => {
     ["[1]", "array of dict", "[[{'a': [1]}]]", "type_error:nested"],
   ])("%s as %s, allowed %s", (value, type, allowed, expected) => {
     expect(fault(value, type, allowed)).toBe(expected);
+  });
+});
+
+describe("Python, strict", () => {
+  test.each<[string, string, string, boolean]>([
+    ["5.0", "float", "[5]", true],
+    ["5", "float", "[5.0]", true],
+    ["5.0", "integer", "[5]", false],
+    ["[]", "array of integer", "['', [5, 6]]", false],
+    ["[5, 6]", "array of integer", "['', [5, 6]]", true],
+    ["[True, 2.0]", "array of float", "['', [1.0, 2.0]]", false],
+    ["[1.0, 2.0]", "array of float", "['', [1, 2]]", true],
+    ["['1', 2]", "array of integer", "['', ['1', 2]]", true],
+    ["''", "string", "['', 'x']", false],
+    ["{'a': ''}", "dict", "[{'a': ['', 1]}]", false],
+  ])("%s as %s, allowed %s: %s", (value, type, allowed, right) => {
+    expect(fault(value, type, allowed, "python", true) === undefined).toBe(right);
   });
 });
 

@@ -1,6 +1,6 @@
 // Mutants tried: a cut-off block of tags refused, any call for relevance taken, blank text a refusal.
 import { expect, test } from "vitest";
-import type { Calls } from "../../../lib/domains/function-calling/call.ts";
+import type { Calls } from "../../../lib/domains/call.ts";
 import { readEntry } from "../../../lib/domains/function-calling/entry.ts";
 import { STRICT } from "../../../lib/domains/function-calling/strict.ts";
 import type { FinishReason } from "../../../lib/records.ts";
@@ -9,8 +9,9 @@ const functions = [{ name: "a.b", parameters: { properties: {} } }];
 const entry = (category: string, ground_truth?: unknown) =>
   readEntry({ id: "x", category, function: functions, ground_truth });
 const SIMPLE = entry("simple_python", [{ "a.b": {} }]);
-const made = (name: string): Calls => ({
+const made = (name: string, ended = true): Calls => ({
   kind: "calls",
+  ended,
   calls: [{ name, arguments: new Map(), positional: 0 }],
 });
 const none: Calls = { kind: "none", reason: "none" };
@@ -19,6 +20,7 @@ const malformed: Calls = { kind: "malformed", reason: "no JSON" };
 test.each([
   ["a list of calls that was cut off", SIMPLE, "python", made("a.b"), "length", "no_answer"],
   ["a closed block of tags that was cut off behind", SIMPLE, "tool_calls", made("a_b"), "length", undefined],
+  ["calls whose end is not written", SIMPLE, "tool_calls", made("a_b", false), "length", "no_answer"],
   ["tags that were cut off", SIMPLE, "tool_calls", none, "abort", "no_answer"],
   ["a list of calls", SIMPLE, "python", made("x"), "eos", undefined],
   ["a refusal", entry("irrelevance"), "python", none, "eos", undefined],
@@ -40,7 +42,7 @@ test.each([
     "unparsable",
   ],
 ] as const)("%s", (_, row, dialect, calls, finish: FinishReason, status) => {
-  const text = "<tool_calls>";
+  const text = calls.kind === "none" ? "Nothing here helps." : "<tool_calls>";
   expect(STRICT.decide!(row, { text, dialect, calls }, { text, finish })?.status).toBe(status);
 });
 

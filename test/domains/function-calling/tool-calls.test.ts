@@ -1,18 +1,12 @@
 // Mutants tried: the first block, a blank last block taken, tags case-sensitive, gorilla items of several calls cut to
-// one, unreadable arguments as none in strict mode too, single tags in reference mode too, the last of single tags only.
+// one, single tags read too.
 import { describe, expect, test } from "vitest";
-import { REFERENCE } from "../../../lib/domains/function-calling/reference.ts";
-import { STRICT } from "../../../lib/domains/function-calling/strict.ts";
-import {
-  hasToolCalls,
-  readToolCalls,
-  type TagReading,
-} from "../../../lib/domains/function-calling/tool-calls.ts";
+import { hasToolCalls, readToolCalls } from "../../../lib/domains/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/python/value.ts";
 
 /** [name, {argument: value}] of each call, or what there is instead. */
-function read(text: string, reading: TagReading = REFERENCE): unknown {
-  const found = readToolCalls(text, reading);
+function read(text: string): unknown {
+  const found = readToolCalls(text);
   if (found.kind !== "calls") return `${found.kind}: ${found.reason}`;
   return found.calls.map((call) => [
     call.name,
@@ -42,35 +36,14 @@ describe("which block", () => {
   });
 });
 
-describe("strict takes calls in tags of their own where there is no list", () => {
-  const one = (json: string) => `<tool_call>\n${json}\n</tool_call>`;
-  test.each([
-    ["one", one(F1), [["f", { a: 1 }]]],
-    [
-      "several, in order",
-      `${one(F1)}\n${one('{"name": "g", "arguments": {}}')}`,
-      [
-        ["f", { a: 1 }],
-        ["g", {}],
-      ],
-    ],
-    ["a list wins over them", `${one('{"name": "g", "arguments": {}}')}${inTags(F1)}`, [["f", { a: 1 }]]],
-    ["even an empty one", `${one(F1)}${inTags("")}`, "none: empty <tool_calls>"],
-    ["blank ones are none", one(""), "none: empty <tool_call>"],
-    [
-      "one that cannot be read spoils the rest",
-      `${one(F1)}${one("{")}`,
-      "malformed: not JSON in <tool_call>",
-    ],
-    ["one that is not closed is none", `<tool_call>${F1}`, "none: no <tool_calls>"],
-  ])("%s", (_, text, expected) => {
-    expect(read(text, STRICT)).toEqual(expected);
-  });
-
-  test("reference knows lists only", () => {
-    expect(read(one(F1))).toBe("none: no <tool_calls>");
-    expect([hasToolCalls(one(F1), REFERENCE), hasToolCalls(one(F1), STRICT)]).toEqual([false, true]);
-  });
+test("only lists are known", () => {
+  const one = `<tool_call>${F1}</tool_call>`;
+  expect(read(one)).toBe("none: no <tool_calls>");
+  expect([hasToolCalls(one), hasToolCalls(inTags(F1)), hasToolCalls("<TOOL_CALLS>")]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 describe("how a call is written", () => {
@@ -119,34 +92,26 @@ describe("how a call is written", () => {
     ],
   ])("%s", (_, json, expected) => {
     expect(read(inTags(json))).toEqual(expected);
-    expect(read(inTags(json), STRICT)).toEqual(expected);
   });
 });
 
-describe("what reference mode takes for no call or no arguments and strict mode does not", () => {
-  const NO_OBJECT = "malformed: arguments that are no object";
+describe("what cannot be read is no call or no arguments", () => {
   test.each([
-    ["no JSON", "[{name: x}]", "none: not JSON in <tool_calls>", "malformed: not JSON in <tool_calls>"],
-    ["a fence", "```json\n[]\n```", "none: not JSON in <tool_calls>", "malformed: not JSON in <tool_calls>"],
-    [
-      "items that are no object",
-      '["f"]',
-      "none: no calls in <tool_calls>",
-      "malformed: a call that is no object",
-    ],
-    ["arguments that are no JSON", '{"name": "f", "arguments": "a=1"}', [["f", {}]], NO_OBJECT],
-    ["null arguments", '{"name": "f", "arguments": null}', [["f", {}]], NO_OBJECT],
-    ["a list of texts", '{"name": "f", "arguments": ["a"]}', [["f", {}]], NO_OBJECT],
-    ["a list under function", '{"function": {"name": "f", "arguments": [1]}}', [["f", {}]], NO_OBJECT],
-    ["a text in place of arguments", '{"f": "x"}', [["f", {}]], NO_OBJECT],
-  ])("%s", (_, json, reference, strict) => {
-    expect(read(inTags(json))).toEqual(reference);
-    expect(read(inTags(json), STRICT)).toEqual(strict);
+    ["no JSON", "[{name: x}]", "none: not JSON in <tool_calls>"],
+    ["a fence", "```json\n[]\n```", "none: not JSON in <tool_calls>"],
+    ["items that are no object", '["f"]', "none: no calls in <tool_calls>"],
+    ["arguments that are no JSON", '{"name": "f", "arguments": "a=1"}', [["f", {}]]],
+    ["null arguments", '{"name": "f", "arguments": null}', [["f", {}]]],
+    ["a list of texts", '{"name": "f", "arguments": ["a"]}', [["f", {}]]],
+    ["a list under function", '{"function": {"name": "f", "arguments": [1]}}', [["f", {}]]],
+    ["a text in place of arguments", '{"f": "x"}', [["f", {}]]],
+  ])("%s", (_, json, expected) => {
+    expect(read(inTags(json))).toEqual(expected);
   });
 });
 
 test("int and float stay apart, and ints are exact", () => {
-  const found = readToolCalls(inTags('{"f": {"a": 1, "b": 1.0, "c": 9007199254740993}}'), STRICT);
+  const found = readToolCalls(inTags('{"f": {"a": 1, "b": 1.0, "c": 9007199254740993}}'));
   const types = found.kind === "calls" && [...found.calls[0]!.arguments.values()];
   expect(types).toEqual([
     { type: "int", value: 1n },
@@ -162,6 +127,6 @@ test.each([
   ["angles", "<".repeat(10_000_000)],
 ])("ten megabytes of %s are read or refused in bounded time", (_, text) => {
   const started = performance.now();
-  readToolCalls(text, STRICT);
+  readToolCalls(text);
   expect(performance.now() - started).toBeLessThan(15_000);
 });

@@ -9,9 +9,14 @@ import {
   checkList,
   checkText,
   isEmptyText,
+  PYTHON_COMPARISON,
+  TYPED_COMPARISON,
 } from "../../../lib/domains/function-calling/value-check.ts";
 import { readLiteral } from "../../../lib/python/literal.ts";
 import type { PythonDict, PythonSequence, PythonValue } from "../../../lib/python/value.ts";
+
+const REFERENCE = { ...PYTHON_COMPARISON, form: standardize };
+const STRICT = { ...TYPED_COMPARISON, form: (text: string) => text };
 
 function py<T extends PythonValue>(text: string): T {
   const read = readLiteral(text);
@@ -28,7 +33,7 @@ describe("texts", () => {
     ["','", "['']", undefined],
     ["'x'", "[]", "value_error:string"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkText(py(value), items(allowed), standardize)).toBe(fault);
+    expect(checkText(py(value), items(allowed), REFERENCE)).toBe(fault);
   });
 });
 
@@ -43,7 +48,7 @@ describe("lists", () => {
     ["[(1,)]", "[[[1]]]", "value_error:list/tuple"],
     ["[[1], 'x']", "[[[1], 'X']]", undefined],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkList(items(value), items(allowed), standardize)).toBe(fault);
+    expect(checkList(items(value), items(allowed), REFERENCE)).toBe(fault);
   });
 });
 
@@ -67,7 +72,7 @@ describe("dicts", () => {
     ["{1: 2}", "[{'1': [2]}]", "value_error:dict_key"],
     ["{'__proto__': 1}", "[{'constructor': ['']}]", "value_error:dict_key"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkDict(py<PythonDict>(value), items(allowed), standardize)).toBe(fault);
+    expect(checkDict(py<PythonDict>(value), items(allowed), REFERENCE)).toBe(fault);
   });
 });
 
@@ -80,16 +85,16 @@ describe("lists of dicts, in order", () => {
     ["[]", "['']", undefined],
     ["[]", "[]", "list_dict_checker:unclear"],
   ])("%s of %s", (value, allowed, fault) => {
-    expect(checkDicts(items(value), items(allowed), standardize)).toBe(fault);
+    expect(checkDicts(items(value), items(allowed), REFERENCE)).toBe(fault);
   });
 });
 
 describe("where the reference breaks, so does the check", () => {
   test.each([
-    ["a number where a list is due", () => checkList([], items("[5]"), standardize)],
-    ["a number where a dict is due", () => checkDict(py("{}"), items("[5]"), standardize)],
-    ["a number where values are due", () => checkDict(py("{'a': 1}"), items("[{'a': 5}]"), standardize)],
-    ["a text among dicts", () => checkDicts(items("['x']"), items("[[{'a': [1]}]]"), standardize)],
+    ["a number where a list is due", () => checkList([], items("[5]"), REFERENCE)],
+    ["a number where a dict is due", () => checkDict(py("{}"), items("[5]"), REFERENCE)],
+    ["a number where values are due", () => checkDict(py("{'a': 1}"), items("[{'a': 5}]"), REFERENCE)],
+    ["a text among dicts", () => checkDicts(items("['x']"), items("[[{'a': [1]}]]"), REFERENCE)],
   ])("%s", (_, action) => {
     expect(action).toThrow(Unjudgeable);
   });
@@ -103,4 +108,58 @@ test("only the empty text lets a parameter be left out", () => {
     false,
     false,
   ]);
+});
+
+describe("strict compares by type, and never takes what may be left out for a value", () => {
+  test.each([
+    ["'x'", "['x']", true],
+    ["'X'", "['x']", false],
+    ["''", "['', 'x']", false],
+    ["''", "['']", false],
+  ])("text %s of %s: %s", (value, allowed, right) => {
+    expect(checkText(py(value), items(allowed), STRICT) === undefined).toBe(right);
+  });
+
+  test.each([
+    ["[]", "['', [5, 6]]", false, false],
+    ["[]", "['']", false, false],
+    ["[]", "[[]]", true, true],
+    ["[5, 6]", "['', [5, 6]]", true, true],
+    ["[True, 2.0]", "[[1.0, 2.0]]", false, false],
+    ["[1, 2.0]", "[[1.0, 2.0]]", true, true],
+    ["[1.0, 2.0]", "[[1, 2]]", false, true],
+    ["[[1.0], [2]]", "[[[1], [2]]]", false, true],
+    ["[True]", "[[1]]", false, false],
+    ["[1]", "[[True]]", false, false],
+    ["[{'a': 1}]", "[[{'a': 1}]]", true, true],
+    ["[{'a': True}]", "[[{'a': 1}]]", false, false],
+    ["[{'a': 1, 'b': 2}]", "[[{'a': 1}]]", false, false],
+    ["[{1: 2}]", "[[{True: 2}]]", false, false],
+    ["[(1,)]", "[[[1]]]", false, false],
+    ["[None]", "[[None]]", true, true],
+  ])("list %s of %s: %s, of floats: %s", (value, allowed, right, asFloats) => {
+    expect(checkList(items(value), items(allowed), STRICT) === undefined).toBe(right);
+    expect(checkList(items(value), items(allowed), STRICT, true) === undefined).toBe(asFloats);
+  });
+
+  test.each([
+    ["{'a': 1}", "[{'a': [1]}]", true],
+    ["{'a': 1.0}", "[{'a': [1]}]", false],
+    ["{'a': True}", "[{'a': [1]}]", false],
+    ["{'a': 1}", "[{'a': [True]}]", false],
+    ["{'a': 1}", "[{'a': [1.0]}]", true],
+    ["{'f': 1.0}", "[{'f': [1]}]", true],
+    ["{'f': True}", "[{'f': [1.0]}]", false],
+    ["{'a': ''}", "[{'a': ['', 'x']}]", false],
+    ["{'a': 'x'}", "[{'a': ['', 'x']}]", true],
+    ["{}", "[{'a': ['', 'x']}]", true],
+    ["{'a': 'x'}", "[{'a': 'xyz'}]", false],
+    ["{'a': 'xyz'}", "[{'a': 'xyz'}]", true],
+    ["{}", "[{'a': 'xyz'}]", false],
+    ["{'a': {'b': True}}", "[{'a': [{'b': 1}]}]", false],
+  ])("object %s of %s, f a float: %s", (value, allowed, right) => {
+    expect(checkDict(py(value), items(allowed), STRICT, new Set(["f"])) === undefined).toBe(right);
+    const listed = checkDicts([py(value)], [{ type: "list", items: items(allowed) }], STRICT, new Set(["f"]));
+    expect(listed === undefined).toBe(right);
+  });
 });

@@ -1,0 +1,120 @@
+import { readJson } from "../../python/json.ts";
+import { TOOL_CALL_FORMS } from "../../tool-call-forms.ts";
+import type { Entry } from "./entry.ts";
+import { readPythonCalls } from "./python-calls.ts";
+
+/** Marks of any form that calls may have, known or not, whole or begun. Repeats are bounded, so that time is linear. */
+const MARKS: readonly RegExp[] = [
+  ...(TOOL_CALL_FORMS.flatMap(({ open, close }) => [open, close]).filter(
+    (mark) => mark !== undefined && !mark.source.includes("`"),
+  ) as RegExp[]),
+  /<[/|\s]{0,4}[\w:|-]{0,20}?(?:tools?|functions?|func|plugin|api)[\s_-]{0,3}(?:call|use|code|invo|request|start|begin|sep|section)/i,
+  /<[/\s]{0,3}(?:\w{1,20}:|\|\w{1,20}\|)?(?:invoke|function|parameter|tool_name|tool_input|arg_key|arg_value|action)(?:[\s=>:|]|$)/i,
+  /<\|[\s/]{0,3}(?:python_(?:tag|start)|(?:start_)?action|plugin|call|tool)/i,
+  /\[\/?(?:tool|function)_?(?:call|request|use)|\[(?:ARGS|CALL_ID)\]/i,
+  /```\s{0,3}(?:tool|function)_?(?:code|call|use)/i,
+  /\bfunctools\s{0,3}\[|\bto\s?=\s?functions?\b/i,
+  /\b(?:tool|function)_calls?["']?\s{0,3}[:=]\s{0,3}["']?[[{(]/i,
+  /^[\s*#>-]{0,8}action[ _]input\b/im,
+  /^[\s*#>-]{0,8}action[*\s]{0,4}:[\s*`]{0,6}(?:json\s{0,4})?[[{]/im,
+  /^\s{0,4}>>>\s{0,3}[\w.]{1,80}\n\s{0,4}\{/m,
+  /^[\w.$-]{1,80}\n\s{0,4}\{\s{0,4}["'}]/m,
+  /^[\s`>]{0,8}\[\s{0,4}[a-z_][\w.]{0,80}\s?\(/im,
+];
+
+const NAMED =
+  /["'](?:name|tool_name|function_name|function|tool|action|recipient_name)["']\s{0,4}:\s{0,4}["'{]/i;
+const GIVEN =
+  /["'](?:arguments|parameters|args|params|kwargs|input|inputs|tool_input|action_input)["']\s{0,4}:\s{0,4}(?:["']?\s{0,4}[{[]|$)/i;
+
+/**
+ * What in a text begins a call, in a form that is read or in any other, whole or not; undefined for a text that calls
+ * nothing. Prose may name the functions, `f`, `f()` or `f(city)`; with a value in the parentheses it is a call.
+ */
+export function attemptIn(text: string, entry: Entry): string | undefined {
+  const folded = fold(text);
+  if (MARKS.some((mark) => mark.test(text) || mark.test(folded))) return "marks of a call";
+  if (NAMED.test(folded) && GIVEN.test(folded)) return "a call in JSON";
+  if (offeredCalls(entry).some((call) => call.test(folded))) return "a call of a function";
+  if (isBegun(folded.trim()) || isNameOf(entry, folded.trim())) return "a call that does not end";
+  return readPythonCalls(folded.trim()).kind === "calls" ? "nothing but a call" : undefined;
+}
+
+/** What stands before the name in each form. */
+const OPENINGS: readonly string[] = TOOL_CALL_FORMS.map(({ write }) => fold(write("\0", {})).split("\0")[0]!);
+/** A text that begins as JSON of calls or as a list of calls in Python. */
+const BEGUN = /^(?:```\w{0,8}\s{0,4})?(?:\{|\[\s{0,4}\{|\[\s{0,4}[a-z_][\w.]{0,80}$)/i;
+
+/** Whether a text ends within the opening of a form, or is JSON that does not end. */
+function isBegun(text: string): boolean {
+  const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
+  const tail = at < 0 ? "" : text.slice(at);
+  if (tail.length > 1 && OPENINGS.some((opening) => opening.startsWith(tail))) return true;
+  return BEGUN.test(text) && readJson(text.replace(/^```\w{0,8}\s|\s*```$/g, "")) === undefined;
+}
+
+/** Whether a text is nothing but the name of a function, or its beginning. */
+const isNameOf = ({ functions }: Entry, text: string): boolean =>
+  text !== "" &&
+  functions.some(({ name }) => name.startsWith(text) || name.replaceAll(".", "_").startsWith(text));
+
+/** Without what only hides a mark: invisible characters, full-width and escaped ones, curly quotes. */
+function fold(text: string): string {
+  return text
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFKC")
+    .replace(/[▁＿]/g, "_")
+    .replace(/[“”„‟]/g, '"')
+    .replace(/[‘’‚‛]/g, "'")
+    .replace(/&lt;/gi, "<")
+    .replace(/&gt;/gi, ">")
+    .replace(/&quot;/gi, '"')
+    .replace(/\\(?=["'_[\]<>{}`])/g, "");
+}
+
+/** Calls of functions that are offered, by name: in JSON, before arguments in JSON, before values in parentheses. */
+function offeredCalls({ functions }: Entry): readonly RegExp[] {
+  if (functions.length === 0) return [];
+  const names = functions.flatMap(({ name }) => [name, name.replaceAll(".", "_")]);
+  const name = `(?:${[...new Set(names)].map(escaped).join("|")})`;
+  const alone = `(?<![\\w.])${name}(?!\\w)`;
+  const object = "\\{\\s{0,4}(?:[\"'}]|\\w{1,60}\\s{0,3}[:=]|$)";
+  const value = "(?:[\"'\\d[{-]|(?:true|false|none|null)\\b)";
+  return [
+    `["'](?:name|tool_name|function_name|function|tool|action|recipient_name)["']\\s{0,4}:\\s{0,4}["'](?:functions\\.)?${name}["']`,
+    `["']${name}["']\\s{0,4}:\\s{0,4}\\{`,
+    `(?:^|function)${name}["'\`*\\s]{0,4}(?::\\d+)?\\s{0,4}(?:\`\`\`\\w{0,8}\\s{0,4})?${object}`,
+    `${alone}["'\`*\\s]{0,4}(?::\\d+)?\\s{0,4}(?:[:=]|[-=]>|json|<[^<>\\n]{0,40}>)?\\s{0,4}(?:\`\`\`\\w{0,8}\\s{0,4})?${object}`,
+    `${alone}\\s{0,2}\\(\\s{0,4}[a-z_]\\w{0,60}\\s{0,2}=(?!=)(?!\\s{0,2}(?:\\.{3}|…|<))`,
+    `${alone}\\s{0,2}\\(\\s{0,4}${value}`,
+    `^[\\s\`]{0,8}${name}\\s?\\(\\s{0,4}\\)[\\s\`;]{0,8}$`,
+    `^[\\s*#>-]{0,8}action[*\\s]{0,4}:[\\s*\`]{0,6}${name}\\b`,
+  ].map((pattern) => new RegExp(pattern, "im"));
+}
+
+const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Blocks that are closed and empty, of every form in JSON; a list in one may have no item. */
+const EMPTY: readonly RegExp[] = [
+  ...new Set(
+    TOOL_CALL_FORMS.filter(({ body, open, close }) => body.kind === "json" && open && close).map(
+      ({ open, close }) => `${open!.source}\\s*(?:(\\[\\s*\\])\\s*)?${close!.source}`,
+    ),
+  ),
+].map((pattern) => new RegExp(pattern, "gi"));
+
+/** What gpt-oss thinks, and the heads of its messages. */
+const UNSPOKEN =
+  /<\|channel\|>analysis<\|message\|>[\s\S]*?(?:<\|end\|>|$)|<\|start\|>\w{1,20}|<\|channel\|>(?:final|commentary)/g;
+
+/** The text without thoughts and empty blocks of calls, and whether one of them, or the whole text, is an empty list. */
+export function withoutEmptyBlocks(text: string): { readonly rest: string; readonly isStated: boolean } {
+  let isStated = /^\s*\[\s*\]\s*$/.test(text);
+  let rest = text.replace(UNSPOKEN, "");
+  for (const empty of EMPTY)
+    rest = rest.replace(empty, (_, list?: string) => {
+      isStated ||= list !== undefined;
+      return "";
+    });
+  return { rest, isStated };
+}
