@@ -8,6 +8,10 @@ Needs torch, a run with `rollouts: { record: true }` and `checkpoint: { everySte
 objective and network of the tables below. From the weights and moments before a step and what rollouts/ says of it, it
 computes rewards, advantages, loss, gradient norm and the weights after, each by its published formula, and compares
 with what the run recorded. Exit 1 if anything is further off than LIMITS.
+
+Of a LoRA run A and B are the weights, over the base in checkpoints/warm-start or in the model folder that the recipe
+names (--base names another). A LoRA run keeps no adapters from before its first step, so that step is left out unless
+there was a warm start of the adapters. Tokens that an environment gave are read by the network and are in no sum.
 """
 import argparse
 import base64
@@ -27,6 +31,10 @@ def words(text, dtype):
     return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=dtype) if text else torch.empty(0, dtype=dtype)
 
 
+DTYPES = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}
+PEFT_PREFIX = "base_model.model."
+
+
 def read_tensors(path):
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -35,20 +43,64 @@ def read_tensors(path):
     tensors = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
-        tensors[name] = torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float32).reshape(entry["shape"]).double()
+        values = torch.frombuffer(bytearray(data[begin:end]), dtype=DTYPES[entry["dtype"]])
+        tensors[name.removeprefix(PEFT_PREFIX)] = values.reshape(entry["shape"]).double()
+    return tensors
+
+
+def read_weights(folder):
+    """Of a model folder or a checkpoint, without moments; A and B alone where the folder holds adapters."""
+    tensors = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        if not path.name.startswith("optimizer"):
+            tensors.update(read_tensors(path))
     return tensors
 
 
 class Checkpoint:
-    """Weights, moments and the number of optimizer steps of a folder in checkpoints/."""
+    """Weights that are trained, moments and the number of optimizer steps of a folder in checkpoints/."""
 
     def __init__(self, folder):
         self.config = json.loads((folder / "config.json").read_text())
         self.steps = json.loads((folder / "manifest.json").read_text())["body"]["optimizer"]["steps"]
-        self.weights = {}
-        self.moments = {}
-        for path in sorted(folder.glob("*.safetensors")):
-            (self.moments if path.name.startswith("optimizer") else self.weights).update(read_tensors(path))
+        self.weights = read_weights(folder)
+        self.moments = read_tensors(folder / "optimizer.safetensors")
+
+
+def holds_adapters(folder):
+    return (folder / "adapter_model.safetensors").exists()
+
+
+class Adapted:
+    """The network's weights as a function of those that are trained: of adapters W + alpha / r B A, else themselves."""
+
+    def __init__(self, base=None, lora=None):
+        self.base, self.scale = base, lora and lora["alpha"] / lora["rank"]
+
+    def __call__(self, trained):
+        if self.base is None:
+            return trained
+        out = dict(self.base)
+        for name, a in trained.items():
+            of = name.removesuffix(".lora_A.weight")
+            if of != name:
+                out[f"{of}.weight"] = self.base[f"{of}.weight"] + self.scale * trained[f"{of}.lora_B.weight"] @ a
+        return out
+
+
+def adapted_by(run, recipe, given):
+    """How a run's trained weights become its network's."""
+    if recipe["model"]["weightStorage"] != "f32":
+        sys.exit("replica.py knows weights stored as f32; bf16 rounds weights, keys and values, which it does not")
+    lora = recipe.get("lora")
+    if lora is None:
+        return Adapted()
+    started = run / "checkpoints" / "warm-start"
+    kept = started if started.is_dir() and not holds_adapters(started) else None
+    named = given or kept or Path(recipe["model"].get("folder", run))
+    if not (base := read_weights(named)):
+        sys.exit(f"{named} has no weights: name the folder of the base by --base")
+    return Adapted(base, lora)
 
 
 def rms_norm(x, weight, eps):
@@ -169,6 +221,15 @@ def advantages_of(rewards, rule):
     return [a / (std + 1e-6) for a in out]
 
 
+def chosen_of(rollout, tokens):
+    """Which tokens the policy chose: all but those that its environment gave."""
+    mask = torch.ones(tokens, dtype=torch.bool)
+    given = rollout.get("given", [])
+    for begin, end in zip(given[::2], given[1::2]):
+        mask[begin:end] = False
+    return mask
+
+
 class Step:
     """One recorded step: its first line, and the rollouts it trained on with what belongs to them."""
 
@@ -185,12 +246,13 @@ class Step:
                 if "sequence" not in rollout:
                     continue
                 tokens = words(rollout["tokens"], torch.int32).long()
-                self.differ("weight", rollout["weight"], weight_of(self.trained, len(tokens), len(judged)))
-                self.rollouts.append((rollout, words(group["prompt"], torch.int32).long(), tokens))
+                chosen = chosen_of(rollout, len(tokens))
+                self.differ("weight", rollout["weight"], weight_of(self.trained, int(chosen.sum()), len(judged)))
+                self.rollouts.append((rollout, words(group["prompt"], torch.int32).long(), tokens, chosen))
 
     def check_group(self, rollouts, solve_rate, recipe):
         for rollout in rollouts:
-            length = len(base64.b64decode(rollout["tokens"])) // 4
+            length = int(chosen_of(rollout, len(base64.b64decode(rollout["tokens"])) // 4).sum())
             self.differ("reward", rollout["reward"], reward_of(rollout, length, solve_rate, recipe))
         advantages = advantages_of([r["reward"] for r in rollouts], recipe["advantages"]) if rollouts else []
         for rollout, advantage in zip(rollouts, advantages):
@@ -207,11 +269,12 @@ class Step:
         o = self.trained["objective"]
         low, high = 1 - o["clipLow"], 1 + o["clipHigh"]
         total = torch.zeros((), dtype=torch.float64)
-        for rollout, prompt, tokens in self.rollouts:
-            n, ids = len(tokens), torch.cat([prompt, tokens])
-            log_p = (logits_of(weights, config, ids)[len(prompt) - 1 : -1] / o["temperature"]).log_softmax(-1)
-            new = log_p.gather(1, tokens[:, None])[:, 0]
-            log_ratio = new - words(rollout["logprobs"], torch.float32).double()
+        for rollout, prompt, tokens, chosen in self.rollouts:
+            n, ids = int(chosen.sum()), torch.cat([prompt, tokens])
+            logits = logits_of(weights, config, ids)[len(prompt) - 1 : -1][chosen]
+            log_p = (logits / o["temperature"]).log_softmax(-1)
+            new = log_p.gather(1, tokens[chosen][:, None])[:, 0]
+            log_ratio = new - words(rollout["logprobs"], torch.float32).double()[chosen]
             advantage = torch.tensor(rollout["advantage"], dtype=torch.float32).double()
             by_sequence = o["objective"] == "gspo"
             ratio, weight = (log_ratio.mean() if by_sequence else log_ratio).exp(), 1.0
@@ -222,18 +285,18 @@ class Step:
             share = 1 / (self.trained["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
             if "reference" in rollout:
-                gap = words(rollout["reference"], torch.float32).double() - new
+                gap = words(rollout["reference"], torch.float32).double()[chosen] - new
                 total = total + o["klCoef"] * share * (gap.expm1() - gap).sum()
             if set(rollout["versions"][1::2]) | set(rollout["oldestKv"][1::2]) == {self.head["versionBefore"]}:
                 self.differ("logprob", 0.0, log_ratio.abs().max().item(), 1.0)
         return total
 
-    def compare(self, before, after):
+    def compare(self, before, after, adapted):
         weights = {name: w.clone().requires_grad_() for name, w in before.weights.items()}
-        loss = self.loss(weights, before.config)
+        loss = self.loss(adapted(weights), before.config)
         gradients = dict(zip(weights, torch.autograd.grad(loss, list(weights.values()))))
         norm = math.sqrt(sum(g.square().sum().item() for g in gradients.values()))
-        scale = sum(r["weight"] * abs(r["advantage"]) for r, _, _ in self.rollouts)
+        scale = sum(r["weight"] * abs(r["advantage"]) for r, *_ in self.rollouts)
         self.differ("loss", self.trained["loss"], loss.item(), scale)
         self.differ("gradient", self.trained["gradNorm"], norm)
         moved = missed = 0.0
@@ -261,22 +324,26 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("run", type=Path)
     arguments.add_argument("--steps", help="comma-separated; default: all that have both checkpoints")
+    arguments.add_argument("--base", type=Path, help="of a LoRA run: the folder of the weights under the adapters")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     torch.set_num_threads(1)  # matrices are small, and idle threads spin
     recipe = json.loads((given.run / "run.json").read_text())["config"]
     wanted = given.steps and {int(s) for s in given.steps.split(",")}
     results = []
+    adapted = adapted_by(given.run, recipe, given.base)
     for path in sorted((given.run / "rollouts").glob("step-*.jsonl")):
         number = int(path.stem.split("-")[1])
         names = [f"step-{number - 1:06d}" if number > 1 else "warm-start", f"step-{number:06d}"]
         folders = [given.run / "checkpoints" / name for name in names]
         if (wanted and number not in wanted) or not all(folder.is_dir() for folder in folders):
             continue
+        if adapted.base is not None and not holds_adapters(folders[0]):
+            continue
         step = Step(path, recipe)
         if step.trained is None or step.trained["skipped"]:
             continue
-        step.compare(*map(Checkpoint, folders))
+        step.compare(*map(Checkpoint, folders), adapted)
         results.append({"step": number, "objective": step.trained["objective"]["objective"], "sequences": len(step.rollouts), **step.worst})
     for result in results:
         print(json.dumps(result) if given.json else "  ".join(f"{k} {v:.1e}" if isinstance(v, float) else f"{k} {v}" for k, v in result.items()))

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import type { Environment } from "../../lib/domains/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
@@ -51,9 +52,44 @@ function replica(): Record<string, number>[] {
   return steps;
 }
 
+/** Answers each message until the sum of its characters is a multiple of five; right by chance. */
+const talking: Environment<{ sum: number }> = {
+  reset: () => ({ sum: 0 }),
+  step: (state, { text }) => {
+    for (const character of text) state.sum += character.charCodeAt(0);
+    return state.sum % 5 === 0 ? { done: true } : { observation: ` ok ${state.sum}: <eos> ` };
+  },
+  score: ({ sum }) => (sum % 2 === 0 ? 1 : 0),
+};
+const episodes: Partial<RecipeInput> = {
+  domains: {
+    math: { weight: 0.3, source: "procedural/math" },
+    logic: {
+      weight: 0.7,
+      source: "procedural/logic",
+      environment: talking,
+      episode: { maxTurns: 4, maxTurnTokens: 6 },
+    },
+  },
+  warmStart: { steps: 8, batchSize: 16, mixture: { math: 1 }, warmupSteps: 2 },
+};
+
 const clip = { clipLow: 0.05, clipHigh: 0.05 };
 const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo", { objective: { kind: "gspo" } }],
+  ["adapters", { lora: { rank: 4, alpha: 8 }, optimizer: { lr: 1e-2, weightDecay: 0.1 } }],
+  [
+    "adapters of two matrices, with a KL term",
+    {
+      lora: { rank: 2, alpha: 3, targets: ["q_proj", "down_proj"] },
+      objective: { kind: "grpo", klCoef: 0.05 },
+    },
+  ],
+  ["episodes, gspo by length", { ...episodes, objective: { kind: "gspo", sequenceWeight: "length" } }],
+  [
+    "episodes, dapo with a KL and an entropy term",
+    { ...episodes, objective: { kind: "dapo", klCoef: 0.05, entropyCoef: 0.01 } },
+  ],
   [
     "cispo with a KL and an entropy term",
     { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },
@@ -143,12 +179,14 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ],
 ];
 
-test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, longest ? CASES.length : 2))(
+test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, longest ? CASES.length : 5))(
   "recorded steps are those of a float64 replica: %s",
   async (_, rest) => {
     await record(rest);
     const steps = replica();
     expect(steps.length).toBeGreaterThanOrEqual(4);
+    const recorded = readFileSync(join(dir, "rollouts", "step-000005.jsonl"), "utf8");
+    expect(recorded.includes('"given":[')).toBe("domains" in rest);
   },
   patient(300_000),
 );
