@@ -100,8 +100,9 @@ export function sampledTokens({
 export interface ScoredVerdict {
   readonly status: "correct" | "partial" | "wrong" | "no_answer" | "unparsable";
   /**
-   * 1 exactly when status is "correct", below 1 when it is "partial", otherwise 0; but that reference modes, which
-   * training does not use, give `wrong` a part where their original does.
+   * Of a verifier: 1 exactly when status is "correct", below 1 when it is "partial", otherwise 0; but that reference
+   * modes, which training does not use, give `wrong` a part where their original does. Of a recipe's own reward any
+   * finite number, whose status its scale decides (RewardScale).
    */
   readonly score: number;
   /** A few words for people and for counting, e.g. "numbers not used exactly once". */

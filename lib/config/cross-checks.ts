@@ -1,6 +1,7 @@
 import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { hasExpert } from "./environment.ts";
+import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 
@@ -171,12 +172,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
   {
     paths: ["domains", "evaluation.sets"],
-    rule: ({ domains, evaluation: { sets } }) => {
-      const twice = [...Object.entries(domains), ...Object.entries(sets)].find(
-        ([, d]) => d.reward !== undefined && d.rewards !== undefined,
-      );
-      return twice && `gives ${twice[0]} both reward and rewards; name one judge, or several with weights`;
-    },
+    rule: ({ domains, evaluation: { sets } }) => rewardsFault({ ...sets, ...domains }),
   },
   {
     paths: ["domains", "evaluation.sets"],

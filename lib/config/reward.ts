@@ -62,15 +62,67 @@ export type RewardChoice = z.output<typeof choiceSchema>;
 
 const rewardChoice = choiceSchema as unknown as z.ZodType<RewardChoice, Written>;
 
+/** Largest magnitude of a reward: the trainer takes advantages in f32. */
+const MOST_REWARD = 1e9;
+const rewardNumber = z.number().min(-MOST_REWARD).max(MOST_REWARD);
+
+/** How a reward's numbers are read (RewardScale). */
+const scale = {
+  /** Lowest and highest number that it returns, mapped to scores 0 and 1. */
+  range: z
+    .tuple([rewardNumber, rewardNumber])
+    .refine(([low, high]) => low < high, "it is [lowest, highest], and the first must be below the second")
+    .optional(),
+  /** Numbers from here on count as solved; by default the top of `range`, or 1. */
+  solvedAt: rewardNumber.optional(),
+};
+
+interface ScaledReward {
+  readonly reward?: RewardChoice | undefined;
+  readonly range?: readonly [number, number] | undefined;
+  readonly solvedAt?: number | undefined;
+}
+
+interface JudgedBy extends ScaledReward {
+  readonly rewards?: Readonly<Record<string, ScaledReward>> | undefined;
+}
+
+/** What is wrong with the rewards of domains or validation sets by name; undefined if nothing is. */
+export function rewardsFault(judged: Readonly<Record<string, JudgedBy>>): string | undefined {
+  for (const [name, { rewards, ...one }] of Object.entries(judged)) {
+    if (one.reward !== undefined && rewards !== undefined)
+      return `gives ${name} both reward and rewards; name one judge, or several with weights`;
+    const parts = Object.entries(rewards ?? {}).map(
+      ([part, own]) => [`${name}.rewards.${part}`, own] as const,
+    );
+    for (const [place, own] of [[name, one] as const, ...parts]) {
+      const fault = scaleFault(own);
+      if (fault !== undefined) return `${place} ${fault}`;
+    }
+  }
+  return undefined;
+}
+
+function scaleFault({ reward, range, solvedAt }: ScaledReward): string | undefined {
+  if (range === undefined && solvedAt === undefined) return undefined;
+  if (reward === undefined || reward === "verifier")
+    return "has range or solvedAt, which read the numbers of a reward: a function, a module or a judge";
+  if (range === undefined || solvedAt === undefined) return undefined;
+  const [low, high] = range;
+  if (solvedAt > low && solvedAt <= high) return undefined;
+  return `has solvedAt ${solvedAt}, which is not above ${low} and at most ${high}, its range`;
+}
+
 /** The schema's part that says who judges a domain, or a validation set, instead of the problem's own verifier. */
 export const domainRewards = {
   /** One judge. */
   reward: rewardChoice.optional(),
+  ...scale,
   /** Several, each with its weight, any scale: the score is their weighted mean. */
   rewards: z
     .record(
       z.string().regex(/^[\w.-]{1,64}$/, "a reward's name is of letters, digits, _ . and -"),
-      z.strictObject({ weight: positive(), reward: rewardChoice }),
+      z.strictObject({ weight: positive(), reward: rewardChoice, ...scale }),
     )
     .refine((parts) => Object.keys(parts).length > 0, "it is empty; name at least one reward")
     .optional(),

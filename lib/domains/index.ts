@@ -37,6 +37,7 @@ export {
   rewardedProblem,
   rewardName,
 } from "./reward.ts";
+export { type RewardScale, scaledVerdict } from "./reward-scale.ts";
 export { writeSampleRows } from "./sample-rows.ts";
 export type { Completion, Verifier, VerifierModule } from "./verifier.ts";
 export {

@@ -3,7 +3,8 @@ import type { ProblemSource } from "../data/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { checkedReference } from "./checked.ts";
 import { finalResponse } from "./final-response.ts";
-import { type Completion, fraction } from "./verifier.ts";
+import { type RewardScale, scaledVerdict } from "./reward-scale.ts";
+import type { Completion } from "./verifier.ts";
 
 /** What a reward function is given. */
 export interface RewardInput {
@@ -21,8 +22,13 @@ export interface RewardInput {
   readonly signal: AbortSignal;
 }
 
-/** A number in [0, 1], 1 for an answer that is right, or a verdict. What it throws makes the completion unscored. */
-export type RewardFunction = (input: RewardInput) => number | Verdict | Promise<number | Verdict>;
+/**
+ * Any finite number, a boolean (1 or 0), or a verdict. A number of 1 or more, or what the recipe's `solvedAt` says, is an
+ * answer that is right. What it throws makes the completion unscored.
+ */
+export type RewardFunction = (input: RewardInput) => Rewarded | Promise<Rewarded>;
+
+type Rewarded = number | boolean | Verdict;
 
 const referenceSchema = z.object({
   prompt: z.string(),
@@ -78,17 +84,18 @@ export function rewardedBy(source: ProblemSource, domain: string): ProblemSource
 
 const MOST_CHARS = 500;
 
-/** Checks what a reward function returned, which is not compiled against our types. */
-export function rewardVerdict(returned: unknown, check: (verdict: Verdict) => Verdict): Verdict {
-  if (typeof returned === "number") {
-    if (returned >= 0 && returned <= 1)
-      return fraction(returned, `reward ${Number(returned.toPrecision(12))}`);
-    return { status: "unscored", cause: `the reward returned ${returned}, which is not in [0, 1]` };
-  }
+/** Checks what a reward function returned, which is not compiled against our types; `scale` is of its numbers. */
+export function rewardVerdict(
+  returned: unknown,
+  check: (verdict: Verdict) => Verdict,
+  scale?: RewardScale,
+): Verdict {
+  if (typeof returned === "number" || typeof returned === "boolean")
+    return scaledVerdict(Number(returned), scale);
   if (typeof returned !== "object" || returned === null)
     return {
       status: "unscored",
-      cause: `the reward returned ${shown(returned)}, neither a number nor a verdict`,
+      cause: `the reward returned ${shown(returned)}, neither a number, a boolean nor a verdict`,
     };
   return check(returned as Verdict);
 }

@@ -72,6 +72,7 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
   const left = columns - (1 + nameWidth + 7 + 8 + 16);
   const spark = Math.min(SPARK.most, Math.max(SPARK.least, Math.floor(left / 2)));
   const trend = trendOver(state.steps, spark);
+  const scores = scoreLimits(state.steps);
   const head =
     padEnd("", nameWidth) +
     padEnd("score", spark + 7) +
@@ -83,17 +84,25 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
     const mix = now[`mixture/completed/${domain}`];
     return (
       padEnd(domain, nameWidth) +
-      trend(`score/mean/${domain}`, paint, [0, 1], 2) +
+      trend(`score/mean/${domain}`, paint, scores, 2) +
       trend(`length/mean/${domain}`, paint, undefined, 1) +
       padStart(`${share(mix)} / ${share(target)} %`, 16)
     );
   });
   const all =
     padEnd("all", nameWidth) +
-    trend("score/mean", style.bold, [0, 1], 2) +
+    trend("score/mean", style.bold, scores, 2) +
     trend("length/mean", style.bold, undefined, 1) +
     padStart(`MAD ${percent(now["mixture/completed/mad"], 2)}`, 16);
   return [style.dim(head), ...rows, all].map((line) => ` ${line}`);
+}
+
+/** [0, 1], or further where a recipe's own reward went beyond. */
+function scoreLimits(steps: readonly StepRecord[]): readonly [number, number] {
+  const seen = steps.flatMap(({ metrics }) =>
+    Object.keys(metrics).flatMap((name) => (name.startsWith("score/mean") ? [metrics[name]!] : [])),
+  );
+  return [Math.min(0, ...seen), Math.max(1, ...seen)];
 }
 
 function share(fraction: number | undefined): string {

@@ -57,3 +57,24 @@ test("one judge and several at once are refused", () => {
     },
   ]);
 });
+
+test.each([
+  ["beside no reward", { solvedAt: 0.5 }, "math has range or solvedAt, which read the numbers of a reward"],
+  ["of the verifier", { reward: "verifier", range: [0, 2] }, "math has range or solvedAt"],
+  [
+    "of a part",
+    { rewards: { a: { weight: 1, reward: "./a.ts", range: [0, 2], solvedAt: 3 } } },
+    "math.rewards.a has solvedAt 3, which is not above 0 and at most 2, its range",
+  ],
+])("a scale %s is refused where it can mean nothing", (_, domain, message) => {
+  const fields = Object.entries(domain).map(([name, value]) => [`domains.math.${name}`, value]);
+  const [issue, ...others] = issuesOf(changed(Object.fromEntries(fields)));
+  expect(issue!.message).toContain(message);
+  expect(others).toEqual([]);
+});
+
+test("a range is two numbers in order", () => {
+  const issues = issuesOf(changed({ "domains.math.reward": "./a.ts", "domains.math.range": [1, -1] }));
+  expect(issues[0]).toMatchObject({ path: "domains.math.range" });
+  expect(issues[0]!.message).toContain("it is [lowest, highest]");
+});

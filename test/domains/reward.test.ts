@@ -1,4 +1,4 @@
-// Mutants tried: a number above 1 taken, NaN taken for 0, the prompt left out, the answer with its thought, held-out
+// Mutants tried: NaN taken for 0, the prompt left out, the answer with its thought, held-out
 // problems judged by their own verifier.
 import { expect, test } from "vitest";
 import type { ProblemSource } from "../../lib/data/index.ts";
@@ -77,19 +77,20 @@ test.each([
   [0.25, { status: "partial", score: 0.25 }],
   [0, { status: "wrong", score: 0 }],
   [-0, { status: "wrong", score: 0 }],
-])("the number %d is a score", (returned, verdict) => {
+  [1.05, { status: "correct", score: 1.05 }],
+  [-1, { status: "wrong", score: -1 }],
+  [true, { status: "correct", score: 1 }],
+  [false, { status: "wrong", score: 0 }],
+])("%j is a score", (returned, verdict) => {
   expect(rewardVerdict(returned, same)).toMatchObject(verdict);
 });
 
 test.each([
-  [Number.NaN, "the reward returned NaN, which is not in [0, 1]"],
-  [1.0001, "the reward returned 1.0001, which is not in [0, 1]"],
-  [-0.5, "the reward returned -0.5, which is not in [0, 1]"],
-  [Number.POSITIVE_INFINITY, "the reward returned Infinity, which is not in [0, 1]"],
-  ["0.5", 'the reward returned "0.5", neither a number nor a verdict'],
-  [undefined, "the reward returned undefined, neither a number nor a verdict"],
-  [null, "the reward returned null, neither a number nor a verdict"],
-  [true, "the reward returned true, neither a number nor a verdict"],
+  [Number.NaN, "the reward returned NaN, which is not a finite number"],
+  [Number.POSITIVE_INFINITY, "the reward returned Infinity, which is not a finite number"],
+  ["0.5", 'the reward returned "0.5", neither a number, a boolean nor a verdict'],
+  [undefined, "the reward returned undefined, neither a number, a boolean nor a verdict"],
+  [null, "the reward returned null, neither a number, a boolean nor a verdict"],
 ])("%j is no score", (returned, cause) => {
   expect(rewardVerdict(returned, same)).toEqual({ status: "unscored", cause });
 });

@@ -1,5 +1,7 @@
 import type { RunEvents } from "./run-face.ts";
 
+const MOST_EARLY = 20;
+
 type Listener = (...args: unknown[]) => unknown;
 
 /**
@@ -27,7 +29,7 @@ export class Announcer {
   }
 
   emit<E extends keyof RunEvents>(event: E, ...args: RunEvents[E]): void {
-    if (event === "warning" && !this.hears(event)) return void this.#early.push(String(args[0]));
+    if (event === "warning" && !this.hears(event)) return void this.#keepEarly(String(args[0]));
     if (event === "warning") this.#tellEarly();
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
@@ -37,6 +39,11 @@ export class Announcer {
         this.#warn(event, error);
       }
     }
+  }
+
+  /** The first ones: a program that never listens must not gather them for a whole run. */
+  #keepEarly(message: string): void {
+    if (this.#early.length < MOST_EARLY) this.#early.push(message);
   }
 
   #tellEarly(): void {

@@ -39,7 +39,7 @@ export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
   let over = false;
   return ({ group: { rollouts } }) => {
     if (over || rollouts.length === 0) return;
-    over = rollouts.some(({ verdict }) => verdict.score > 0);
+    over = rollouts.some(({ verdict }) => verdict.score !== 0);
     if (over) return;
     if (answers.length < SHOWN_ANSWERS) answers.push(rollouts[0]!);
     seen += 1;

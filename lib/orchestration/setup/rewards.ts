@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
-import { rewardName } from "../../domains/index.ts";
+import { type RewardScale, rewardName } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
 
@@ -14,20 +14,24 @@ const judgedOf = ({ domains, evaluation }: Recipe) => ({ ...evaluation.sets, ...
 
 /** @param domain or validation set. Undefined where its problems name their verifiers. */
 export function rewardPlan(recipe: Recipe, domain: string): RewardPlan | undefined {
-  const { reward, rewards } = judgedOf(recipe)[domain]!;
+  const { reward, rewards, range, solvedAt } = judgedOf(recipe)[domain]!;
   const functions = rewardFunctions(recipe);
   const verifier = rewardName(domain);
   if (rewards !== undefined) {
-    const [first, ...others] = Object.entries(rewards).map(([name, { weight, reward: choice }]) => {
+    const [first, ...others] = Object.entries(rewards).map(([name, { weight, reward: choice, ...own }]) => {
       const part = rewardName(domain, name);
-      return { verifier: part, name, weight, giver: giverOf(choice, functions.get(part)) };
+      return { verifier: part, name, weight, ...scaleOf(own), giver: giverOf(choice, functions.get(part)) };
     });
     return { verifier, parts: [first!, ...others], isSum: true };
   }
   if (reward === undefined) return undefined;
   const giver = giverOf(reward, functions.get(verifier));
-  return { verifier, parts: [{ verifier, name: domain, weight: 1, giver }], isSum: false };
+  const part = { verifier, name: domain, weight: 1, ...scaleOf({ range, solvedAt }), giver };
+  return { verifier, parts: [part], isSum: false };
 }
+
+const scaleOf = (scale: RewardScale): { readonly scale?: RewardScale } =>
+  scale.range === undefined && scale.solvedAt === undefined ? {} : { scale };
 
 function giverOf(
   choice: RewardChoice,

@@ -1,4 +1,5 @@
 import { type RewardFunction, rewardedReference, rewardInput, rewardVerdict } from "../../domains/reward.ts";
+import type { RewardScale } from "../../domains/reward-scale.ts";
 import type { Verdict } from "../../records.ts";
 import { Semaphore } from "../../semaphore.ts";
 import { checkVerdict } from "./judging.ts";
@@ -9,6 +10,7 @@ import { VerifierMeter } from "./verifier-stats.ts";
 
 export interface FunctionVerifierOptions {
   readonly reward: RewardFunction;
+  readonly scale?: RewardScale | undefined;
   readonly timeoutMs: number;
   /** Calls at the same time. */
   readonly concurrency: number;
@@ -62,7 +64,7 @@ export class FunctionVerifier {
     }
     if ("thrown" in settled)
       return { status: "unscored", cause: `the reward threw: ${faultOf(settled.thrown)}` };
-    return rewardVerdict(settled.returned, (verdict) => checkVerdict(verdict, false));
+    return rewardVerdict(settled.returned, (verdict) => checkVerdict(verdict, false), this.#options.scale);
   }
 
   /** Calls the function; `blockedMs` is the time it took to return, settled or not. */

@@ -100,7 +100,7 @@ async function judge(
   index: number,
   { verifier, references, log, time }: Judging,
 ): Promise<Verdict> {
-  const { members, moduleUrl, timeoutMs, isReward = false } = job;
+  const { members, moduleUrl, timeoutMs, isReward = false, scale } = job;
   const { reference, text, finish } = members[index]!;
   try {
     if (!references.has(reference)) {
@@ -110,7 +110,7 @@ async function judge(
     log.begin("verifying", isReward ? timeoutMs + TIMER_SLACK_MS : timeoutMs, index);
     if (isReward) time.begin();
     const verdict = await verifier.verify({ text, finish }, references.get(reference), time.signal);
-    if (isReward) return rewardVerdict(verdict, (one) => checkVerdict(one, false));
+    if (isReward) return rewardVerdict(verdict, (one) => checkVerdict(one, false), scale);
     return checkVerdict(verdict as Verdict, moduleUrl === undefined);
   } catch (error) {
     return { status: "unscored", cause: `verifier threw: ${faultOf(error, moduleUrl)}` };

@@ -1,3 +1,4 @@
+import type { RewardScale } from "../../domains/reward-scale.ts";
 import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
@@ -35,6 +36,8 @@ export interface PooledVerifierOptions {
   readonly moduleUrl?: string | undefined;
   /** The module is a reward of the recipe's. */
   readonly isReward?: boolean | undefined;
+  /** Of such a reward's numbers. */
+  readonly scale?: RewardScale | undefined;
   /** Of a built-in verifier. */
   readonly domain?: string | undefined;
   /** Limits where the verifier states none. */
@@ -144,12 +147,13 @@ export class PooledVerifier {
   }
 
   #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
-    const { name, moduleUrl, isReward, domain } = this.#options;
+    const { name, moduleUrl, isReward, scale, domain } = this.#options;
     const { heapMb, timeoutMs } = this.#limits;
     return this.#workers.run(heapMb, {
       verifier: name,
       ...(moduleUrl === undefined ? {} : { moduleUrl }),
       ...(isReward && { isReward }),
+      ...(scale && { scale }),
       ...(domain === undefined ? {} : { domain }),
       members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
       timeoutMs,

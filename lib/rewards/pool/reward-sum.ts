@@ -1,5 +1,4 @@
 import { rewardedReference } from "../../domains/reward.ts";
-import { fraction } from "../../domains/verifier.ts";
 import type { ScoredVerdict, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
 
@@ -50,11 +49,14 @@ export class RewardSum implements Judges {
     }
     const total = this.#parts.reduce((sum, { weight }) => sum + weight, 0);
     const mean = this.#parts.reduce((sum, { weight }, i) => sum + (weight / total) * scored[i]!.score, 0);
-    // rounding must neither solve a problem nor leave one unsolved
-    const isWhole = scored.every(({ score }) => score === 1);
-    const score = isWhole ? 1 : Math.min(mean, BELOW_ONE);
     const parts = Object.fromEntries(scored.map((verdict, i) => [this.#parts[i]!.name, verdict.score]));
-    return { ...fraction(score, this.#reason(scored)), parts };
+    const reason = this.#reason(scored);
+    // Where no part goes beyond 1, rounding must neither solve a problem nor leave one unsolved.
+    const most = Math.max(...scored.map(({ score }) => score));
+    if (scored.every(({ status }) => status === "correct"))
+      return { status: "correct", score: scored.every(({ score }) => score === 1) ? 1 : mean, reason, parts };
+    const score = most <= 1 ? Math.min(mean, BELOW_ONE) : mean;
+    return { status: score > 0 ? "partial" : "wrong", score, reason, parts };
   }
 
   #reason(scored: readonly ScoredVerdict[]): string {

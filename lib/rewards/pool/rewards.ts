@@ -1,4 +1,5 @@
 import type { RewardFunction } from "../../domains/reward.ts";
+import type { RewardScale } from "../../domains/reward-scale.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
 import { Judge, type JudgeOptions } from "../judge/judge.ts";
@@ -31,6 +32,7 @@ export interface RewardPart {
   readonly name: string;
   readonly weight: number;
   readonly giver: RewardGiver;
+  readonly scale?: RewardScale | undefined;
 }
 
 /** How problems are judged that name this verifier: by one reward, or by the weighted mean of several. */
@@ -77,27 +79,31 @@ export function openReward(
   ];
 }
 
-function openGiver({ verifier, giver }: RewardPart, place: RewardPlace): CountedJudge {
+function openGiver({ verifier, giver, scale }: RewardPart, place: RewardPlace): CountedJudge {
   if (giver.by === "verifier") return ownVerifier(place.verify);
   const { workers, defaults, closing } = place;
   if (giver.by === "module") {
-    const options = { name: verifier, moduleUrl: giver.url, isReward: true, defaults };
+    const options = { name: verifier, moduleUrl: giver.url, isReward: true, scale, defaults };
     return new PooledVerifier(options, workers);
   }
-  if (giver.by === "judge") return openJudge(giver.judge, closing);
+  if (giver.by === "judge") return openJudge(giver.judge, scale, closing);
   const { name, reward, timeoutMs = defaults.timeoutMs, concurrency = CALLS_AT_ONCE } = giver;
   if (reward === undefined) return absent(name, verifier);
-  const calls = new FunctionVerifier({ reward, timeoutMs, concurrency, closing });
+  const calls = new FunctionVerifier({ reward, scale, timeoutMs, concurrency, closing });
   return { meter: calls.meter, timeoutMs, judge: (requests) => calls.judge(requests) };
 }
 
 /** Its requests have limits of their own; the whole of them has none. */
-function openJudge(options: JudgeOptions, closing: AbortSignal): CountedJudge {
+function openJudge(
+  options: JudgeOptions,
+  scale: RewardScale | undefined,
+  closing: AbortSignal,
+): CountedJudge {
   const model = new Judge(options);
   closing.addEventListener("abort", () => model[Symbol.dispose](), { once: true });
   const reward: RewardFunction = (input) => model.judge(input);
   const { concurrency } = options;
-  const calls = new FunctionVerifier({ reward, timeoutMs: LONGEST_TIMER_MS, concurrency, closing });
+  const calls = new FunctionVerifier({ reward, scale, timeoutMs: LONGEST_TIMER_MS, concurrency, closing });
   const { timeoutMs } = options;
   return {
     meter: calls.meter,

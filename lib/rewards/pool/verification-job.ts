@@ -1,4 +1,5 @@
 import { readSync, writeSync } from "node:fs";
+import type { RewardScale } from "../../domains/reward-scale.ts";
 import type { VerifierLimits } from "../../domains/verifier.ts";
 import type { FinishReason, Verdict } from "../../records.ts";
 
@@ -12,6 +13,8 @@ export interface VerificationJob {
   readonly moduleUrl?: string;
   /** The module is a reward of a recipe: "module.ts#name", and a function may take the place of the verifier. */
   readonly isReward?: boolean;
+  /** Of such a reward's numbers. */
+  readonly scale?: RewardScale;
   /** Domain of a built-in verifier. */
   readonly domain?: string;
   readonly members: readonly {

@@ -44,15 +44,15 @@ test("every way to answer, and to fail, in the order of the requests", async () 
     { status: "partial", score: 0.5, reason: "reward 0.5" },
     { status: "partial", score: 0.25, reason: "a verdict" },
     { status: "unscored", cause: "the reward threw: my bug" },
-    { status: "unscored", cause: "the reward returned NaN, which is not in [0, 1]" },
-    { status: "unscored", cause: "the reward returned 1.5, which is not in [0, 1]" },
-    { status: "unscored", cause: 'the reward returned "0.5", neither a number nor a verdict' },
-    { status: "unscored", cause: "the reward returned undefined, neither a number nor a verdict" },
+    { status: "unscored", cause: "the reward returned NaN, which is not a finite number" },
+    { status: "correct", score: 1.5, reason: "reward 1.5" },
+    { status: "unscored", cause: 'the reward returned "0.5", neither a number, a boolean nor a verdict' },
+    { status: "unscored", cause: "the reward returned undefined, neither a number, a boolean nor a verdict" },
     { status: "unscored", cause: "the service is down" },
     { status: "unscored", cause: "the verifier returned status correct with score 0.5" },
   ]);
   const { calls, retries, unscored, timeouts } = verifier.meter.snapshot();
-  expect({ calls, retries, unscored, timeouts }).toEqual({ calls: 17, retries: 7, unscored: 7, timeouts: 0 });
+  expect({ calls, retries, unscored, timeouts }).toEqual({ calls: 16, retries: 6, unscored: 6, timeouts: 0 });
 });
 
 test("what does not settle is left behind at the limit, twice, and never scored", async () => {
