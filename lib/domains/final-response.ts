@@ -1,14 +1,12 @@
-const END_OF_RESPONSE = "<eos>";
+import { withoutEndTokens } from "./end-tokens.ts";
 
 /**
- * The response of a completion after its thinking: the text after the last `</think>`, and inside that the last
+ * The response of a completion after its thinking, without the tokens that end a turn: the text after the last `</think>`, and inside that the last
  * `[BEGIN FINAL RESPONSE]` up to its `[END FINAL RESPONSE]`; the whole text where neither is used. A thought that was
  * opened and never closed leaves an empty response: its scratch work is no answer.
  */
 export function finalResponse(completion: string): string {
-  const text = completion.endsWith(END_OF_RESPONSE)
-    ? completion.slice(0, -END_OF_RESPONSE.length)
-    : completion;
+  const text = withoutEndTokens(completion);
   const closed = text.lastIndexOf("</think>");
   if (text.lastIndexOf("<think>") > closed) return "";
   return between(closed < 0 ? text : text.slice(closed + "</think>".length)).trim();

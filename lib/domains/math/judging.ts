@@ -2,6 +2,7 @@ import { HoneError } from "../../errors.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { correct, noAnswer, unparsable, wrong } from "../verifier.ts";
 import { lastStated, type Marker } from "./answer-line.ts";
+import type { Tail } from "./boxed.ts";
 import { Budget } from "./budget.ts";
 import { matches } from "./compare.ts";
 import { BudgetExceeded } from "./rational.ts";
@@ -21,6 +22,10 @@ export interface Rules {
   read(tail: string, gold?: Reading): Reading | undefined;
   /** The verdict on two readings in cases that do not depend on their values. */
   decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
+  /** Pairs of readings that say the same as these two, any of which may be equal. */
+  essences?(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[];
+  /** The last box of a response, with what belongs to it. */
+  boxOf?(response: string): Tail;
   /** Why an answer is refused even if it is equal; undefined for an honest one. */
   evasion?(gold: Value, answer: Reading, budget: Budget): string | undefined;
 }
@@ -48,7 +53,7 @@ export function readGold(answer: string, rules: Rules): Reading {
 
 /** The verdict on the last box of a completion. @param after a marker that may stand for the box. */
 export function judgeBox(completion: string, gold: Reading, rules: Rules, after?: Marker): ScoredVerdict {
-  const tail = lastStated(rules.responseOf(completion), after);
+  const tail = lastStated(rules.responseOf(completion), after, rules.boxOf);
   if (tail.status === "no_answer") return noAnswer(tail.reason);
   if (tail.status !== "found") return unparsable(tail.reason);
   const answer = rules.read(tail.text, gold);
@@ -57,6 +62,13 @@ export function judgeBox(completion: string, gold: Reading, rules: Rules, after?
 
 /** The verdict on an answer that was read. */
 export function compared(gold: Reading, answer: Reading, rules: Rules): ScoredVerdict {
+  const verdict = comparedAsRead(gold, answer, rules);
+  if (verdict.status === "correct" || rules.essences === undefined) return verdict;
+  const others = rules.essences(gold, answer).map(([g, a]) => comparedAsRead(g, a, rules));
+  return others.find(({ status }) => status === "correct") ?? verdict;
+}
+
+function comparedAsRead(gold: Reading, answer: Reading, rules: Rules): ScoredVerdict {
   if (answer.text !== "" && answer.text.trim() === gold.text.trim()) return correct("same text");
   const decided = rules.decide?.(gold, answer);
   if (decided !== undefined) return decided;

@@ -14,12 +14,14 @@ const CHARACTERS: readonly Rewrite[] = [
   [/√\s?\(([^()]*)\)/g, "\\sqrt{$1}"],
   [/√/g, "\\sqrt"],
   [/∛\s?(\d+|\{[^{}]*\})/g, "\\sqrt[3]{$1}"],
-  [/(\d)?\s?°/g, "$1^{\\circ}"],
+  [/(\d)?\s?[°º˚]/g, "$1^{\\circ}"],
   [/∞/g, "\\infty "],
   [/⁄/g, "/"],
   [/π/g, "\\pi "],
   [/…|⋯/g, "\\ldots "],
   [/[’‘′]/g, "'"],
+  [/。/g, "."],
+  [/、/g, ","],
 ];
 const SUPERSCRIPTS = new Map([..."⁰¹²³⁴⁵⁶⁷⁸⁹"].map((c, i) => [c, `${i}`]));
 const VULGAR = new Map(

@@ -1,7 +1,9 @@
 import { type Clock, readClock } from "./clock.ts";
 import { bracedOperators, lastEquated, normalizeLatex } from "./normalize.ts";
+import { namesSeveral, optionOf } from "./option-label.ts";
 import { parseAnswer } from "./parser.ts";
 import { plainLatex } from "./presentation.ts";
+import { type Qualifier, withoutQualifiers } from "./qualifier.ts";
 import { BudgetExceeded, Undefined } from "./rational.ts";
 import type { Expr, Value } from "./syntax.ts";
 import { SyntaxFault } from "./token.ts";
@@ -16,6 +18,12 @@ export interface Reading {
   readonly approximations: readonly (readonly [Expr, Expr])[];
   /** Strict: the time of day the text may be. */
   readonly clock?: Clock;
+  /** Strict: what it says without the qualifiers at its end, and these. */
+  readonly parts?: { readonly core: Reading; readonly qualifiers: readonly Qualifier[] };
+  /** Strict: the option that it names, and what that stands for; no rest for the letter alone. */
+  readonly option?: { readonly letter: string; readonly rest?: Reading; readonly isSure: boolean };
+  /** Strict: it names two options and more. */
+  readonly severalOptions?: true;
 }
 
 /** Signs that the text speaks of complex numbers, so that the letter i is the imaginary unit. */
@@ -33,6 +41,36 @@ export function readLatex(boxed: string): Reading {
  * @param known returned as it is where the box says the same in the same words.
  */
 export function readStrictly(boxed: string, known?: Reading): Reading {
+  const reading = readPlainly(asRatio(boxed, known), known);
+  if (reading === known) return known;
+  const [parts, option] = [partsOf(boxed), optionIn(boxed)];
+  return {
+    ...reading,
+    ...(parts && { parts }),
+    ...(option && { option }),
+    ...(namesSeveral(boxed) && { severalOptions: true as const }),
+  };
+}
+
+/** "1 to 2" as "1:2", where a ratio is asked for. */
+const asRatio = (boxed: string, known: Reading | undefined): string =>
+  known?.text.includes(":")
+    ? boxed.replace(/(?<=[\d})]\s*)(?:\\text\s*\{\s*to\s*\}|to)(?=\s*[\\\d({])/g, ":")
+    : boxed;
+
+function partsOf(boxed: string): Reading["parts"] {
+  const said = withoutQualifiers(boxed);
+  return said && { core: readPlainly(said.core), qualifiers: said.qualifiers };
+}
+
+function optionIn(boxed: string): Reading["option"] {
+  const option = optionOf(boxed);
+  if (option === undefined) return undefined;
+  const { letter, rest, isSure } = option;
+  return rest === "" ? { letter, isSure } : { letter, isSure, rest: readPlainly(rest) };
+}
+
+function readPlainly(boxed: string, known?: Reading): Reading {
   const plain = plainLatex(boxed);
   const text = bracedOperators(plain).replace(/\s+/g, " ").trim();
   if (text === known?.text) return known;

@@ -1,8 +1,11 @@
+import { withoutEndTokens } from "../end-tokens.ts";
 import { correct, wrong } from "../verifier.ts";
+import { answerBox } from "./answer-box.ts";
 import { boxContent } from "./boxed.ts";
 import type { Budget } from "./budget.ts";
 import { sameTime } from "./clock.ts";
 import { matches } from "./compare.ts";
+import { asOptions, withoutHarmless } from "./essence.ts";
 import { approximate } from "./evaluate.ts";
 import type { Rules } from "./judging.ts";
 import { isUnitName, withoutUnit } from "./quantity.ts";
@@ -13,15 +16,22 @@ import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.t
 const END_OF_THINKING = "</think>";
 
 /**
- * Mathematics as training judges it: the last box after the last `</think>`, its whole content and nothing else, with
- * the exploits of the reference closed.
+ * Mathematics as training judges it: the last box after the last `</think>`, with the boxes that are one answer with it
+ * and nothing else, with the exploits of the reference closed.
  */
 export const STRICT: Rules = {
   strict: true,
 
   responseOf(completion) {
     const thought = completion.lastIndexOf(END_OF_THINKING);
-    return thought < 0 ? completion : completion.slice(thought);
+    return withoutEndTokens(thought < 0 ? completion : completion.slice(thought));
+  },
+
+  boxOf: answerBox,
+
+  essences(gold, answer) {
+    const plain = withoutHarmless(gold, answer);
+    return plain === undefined ? asOptions(gold, answer) : [plain, ...asOptions(gold, answer)];
   },
 
   read(tail, gold) {
@@ -32,6 +42,7 @@ export const STRICT: Rules = {
   },
 
   decide(gold, answer) {
+    if (gold.option !== undefined && answer.severalOptions) return wrong("several options");
     const time = sameTime(gold.clock, answer.clock);
     if (time === undefined) return undefined;
     return time ? correct("same time") : wrong("another time");

@@ -1,0 +1,14 @@
+/** Tokens that end a turn, as tokenizers of published models spell them: `</s>`, `<eos>`, `<|im_end|>`, `<｜end▁of▁sentence｜>`. */
+const END = /(?:<\/s>|<eos>|<end_of_turn>|\[EOS\]|<[|｜][\p{L}\p{N}_▁]{1,40}[|｜]>)$/u;
+const LONGEST = 48;
+
+/** The text without the tokens that end it; white space before and between them goes with them. */
+export function withoutEndTokens(text: string): string {
+  let kept = text;
+  for (;;) {
+    const trimmed = kept.trimEnd();
+    const token = END.exec(trimmed.slice(-LONGEST));
+    if (token === null) return kept === text ? text : trimmed;
+    kept = trimmed.slice(0, trimmed.length - token[0].length);
+  }
+}

@@ -1,0 +1,67 @@
+import { boxContent, lastBox, type Tail } from "./boxed.ts";
+
+const BOX = "\\boxed{";
+/** What a box is set in. */
+const SET_IN = String.raw`(?:[\s$*_()\[\]]|\\[()\[\],;:! ]|\\q?quad)`;
+/** Between two boxes of one answer. */
+const JOINT = new RegExp(
+  `^${SET_IN}{0,12}[,;.]?${SET_IN}{0,12}(?:(?:and|or|&|\\\\text\\s*\\{\\s*(?:and|or)\\s*\\})${SET_IN}{0,12})?$`,
+);
+const ALTERNATIVE = new RegExp(
+  `^${SET_IN}{0,12},?${SET_IN}{0,12}(?:or|alternatively|or\\s+(?:maybe|perhaps|possibly))\\b(?![^\\n]{0,40}\\\\boxed)`,
+  "i",
+);
+/** A number behind "or", or before it. */
+const VALUE = String.raw`[-−]?(?:\d+(?:\.\d+)?(?:\s*/\s*\d+)?|\\d?frac\s*\{[^{}]{1,20}\}\s*\{[^{}]{1,20}\})`;
+const VALUE_BEHIND = new RegExp(`^${SET_IN}{0,12}(${VALUE})(?=[\\s$*)\\]]{0,6}(?:[.,;!\\n]|\\\\[)\\]]|$))`);
+const VALUE_BEFORE = new RegExp(
+  `(?:^|[^\\d\\s+*/^.−-])[\\s$*(]{0,6}(${VALUE})${SET_IN}{0,12},?\\s*(?:or|alternatively,?)${SET_IN}{0,12}$`,
+  "i",
+);
+const MOST_BOXES = 16;
+const BEFORE_CHARS = 80;
+
+/**
+ * The last box of a response with what else is said to be the answer: the boxes that lead up to it with nothing but a comma,
+ * "and" or "or" between, and a number beside it with an "or" between. They are a list in one box, so that two different
+ * answers are never one of them.
+ */
+export function answerBox(response: string): Tail {
+  const last = lastBox(response);
+  if (last.status !== "found") return last;
+  const content = boxContent(last.text);
+  if (content === undefined || !content.closed) return last;
+  const values = [content.text];
+  let start = response.length - last.text.length;
+  while (values.length < MOST_BOXES) {
+    const before = response.lastIndexOf(BOX, start - 1);
+    const tail = before < 0 || start === 0 ? undefined : closedBox(response.slice(before, start));
+    if (tail === undefined || !JOINT.test(tail.behind)) break;
+    if (tail.text !== values[0]) values.unshift(tail.text);
+    start = before;
+  }
+  values.push(...alternatives(response.slice(Math.max(0, start - BEFORE_CHARS), start), last.text, values));
+  return values.length === 1 ? last : { status: "found", text: `\\boxed{${values.join(", ")}}` };
+}
+
+/** A box that begins the text, and what stands behind it. */
+function closedBox(text: string): { readonly text: string; readonly behind: string } | undefined {
+  let depth = 0;
+  for (let i = BOX.length - 1; i < text.length; i++) {
+    if (text[i] === "{") depth++;
+    else if (text[i] === "}" && --depth === 0)
+      return { text: text.slice(BOX.length, i).trim(), behind: text.slice(i + 1) };
+  }
+  return undefined;
+}
+
+/** Numbers other than the values, with "or" between them and the box. */
+function alternatives(before: string, tail: string, values: readonly string[]): string[] {
+  const behind = closedBox(tail)?.behind ?? "";
+  const joint = ALTERNATIVE.exec(behind)?.[0];
+  const found = [
+    joint === undefined ? undefined : VALUE_BEHIND.exec(behind.slice(joint.length))?.[1],
+    VALUE_BEFORE.exec(before)?.[1],
+  ];
+  return found.filter((value) => value !== undefined).filter((value) => !values.includes(value));
+}

@@ -1,0 +1,99 @@
+import type { Qualifier, Range } from "./qualifier.ts";
+import type { Reading } from "./reading.ts";
+import { type Expr, freeSymbols, isExpr, type Relation, type Value } from "./syntax.ts";
+
+/** What both sides say without qualifiers that change nothing; undefined where one of them may change something. */
+export function withoutHarmless(gold: Reading, answer: Reading): readonly [Reading, Reading] | undefined {
+  const [g, a] = [gold.parts, answer.parts];
+  if (g === undefined && a === undefined) return undefined;
+  if (
+    ![g, a].every(
+      (parts) => parts === undefined || parts.qualifiers.every((one) => isHarmless(one, parts.core)),
+    )
+  )
+    return undefined;
+  if (!agree(g?.qualifiers ?? [], a?.qualifiers ?? [])) return undefined;
+  return [g?.core ?? gold, a?.core ?? answer];
+}
+
+/** Of a name that both sides speak of, they say the same. */
+const agree = (gold: readonly Qualifier[], answer: readonly Qualifier[]): boolean =>
+  gold.every((one) =>
+    answer.every(
+      (other) => !one.names.some((name) => other.names.includes(name)) || isSameRange(one.range, other.range),
+    ),
+  );
+
+const ALSO: Readonly<Partial<Record<Range, readonly Range[]>>> = {
+  natural: ["positive", "nonnegative"],
+  constant: ["real", "complex", "any"],
+  any: ["real", "complex"],
+};
+const isSameRange = (left: Range, right: Range): boolean =>
+  left === right || (ALSO[left]?.includes(right) ?? false) || (ALSO[right]?.includes(left) ?? false);
+
+/** Ranges of numbers that count something: usual for an index, a condition on any other name. */
+const WHOLE: ReadonlySet<Range> = new Set(["integer", "rational", "natural", "positive", "nonnegative"]);
+const INDEX = /^[i-np-tN]$/;
+/** Counts from its first on: half of a family that goes both ways, all of a sequence. */
+const COUNTING: ReadonlySet<Range> = new Set(["natural", "positive", "nonnegative"]);
+/** Families of angles go both ways. */
+const PERIODIC = /\\pi|π|°|\\circ/;
+
+/**
+ * Whether a qualifier only says what a name is that the answer is written with. Of the unknown itself ("x = 2, x > 0",
+ * "x \in \mathbb{R}"), of an inequality and of a set it says more.
+ */
+function isHarmless({ names, range }: Qualifier, { value, text }: Reading): boolean {
+  if (value === undefined) return false;
+  if (WHOLE.has(range) && !names.every((name) => INDEX.test(name))) return false;
+  if (COUNTING.has(range) && (PERIODIC.test(text) || !isSequence(value))) return false;
+  const items = value.kind === "set" || value.kind === "tuple" ? value.items : [value];
+  if (!items.every(isPlain)) return false;
+  const written = items.flatMap(namesWithin);
+  return names.every((name) => isIn(written, name) && !items.some((item) => isAbout(item, name)));
+}
+
+/** An expression, or one equation. */
+const isPlain = (value: Value): boolean => isExpr(value) || isEquation(value);
+const isEquation = (value: Value): value is Relation =>
+  value.kind === "relation" &&
+  value.links.every(({ operator, left, right }) => operator === "=" && isExpr(left) && isExpr(right));
+
+/** A formula by itself, or one for a_n, f(n). */
+function isSequence(value: Value): boolean {
+  if (isExpr(value)) return true;
+  if (!isEquation(value)) return false;
+  const { left } = value.links[0]!;
+  return isExpr(left) && (left.kind === "call" || (left.kind === "symbol" && left.name.includes("_")));
+}
+
+const sidesOf = (value: Value): readonly Expr[] => {
+  if (isExpr(value)) return [value];
+  return isEquation(value) ? value.links.flatMap(({ left, right }) => [left, right] as Expr[]) : [];
+};
+
+const namesWithin = (value: Value): readonly string[] =>
+  sidesOf(value).flatMap((side) => [...freeSymbols(side), ...subscripts(side)]);
+/** The n of a_n. */
+const subscripts = (e: Expr): readonly string[] =>
+  e.kind === "symbol" ? (/_\{?([A-Za-z])\}?$/.exec(e.name)?.slice(1) ?? []) : [];
+
+/** Names are in small letters where no letter is used in both cases. */
+const isIn = (written: readonly string[], name: string): boolean =>
+  written.includes(name) || written.includes(name.toLowerCase());
+
+/** Whether the answer says what the name is: the name alone, or an equation for it. */
+const isAbout = (value: Value, name: string): boolean =>
+  sidesOf(value).some((side) => side.kind === "symbol" && isIn([side.name], name));
+
+/** Pairs that say the same as two options: their letters, what they stand for, or both. */
+export function asOptions(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[] {
+  const [g, a] = [gold.option, answer.option];
+  if (a === undefined) return g?.rest && g.isSure ? [[g.rest, answer]] : [];
+  if (g === undefined) return a.rest && a.isSure ? [[gold, a.rest]] : [];
+  if (g.letter !== a.letter || a.rest?.parsed === false) return [];
+  if (g.rest && a.rest) return [[g.rest, a.rest]];
+  // One side is the letter alone: of "C" and "(C) 12" the second may be a product, of "(C)" it is none.
+  return g.isSure || a.isSure ? [[gold, gold]] : [];
+}

@@ -1,0 +1,49 @@
+/** An option's letter with what it stands for: "(C) 12", "\text{(C) }12", "C. 12". */
+export interface Labelled {
+  readonly letter: string;
+  /** Empty for the letter alone. */
+  readonly rest: string;
+  /** Written so that it is no product of names: as a text, or with a mark behind it. */
+  readonly isSure: boolean;
+}
+
+const FONT = String.raw`\\(?:text|textbf|textrm|textit|mathrm|mathbf)\s*`;
+const GAP = String.raw`(?:\s|~|\\[ ,;:!]|\\q?quad(?![A-Za-z]))`;
+/** Each form of a letter, and how sure it is. What follows it is a value: no operator joins the two. */
+const FORMS: readonly (readonly [RegExp, boolean])[] = [
+  [
+    new RegExp(
+      String.raw`^${FONT}\{\s*(?:\(([A-J])\)|([A-J])[.:)])\s*\}${GAP}*((?:[-\d.([$A-Za-z]|\\(?!q?quad)[A-Za-z]).*)?$`,
+      "s",
+    ),
+    true,
+  ],
+  [new RegExp(String.raw`^${FONT}\{\s*([A-J])\s*\}$`), true],
+  [/^\(([A-J])\)$/, true],
+  [new RegExp(String.raw`^\(([A-J])\)${GAP}+((?:[\d.([$A-Za-z]|\\(?!q?quad)[A-Za-z]).*)$`, "s"), false],
+  [/^([A-J])[.:)]\s+((?:[-\d.([$A-Za-z]|\\[A-Za-z]).*)$/s, true],
+  [/^([A-J])$/, false],
+];
+const OPERATOR =
+  /^\\(?:approx|cdot|times|pm|mp|neq?|leq?|geq?|lt|gt|to|rightarrow|Rightarrow|implies|iff|equiv|sim|cong|div|cup|cap|in|mid|land|lor|vee|wedge)(?![A-Za-z])/;
+/** Says more than the option: another letter, another answer. */
+const MORE =
+  /\([A-J]\)|\{\s*\(?[A-J]\)?[.:]?\s*\}|(?<![A-Za-z])(?:or|and|not|either)(?![A-Za-z])|[,;]\s*[A-J]\s*$/;
+
+const ANY_LETTER = /\(([A-J])\)|\{\s*\(?([A-J])\)?[.:]?\s*\}/g;
+
+/** Whether an answer names two options and more, each in brackets or in a font of its own. */
+export const namesSeveral = (boxed: string): boolean =>
+  new Set([...boxed.matchAll(ANY_LETTER)].map(([, inBrackets, inFont]) => inBrackets ?? inFont)).size > 1;
+
+/** The option that an answer names; undefined where it names none, or more than one. */
+export function optionOf(boxed: string): Labelled | undefined {
+  const text = boxed.trim();
+  for (const [form, isSure] of FORMS) {
+    const found = form.exec(text);
+    if (found === null) continue;
+    const [letter = "", rest = ""] = found.slice(1).filter((group) => group !== undefined);
+    return MORE.test(rest) || OPERATOR.test(rest) ? undefined : { letter, rest: rest.trim(), isSure };
+  }
+  return undefined;
+}
