@@ -7,6 +7,6 @@ export interface Rules {
   responseOf(completion: string): string;
   /** Whether a response says nothing. */
   isBlank(response: string): boolean;
-  /** The letter that a response chooses; undefined where it chooses none. */
-  letterOf(response: string, style: Style): string | undefined;
+  /** The letter that a response chooses of so many; undefined where it chooses none. One beyond them may be chosen too. */
+  letterOf(response: string, style: Style, choices: number): string | undefined;
 }

@@ -4,6 +4,7 @@ import { checkedReference } from "../checked.ts";
 import { compatField, type JudgedTwoWays } from "../compat.ts";
 import { correct, noAnswer, type Verifier, wrong } from "../verifier.ts";
 import { FACTS } from "./facts.ts";
+import { MOST_CHOICES } from "./letters.ts";
 import { REFERENCE } from "./reference.ts";
 import type { Rules, Style } from "./rules.ts";
 import { STRICT } from "./strict.ts";
@@ -11,8 +12,8 @@ import { STRICT } from "./strict.ts";
 const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 
 const referenceSchema = z.object({
-  answer: z.string().regex(/^[A-J]$/),
-  choices: z.int().min(2).max(10),
+  answer: z.string().regex(/^[A-Z]$/),
+  choices: z.int().min(2).max(MOST_CHOICES),
   style: z.enum(["gpqa", "mmlu-pro"]),
   /** The order of the row's options, and the seed of that order: kept for reports, not judged. */
   order: z.array(z.int().min(0)).optional(),
@@ -29,7 +30,7 @@ export interface ChoiceReference {
 
 /**
  * Multiple choice: the letter that the response commits to must be the right one. The reference is { answer: "C",
- * choices: 4, style: "gpqa" | "mmlu-pro", order?, seed?, compat? }; strict unless said.
+ * choices: 4, style: "gpqa" | "mmlu-pro", order?, seed?, compat? }, of up to 26 choices; strict unless said.
  * Strict reads what follows the thought and takes the last letter that is stated as the answer (see committedLetter),
  * or a response that is a letter and nothing else. Reference finds the letter as the
  * benchmark's own harness does. A response without a letter is wrong in both: nothing is drawn at random.
@@ -49,7 +50,7 @@ export const choice: Verifier<ChoiceReference> = {
   verify({ text }, { answer, choices, style, rules }) {
     const response = rules.responseOf(text);
     if (rules.isBlank(response)) return noAnswer("blank response");
-    const letter = rules.letterOf(response, style);
+    const letter = rules.letterOf(response, style, choices);
     if (letter === undefined) return wrong("no letter found");
     if (isBeyond(letter, choices)) return wrong(`no option ${letter}`);
     return letter === answer ? correct(`chose ${letter}`) : wrong(`chose ${letter}`);

@@ -34,8 +34,8 @@ test.each([
 });
 
 test("the style names the harness, and the thought is read too", () => {
-  expect(REFERENCE.letterOf("Answer: B, or the answer is (C)", "gpqa")).toBe("B");
-  expect(REFERENCE.letterOf("Answer: B, or the answer is (C)", "mmlu-pro")).toBe("C");
+  expect(REFERENCE.letterOf("Answer: B, or the answer is (C)", "gpqa", 4)).toBe("B");
+  expect(REFERENCE.letterOf("Answer: B, or the answer is (C)", "mmlu-pro", 10)).toBe("C");
   expect(REFERENCE.responseOf("<think>A</think>B")).toBe("<think>A</think>B");
 });
 

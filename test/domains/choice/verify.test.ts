@@ -40,7 +40,7 @@ test.each<[string, Style, string, string]>([
 test.each([
   [{ answer: "E" }, /answer E is none of 4 choices/],
   [{ answer: "c" }, /answer: /],
-  [{ choices: 11 }, /choices: /],
+  [{ choices: 27 }, /choices: /],
   [{ style: "sat" }, /style: /],
   [{ answer: undefined }, /answer: /],
 ])("the reference with %j is refused", (more, message) => {

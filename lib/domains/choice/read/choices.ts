@@ -1,6 +1,6 @@
 import { CounterRandom } from "../../../random.ts";
 
-export const LETTERS = "ABCDEFGHIJ";
+export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /** Options as a question shows them, with what the verifier `choice` and a report need. */
 export interface Choices {

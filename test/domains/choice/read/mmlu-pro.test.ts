@@ -44,7 +44,7 @@ test.each([
   [row({ answer: "C", answer_index: 2 }), "answer_index: no such option"],
   [row({ answer: "F", answer_index: 5 }), "answer_index: no such option"],
   [row({ options: [] }), "options: too small: expected array to have >=2 items"],
-  [row({ options: Array(11).fill("x") }), "options: too big: expected array to have <=10 items"],
+  [row({ options: Array(27).fill("x") }), "options: too big: expected array to have <=26 items"],
 ])("%j is bad", async (bad, reason) => {
   expect((await readAs(spec, [bad])).bad).toEqual({ [reason]: 1 });
 });

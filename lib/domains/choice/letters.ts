@@ -1,0 +1,24 @@
+/** What may stand around a letter: emphasis, brackets, quotes, a font, a box. Bounded, so that no run is tried twice over. */
+export const OPENING = "(?:[\\s*_$({\\[\"'“‘`]|\\\\(?:boxed|text|textbf|mathrm|mathbf|\\()\\{?){0,8}";
+export const CLOSING = "[)\\]}*_$\"'”’`]{0,8}";
+/** Behind a letter: no part of a word or a name. */
+export const NO_WORD = "(?![\\p{L}\\p{N}_+#]|['’]\\p{L})";
+export const KIND = "(?:[oO]ption|OPTION|[cC]hoice|[lL]etter|[aA]nswer)";
+
+/** As many options as there are letters, A first. */
+export const MOST_CHOICES = 26;
+/** The fewest letters that are looked at, so that a letter beyond the options is one too. */
+const LEAST = 10;
+
+/** The letters that a response may name where there are so many options: `A-J`. */
+export const lettersFor = (choices: number): string =>
+  `A-${String.fromCharCode(64 + Math.min(Math.max(choices, LEAST), MOST_CHOICES))}`;
+
+/** "A cat", "I think": an article or a pronoun, not an option, where it stands bare before a word that is no conjunction and no verb. */
+export const isWord = (letter: string, after: string): boolean =>
+  /^[Aa]$/.test(letter)
+    ? /^\s(?!(?:and|or|rather|instead|because|since|but|not|is|are|was|could|might|may|can|would|seems?|works?|also|too)\b)\p{Ll}/u.test(
+        after,
+      )
+    : /^[Ii]$/.test(letter) &&
+      /^\s(?!(?:or|because|since|is|are|also|too|rather than|and\s\p{Lu})\b)\p{Ll}/u.test(after);
