@@ -26,7 +26,10 @@ export async function tellKind(path: string, verifier?: string): Promise<Dataset
   const [best] = read;
   if (best!.rows > 0) return best!.spec;
   if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
-  const faultOf = (kind: DatasetKind) => read.find(({ spec }) => spec.kind === kind)!.fault;
+  const faultOf = (kind: DatasetKind) => {
+    const one = read.find(({ spec }) => spec.kind === kind);
+    return one === undefined ? `${VERL.join(" or ")} judges it, not ${verifier}` : one.fault;
+  };
   throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
     hint: `${kindHint(first, faultOf)}Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${faultOf("jsonl")}).`,
   });

@@ -89,6 +89,22 @@ test("rows of no kind are an error that lists the kinds", async () => {
   });
 });
 
+test("rows of verl's with a verifier that judges none of them are an error that says who does", async () => {
+  const row = {
+    data_source: "x",
+    ability: "math",
+    prompt: [{ role: "user", content: "1 + 1?" }],
+    reward_model: { ground_truth: "2" },
+  };
+  for (const verifier of ["logic", "choice", "mathh"])
+    await expect(tellKind(file(`verl-${verifier}.jsonl`, [row]), verifier)).rejects.toMatchObject({
+      code: "HONE_ERR_USAGE",
+      hint: expect.stringContaining(
+        `closest to verl, but: math or code judges it, not ${verifier}`,
+      ) as string,
+    });
+});
+
 test("a folder is of the kind of its first file that is of any", async () => {
   const all = mkdtempSync(join(folder, "folder-"));
   writeFileSync(join(all, "a-notes.json"), JSON.stringify([{ note: "no rows of a set" }]));

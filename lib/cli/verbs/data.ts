@@ -50,6 +50,7 @@ async function sourcesOf(
   const { datasetsOf } = await import("../data-check.ts");
   const { parseDatasetSpec } = await import("../../domains/index.ts");
   const { loadRecipe } = await import("../load-recipe.ts");
+  if (flags.verifier !== undefined) await refuseUnknown(flags.verifier);
   const given = flags.kind === undefined ? undefined : parseDatasetSpec(`${flags.kind}:${target}`);
   if (flags.kind !== undefined && given === undefined) {
     const { DATASETS } = await import("../../domains/index.ts");
@@ -63,6 +64,18 @@ async function sourcesOf(
   const specs = datasetsOf(recipe);
   if (specs.size === 0) throw new HoneError("HONE_ERR_USAGE", `${target} names no data set as a source`);
   return { specs, recipe };
+}
+
+/** Throws HONE_ERR_USAGE for a verifier that is none of the built-in ones. */
+async function refuseUnknown(verifier: string): Promise<void> {
+  const { VERIFIERS } = await import("../../domains/index.ts");
+  const { nearest } = await import("../../config/nearest.ts");
+  const known = VERIFIERS.map(({ name }) => name);
+  if (known.includes(verifier)) return;
+  const meant = nearest(verifier, known);
+  throw new HoneError("HONE_ERR_USAGE", `--verifier: no verifier is called ${JSON.stringify(verifier)}`, {
+    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}Known verifiers: ${known.join(", ")}.`,
+  });
 }
 
 /** The data that the argument names; undefined for a recipe. */

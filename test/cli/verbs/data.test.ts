@@ -67,3 +67,22 @@ test("verl's rows of code are told by most of the first rows, or by who is to ju
     leftOut: [{ reason: 'code: another source with verifier "code" reads it', rows: 2 }],
   });
 }, 120_000);
+
+test("a verifier that judges no such rows, or that there is none of, is an error that names those there are", () => {
+  for (const name of ["logic", "choice"]) {
+    const { status, stderr } = hone("data", "check", fixture("verl.parquet"), "--verifier", name);
+    expect(status).toBe(2);
+    expect(stderr).toContain(`math or code judges it, not ${name}`);
+  }
+  for (const verb of ["check", "count"]) {
+    const { status, stderr } = hone("data", verb, fixture("verl.parquet"), "--verifier", "logci");
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^HONE_ERR_USAGE {2}--verifier: no verifier is called "logci"\n {2}hint: Did you mean logic\? Known verifiers: .*math.*\.\n$/,
+      ),
+    ]);
+  }
+  const far = hone("data", "check", fixture("verl.parquet"), "--verifier", "judge-of-everything");
+  expect(far.stderr).toContain("hint: Known verifiers: ");
+});
