@@ -2,7 +2,7 @@ import type { VerifierFacts } from "../verifier.ts";
 
 /** What is known of the verifiers of this domain without loading them. */
 export const FACTS = {
-  logic: { name: "logic", version: 2 },
+  logic: { name: "logic", version: 3 },
   truthTable: { name: "truth-table", version: 1 },
   latinSquare: { name: "latin-square", version: 1 },
 } as const satisfies Readonly<Record<string, VerifierFacts>>;

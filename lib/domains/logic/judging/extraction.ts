@@ -9,12 +9,8 @@ const BOX = "\\boxed{";
 export function lastBox(text: string): string | undefined {
   const start = text.lastIndexOf(BOX);
   if (start < 0) return undefined;
-  let depth = 1;
-  for (let i = start + BOX.length; i < text.length; i++) {
-    if (text[i] === "{") depth++;
-    else if (text[i] === "}" && --depth === 0) return text.slice(start + BOX.length, i).trim();
-  }
-  return undefined;
+  const close = closingBrace(text, start, text.length);
+  return close === undefined ? undefined : text.slice(start + BOX.length, close).trim();
 }
 
 /** The same up to the first `}`, as several reference games read it: `\boxed{\text{a}}` is `\text{a`. */
@@ -58,9 +54,32 @@ export function pythonBlockLines(text: string): string[] {
   return found;
 }
 
-/** The box as strict mode reads it: braces matched, and without `\text{...}` or another font around all of it. */
-export function plainBox(text: string): string | undefined {
+/** Between a box and another one: nothing but "or", and what a formula is set in. */
+const ALTERNATIVE = /^[\s$*)\],.\\]{0,12}(?:or|alternatively)\b[\s$*([,\\]{0,12}$/i;
+
+/** The last box; undefined where an "or" joins it to a box with something else in it, so that neither is the answer. */
+export function onlyBox(text: string): string | undefined {
   const box = lastBox(text);
+  const start = text.lastIndexOf(BOX);
+  const before = start < 0 ? -1 : text.lastIndexOf(BOX, start - 1);
+  if (box === undefined || before < 0 || start === 0) return box;
+  const close = closingBrace(text, before, start);
+  if (close === undefined || !ALTERNATIVE.test(text.slice(close + 1, start))) return box;
+  return text.slice(before + BOX.length, close).trim() === box ? box : undefined;
+}
+
+function closingBrace(text: string, box: number, end: number): number | undefined {
+  let depth = 1;
+  for (let i = box + BOX.length; i < end; i++) {
+    if (text[i] === "{") depth++;
+    else if (text[i] === "}" && --depth === 0) return i;
+  }
+  return undefined;
+}
+
+/** The only box as strict mode reads it: braces matched, and without `\text{...}` or another font around all of it. */
+export function plainBox(text: string): string | undefined {
+  const box = onlyBox(text);
   const font = box === undefined ? null : /^\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}$/.exec(box);
   return font ? font[1]!.trim() : box;
 }

@@ -4,6 +4,7 @@ import {
   commaList,
   lastBox,
   lastFlatBox,
+  onlyBox,
   plainBox,
   pythonBlockLines,
   pythonBlocks,
@@ -22,6 +23,19 @@ test.each([
   ["\\boxed {a}", undefined, undefined],
 ])("the last box of %j", (text, matched, flat) => {
   expect([lastBox(text), lastFlatBox(text)]).toEqual([matched, flat]);
+});
+
+test.each([
+  ["\\boxed{a} or \\boxed{b}", undefined],
+  ["$\\boxed{a}$, or $\\boxed{b}$", undefined],
+  ["\\(\\boxed{a}\\) or \\(\\boxed{b}\\)", undefined],
+  ["\\boxed{b} or \\boxed{b}", "b"],
+  ["\\boxed{a} was off, or so it seems. \\boxed{b}", "b"],
+  ["\\boxed{a}. Then \\boxed{b}", "b"],
+  ["or \\boxed{b}", "b"],
+])("the only box of %j", (text, box) => {
+  expect(onlyBox(text)).toBe(box);
+  expect(plainBox(text)).toBe(box);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ScoredVerdict } from "../../../../records.ts";
 import { correct, wrong } from "../../../verifier.ts";
-import { lastBox } from "../../judging/extraction.ts";
+import { lastBox, onlyBox } from "../../judging/extraction.ts";
 import { type Game, gameData } from "../../judging/game.ts";
 
 const TASK = "boolean_expressions";
@@ -17,16 +17,15 @@ export const booleanExpressions: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),
 
-  judge: (answer, data) => judgeOptions(answer, data, listed),
-  judgeAsReference: (answer, data) => judgeOptions(answer, data, letters),
+  judge: (answer, data) => judgeOptions(onlyBox(answer), data, listed),
+  judgeAsReference: (answer, data) => judgeOptions(lastBox(answer), data, letters),
 };
 
 function judgeOptions(
-  answer: string,
+  box: string | undefined,
   data: Data,
   optionsIn: (box: string) => string | undefined,
 ): ScoredVerdict {
-  const box = lastBox(answer);
   if (box === undefined) return wrong("no \\boxed{}");
   const given = optionsIn(box);
   if (given === undefined) return wrong("not a list of options");

@@ -26,14 +26,16 @@ export const cryptarithm: Game<Data> = {
   parse: gameData(TASK, schema),
 
   judge(answer, data) {
-    const equation = lastEquation(answer);
-    if (equation === undefined) return wrong("no equation");
+    const found = lastEquation(answer);
+    if (found === undefined) return wrong("no equation");
+    const equation = found.text;
+    if (isOneOfTwo(answer, found)) return wrong("two answers");
     if (equation === stored(data)) return correct("the equation");
     return data.metadata ? judgeByRules(equation, data.metadata) : wrong("another equation");
   },
 
   judgeAsReference(answer, data) {
-    const equation = lastEquation(answer);
+    const equation = lastEquation(answer)?.text;
     if (equation === undefined) return wrong("no equation");
     return equation === stored(data) ? correct("the equation") : wrong("another equation");
   },
@@ -45,8 +47,8 @@ const stored = ({ answer }: Data): string => answer.replaceAll(" ", "");
  * The last match of `\d+(\s*[-+*]\s*\d+)+\s*=\s*-?\d+`, blanks taken out; found number by number, because the
  * expression itself takes time quadratic in the digits.
  */
-function lastEquation(text: string): string | undefined {
-  let last: string | undefined;
+function lastEquation(text: string): Equation | undefined {
+  let last: Omit<Equation, "text"> | undefined;
   const number = /\d+/g;
   const term = /\s*[-+*]\s*\d+/y;
   const result = /\s*=\s*-?\d+/y;
@@ -57,12 +59,24 @@ function lastEquation(text: string): string | undefined {
     result.lastIndex = end;
     if (end > first && result.exec(text) !== null) {
       end = result.lastIndex;
-      last = text.slice(match.index, end);
+      last = { start: match.index, end };
     }
     number.lastIndex = end;
   }
-  return last?.replace(/\s+/g, "");
+  return last && { ...last, text: text.slice(last.start, last.end).replace(/\s+/g, "") };
 }
+
+interface Equation {
+  /** Without blanks. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Whether "or" or a bar stands between the equation and another number. */
+const isOneOfTwo = (answer: string, { start, end }: Equation): boolean =>
+  /^[\s$*)\]\\]{0,12}(?:or\b|[/|])[\s$*([\\]{0,12}-?\d/i.test(answer.slice(end, end + 40)) ||
+  /\d[\s$*)\].,\\]{0,12}(?:\bor|[/|])[\s$*([\\]{0,12}$/i.test(answer.slice(Math.max(0, start - 40), start));
 
 function judgeByRules(equation: string, { letter_words, operators }: NonNullable<Data["metadata"]>) {
   const numbers = equation.match(/\d+/g) ?? [];

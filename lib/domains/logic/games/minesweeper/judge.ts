@@ -15,6 +15,9 @@ const listOf = (item: string) => new RegExp(String.raw`\[\s*${item}(?:\s*,\s*${i
 /** Ways to write the mines; the first that occurs is read, everywhere it occurs. */
 const FORMS = [listOf(TUPLE), listOf(LIST), new RegExp(TUPLE, "g")];
 
+/** A number or another one. */
+const EITHER = /\d\s{0,4}(?:or|[/|])\s{0,4}\d/i;
+
 /**
  * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the stored
  * list. Read from lists of pairs, else from pairs, else from the numbers in the text two by two.
@@ -26,6 +29,8 @@ export const minesweeper: Game<Data> = {
 
   judge(answer, data) {
     const mines = minesIn(answer);
+    if (!FORMS.some((form) => answer.search(form) >= 0) && EITHER.test(answer))
+      return wrong("two numbers for one");
     const isListed = mines.length > 0 || /\[\s*\]/.test(answer);
     return isListed ? judgeMines(mines, data) : wrong("no mines listed");
   },

@@ -14,6 +14,8 @@ testVerdicts("minesweeper", data, [
   ["lists at two places count together", "[(0, 1)] and then [(2, 3)]", "correct"],
   ["tuples in a list before bare ones", "(9, 9) is none: [(0, 1), (2, 3)]", "correct"],
   ["lists of tuples before lists of lists", "[[9, 9]] [(0, 1), (2, 3)]", "correct"],
+  ["one or another", "(0, 1), (2, 3 or 3)", "other mines"],
+  ["bare numbers, one or another", "0 1, 2 3 or 4", "correct", "two numbers for one"],
   ["one missing", "[(0, 1)]", "other mines"],
   ["one too many", "[(0, 1), (2, 3), (3, 3)]", "other mines"],
   ["counted from 1", "[(1, 2), (3, 4)]", "other mines"],
