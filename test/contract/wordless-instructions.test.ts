@@ -79,6 +79,11 @@ const follows = (id: string, args: Readonly<Record<string, unknown>>, text: stri
 
 describe("characters that show nothing change nothing", () => {
   test.each<[string, string, Record<string, unknown>, string]>([
+    ["by a selector", "keywords:forbidden_words", { forbidden_words: ["cat"] }, "my c\ufe0fat"],
+    ["with a Cyrillic letter", "keywords:forbidden_words", { forbidden_words: ["cat"] }, "my \u0441at"],
+    ["a comma of another width", "punctuation:no_comma", {}, "my cat\uff0c too"],
+    ["an exclamation mark of another width", "punctuation:punctuation_exclamation", {}, "my cat\uff01"],
+    ["a dot of another width", "punctuation:punctuation_dot", {}, "my cat\uff0e"],
     ["a forbidden word cut in two", "keywords:forbidden_words", { forbidden_words: ["cat"] }, "my c\u200bat"],
     ["by a joiner", "keywords:forbidden_words", { forbidden_words: ["cat"] }, "my c\u200dat"],
     ["by a soft hyphen", "keywords:exclude_word_harder", { keyword: "cat" }, "my c\u00adat"],
@@ -105,6 +110,7 @@ describe("characters that show nothing change nothing", () => {
   ])("%s (%s)", (_, id, args, text) => expect(follows(id, args, text)).toBe(false));
 
   test.each<[string, string, Record<string, unknown>, string]>([
+    ["Russian", "keywords:existence", { keywords: ["\u0441\u043e\u0440"] }, "\u0441\u043e\u0440 cat"],
     [
       "Persian with its joiner",
       "length_constraints:number_words",

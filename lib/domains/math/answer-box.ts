@@ -3,12 +3,13 @@ import { boxContent, lastBox, type Tail } from "./boxed.ts";
 const BOX = "\\boxed{";
 /** What a box is set in. */
 const SET_IN = String.raw`(?:[\s$*_()\[\]]|\\[()\[\],;:! ]|\\q?quad)`;
-/** Between two boxes of one answer. */
-const JOINT = new RegExp(
-  `^${SET_IN}{0,12}[,;.]?${SET_IN}{0,12}(?:(?:and|or|&|\\\\text\\s*\\{\\s*(?:and|or)\\s*\\})${SET_IN}{0,12})?$`,
-);
+/** What may stand between two boxes of one answer: marks, numbers of a list, and words that offer another one. */
+const BETWEEN =
+  /\\(?:text|quad|qquad|[()[\],;:! ])|\((?:[a-z]|\d{1,2})\)|\b\d{1,2}[.)](?=\s)|\b(?:and|or|also|else|otherwise|alternatively|either|even|maybe|perhaps|possibly|if (?:so|not|wrong))\b|[\s$*_{}()[\],;:./|!&-]/gi;
+const BETWEEN_CHARS = 80;
+const isJoint = (gap: string): boolean => gap.length <= BETWEEN_CHARS && gap.replace(BETWEEN, "") === "";
 const ALTERNATIVE = new RegExp(
-  `^${SET_IN}{0,12},?${SET_IN}{0,12}(?:or|alternatively|or\\s+(?:maybe|perhaps|possibly))\\b(?![^\\n]{0,40}\\\\boxed)`,
+  `^${SET_IN}{0,12},?${SET_IN}{0,12}(?:[/|]|(?:or|alternatively|otherwise|else)\\b)(?:[\\s,]{0,4}(?:maybe|perhaps|possibly|even|else|if (?:not|wrong))\\b){0,3}[\\s,:]{0,4}(?![^\\n]{0,40}\\\\boxed)`,
   "i",
 );
 /** A number behind "or", or before it. */
@@ -36,7 +37,7 @@ export function answerBox(response: string): Tail {
   while (values.length < MOST_BOXES) {
     const before = response.lastIndexOf(BOX, start - 1);
     const tail = before < 0 || start === 0 ? undefined : closedBox(response.slice(before, start));
-    if (tail === undefined || !JOINT.test(tail.behind)) break;
+    if (tail === undefined || !isJoint(tail.behind)) break;
     if (tail.text !== values[0]) values.unshift(tail.text);
     start = before;
   }

@@ -17,6 +17,8 @@ const MARKED: Readonly<Record<Marker, RegExp>> = {
   "<answer>": /<answer>/gi,
 };
 const END_TAG = /<\/answer>/i;
+/** A tag before the last one, with an "or" between the two. */
+const OTHER_TAG = /<answer>([^<]{0,200})<\/answer>[\s*$,.]{0,8}(?:or|alternatively)\b[\s*$,]{0,8}$/i;
 
 /**
  * The last answer that a response states, as a text that begins with its box: the last box, or what follows the last
@@ -51,7 +53,10 @@ function lastMarked(response: string, marker: Marker): { at: number; content: st
   );
   for (const match of found.reverse()) {
     const content = behind(tail.slice(match.index + match[0].length), marker);
-    if (content !== undefined) return { at: response.length - tail.length + match.index, content };
+    if (content === undefined) continue;
+    const other = marker === "<answer>" ? OTHER_TAG.exec(tail.slice(0, match.index))?.[1] : undefined;
+    const at = response.length - tail.length + match.index;
+    return { at, content: other === undefined ? content : `${withoutMarks(other)} or ${content}` };
   }
   return undefined;
 }
@@ -107,7 +112,7 @@ function displayed(text: string): [string, After] | undefined {
 
 /** What makes a line go on with the value, and what may stand between that and another one. */
 const FURTHER =
-  /^[\s*_>(-]{0,8}(or|either|alternatively|and)\b[\s,:]{0,4}(?:(?:maybe|perhaps|possibly|also|even|either|(?:it )?(?:is|may be|could be))\b[\s,:]{0,4}){0,4}/i;
+  /^[\s*_>(-]{0,8}(or|either|alternatively|otherwise|maybe|perhaps|possibly|and)\b[\s,:]{0,4}(?:(?:maybe|perhaps|possibly|also|even|either|(?:it )?(?:is|may be|could be))\b[\s,:]{0,4}){0,4}/i;
 const WORD = /\p{L}{2,}/u;
 const NOTHING = /^(?:[\s*_`>$.,;-]|\\[[\]()])*$/;
 

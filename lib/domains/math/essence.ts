@@ -47,6 +47,7 @@ const PERIODIC = /\\pi|π|°|\\circ/;
 function isHarmless({ names, range }: Qualifier, { value, text }: Reading): boolean {
   if (value === undefined) return false;
   if (WHOLE.has(range) && !names.every((name) => INDEX.test(name))) return false;
+  if (range !== "integer" && PERIODIC.test(text) && names.some((name) => INDEX.test(name))) return false;
   if (COUNTING.has(range) && (PERIODIC.test(text) || !isSequence(value))) return false;
   const items = value.kind === "set" || value.kind === "tuple" ? value.items : [value];
   if (!items.every(isPlain)) return false;

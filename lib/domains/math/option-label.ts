@@ -28,7 +28,7 @@ const OPERATOR =
   /^\\(?:approx|cdot|times|pm|mp|neq?|leq?|geq?|lt|gt|to|rightarrow|Rightarrow|implies|iff|equiv|sim|cong|div|cup|cap|in|mid|land|lor|vee|wedge)(?![A-Za-z])/;
 /** Says more than the option: another letter, another answer. */
 const MORE =
-  /\([A-J]\)|\{\s*\(?[A-J]\)?[.:]?\s*\}|(?<![A-Za-z])(?:or|and|not|either)(?![A-Za-z])|[,;]\s*[A-J]\s*$/;
+  /\([A-J]\)|\{\s*\(?[A-J]\)?[.:]?\s*\}|(?<![A-Za-z])(?:or|and|not|either)(?![A-Za-z])|(?:^|[\s,;])[A-J](?:$|[\s,;.])/;
 
 const ANY_LETTER = /\(([A-J])\)|\{\s*\(?([A-J])\)?[.:]?\s*\}/g;
 

@@ -53,6 +53,7 @@ describe("the line that begins with Answer:", () => {
     ["Answer: 34\nor 35", "wrong"],
     ["Answer:\n34\nor\n35", "wrong"],
     ["Answer: 34\n\n(or 35)", "wrong"],
+    ["Answer: 34\n\nMaybe 35.", "wrong"],
     ["Answer:\n\\[ 34 \\]\n\\[ 35 \\]", "wrong"],
     ["Answer: \\[ 34 \\] or 35", "wrong"],
     ["Answer\n34", "no_answer"],
@@ -86,6 +87,8 @@ test.each<[string, Marker, string]>([
   ["<answer>5</answer> <answer>\n 72 </answer>", "<answer>", "correct"],
   ["<answer>so \\boxed{72}</answer>", "<answer>", "correct"],
   ["<answer>72", "<answer>", "no_answer"],
+  ["<answer>71</answer> or <answer>72</answer>", "<answer>", "wrong"],
+  ["<answer>71</answer> No: <answer>72</answer>", "<answer>", "correct"],
 ])("%j behind %s is %s for 72", (text, after, status) => {
   expect(statusOf(text, after, "72")).toBe(status);
 });

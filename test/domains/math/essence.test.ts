@@ -27,6 +27,8 @@ test.each([
   ["y=2x, x \\ge 0", "y=2x"],
   ["2x", "2x \\text{ for } x > 0"],
   ["k\\pi", "k\\pi, k \\in \\mathbb{N}"],
+  ["k\\pi", "k\\pi, k \\in \\mathbb{R}"],
+  ["C", "C. D"],
   ["k\\pi, k \\in \\mathbb{Z}", "k\\pi, k \\in \\mathbb{N}"],
   ["x=3k", "x=3k, k \\ge 0"],
   ["2^n", "3^n, n \\ge 1"],

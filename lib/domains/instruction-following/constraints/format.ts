@@ -123,12 +123,16 @@ const unescaped = (source: string): string => source;
 const any = (): boolean => true;
 
 const CHOICES = ["My answer is yes.", "My answer is no.", "My answer is maybe."];
-const CHOICE = /\bmy\s+answer\s+is\s+(yes|no|maybe)\b/gi;
+const STATED = /\bmy\s+answer\s+(?:is|might be|may be|could be)\b([^.!?\n]*)/gi;
+const NAMES_A_CHOICE = /\b(?:yes|no|not|maybe)\b/i;
 
-/** One of the three as it stands, and none of the others in any spelling. */
+/** One of the three as it stands, and none of the others in any spelling, nor beside it in one sentence. */
 function choosesOne(text: string): boolean {
-  const named = new Set([...text.matchAll(CHOICE)].map(([, choice]) => choice!.toLowerCase()));
-  return named.size === 1 && CHOICES.some((choice) => text.includes(choice));
+  const stated = [...text.matchAll(STATED)].map(([, rest]) => rest!.trim().toLowerCase());
+  const named = new Set(stated.filter((rest) => NAMES_A_CHOICE.test(rest)));
+  return (
+    named.size === 1 && CHOICES.some((choice) => text.includes(choice) && named.has(choice.slice(13, -1)))
+  );
 }
 
 /** Whether hyphens alone join the sentences. @param counts whether a text may be a sentence. */

@@ -29,9 +29,13 @@ const written =
   (response) =>
     isWritten(response, language);
 
-const lacks = (char: string) =>
+/** @param others that are drawn alike or are the mark in another width, which the published checkers do not know. */
+const lacks = (char: string, others: string) =>
   constraint(
     noArguments,
+    () =>
+      ({ raw }) =>
+        ![char, ...others].some((mark) => raw.includes(mark)),
     () =>
       ({ raw }) =>
         !raw.includes(char),
@@ -73,7 +77,7 @@ export const STYLE: ConstraintTable = {
     return text.length > 1 && text.startsWith('"') && text.endsWith('"');
   }),
 
-  "punctuation:no_comma": lacks(","),
-  "punctuation:punctuation_dot": lacks("."),
-  "punctuation:punctuation_exclamation": lacks("!"),
+  "punctuation:no_comma": lacks(",", "\uff0c\u201a\ufe50\ufe10"),
+  "punctuation:punctuation_dot": lacks(".", "\uff0e\u2024\ufe52"),
+  "punctuation:punctuation_exclamation": lacks("!", "\uff01\ufe57\u203c\u2049\ufe15"),
 };
