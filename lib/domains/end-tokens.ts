@@ -1,5 +1,10 @@
+/** What a special token is about that ends a call of a tool, not a turn. */
+const OF_CALLS = "(?![^|｜]{0,40}(?:tool|call|action|python|plugin))";
 /** Tokens that end a turn, as tokenizers of published models spell them: `</s>`, `<eos>`, `<|im_end|>`, `<｜end▁of▁sentence｜>`. */
-const END = /(?:<\/s>|<eos>|<end_of_turn>|\[EOS\]|<[|｜][\p{L}\p{N}_▁]{1,40}[|｜]>)$/u;
+const END = new RegExp(
+  `(?:</s>|<eos>|<end_of_turn>|\\[EOS\\]|<[|｜]${OF_CALLS}[\\p{L}\\p{N}_▁]{1,40}[|｜]>)$`,
+  "iu",
+);
 const LONGEST = 48;
 
 /** The text without the tokens that end it; white space before and between them goes with them. */

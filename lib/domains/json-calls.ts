@@ -26,6 +26,7 @@ export function jsonCalls(
 ): Call[] | string {
   if (item.type !== "dict") return reading.passesOverUnreadable ? [] : "a call that is no object";
   const fields = fieldsOf(item);
+  if (!reading.passesOverUnreadable && isDouble(fields)) return "more than one call in an object";
   if (givenKey === "arguments" && fields.has("function"))
     return wrappedCall(fields.get("function")!, reading);
   const name = fields.get(nameKey);
@@ -33,6 +34,13 @@ export function jsonCalls(
   if (name !== undefined && given !== undefined) return oneCall(name, given, reading, true);
   if (givenKey === "arguments" && !reading.forgiving) return callsByName(item, reading);
   return `a call without ${nameKey} and ${givenKey}`;
+}
+
+/** Whether an object says two things: arguments under two names, or a call beside a function. */
+function isDouble(fields: Fields): boolean {
+  const isObject = (value: PythonValue) => value.type === "dict";
+  if (fields.has("arguments") && fields.has("parameters")) return true;
+  return fields.has("function") && [...fields].some(([key, value]) => key !== "function" && isObject(value));
 }
 
 export const fieldsOf = ({ entries }: PythonDict): Fields =>

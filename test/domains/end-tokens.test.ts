@@ -12,10 +12,22 @@ test.each([
   "a\n[EOS]",
 ])("%j ends in tokens", (text) => expect(withoutEndTokens(text)).toBe("a"));
 
-test.each(["a", "a \n", "", "</s> a", "a < s>", "a<|not a token|>", "a <b>", "x<|", "1 < 2 |> 3"])(
-  "%j stays",
-  (text) => expect(withoutEndTokens(text)).toBe(text),
-);
+test.each([
+  "a",
+  "a \n",
+  "",
+  "</s> a",
+  "a < s>",
+  "a<|not a token|>",
+  "a <b>",
+  "x<|",
+  "1 < 2 |> 3",
+  "a<|python_end|>",
+  "a<｜tool▁calls▁end｜>",
+  "a<|END_ACTION|>",
+  "a<|action_end|>",
+  "a<|call|>",
+])("%j stays", (text) => expect(withoutEndTokens(text)).toBe(text));
 
 test("a megabyte of them, or of blanks, takes linear time", () => {
   const start = performance.now();

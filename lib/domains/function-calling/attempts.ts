@@ -8,10 +8,13 @@ const MARKS: readonly RegExp[] = [
   ...(TOOL_CALL_FORMS.flatMap(({ open, close }) => [open, close]).filter(
     (mark) => mark !== undefined && !mark.source.includes("`"),
   ) as RegExp[]),
-  /<[/|\s]{0,4}[\w:|-]{0,20}?(?:tools?|functions?|func|plugin|api)[\s_-]{0,3}(?:call|use|code|invo|request|start|begin|sep|section)/i,
+  /<[/|\s]{0,4}[\w:|-]{0,20}?(?:tools?|functions?|func|plugin|api)[\s_-]{0,3}(?:call|use|code|invo|request|start|begin|sep|section|respon|result|output)/i,
+  /<[/|\s]{0,3}(?:call|execute|tools?|observation)(?:[\s>|]|$)/i,
+  /<\|(?:im_start|start_header_id|start)\|>\s{0,2}(?:tool|ipython|function|observation)|commentary\s{0,2}(?:<\|constrain\|>)?\s{0,2}json/i,
   /<[/\s]{0,3}(?:\w{1,20}:|\|\w{1,20}\|)?(?:invoke|function|parameter|tool_name|tool_input|arg_key|arg_value|action)(?:[\s=>:|]|$)/i,
   /<\|[\s/]{0,3}(?:python_(?:tag|start)|(?:start_)?action|plugin|call|tool)/i,
-  /\[\/?(?:tool|function)_?(?:call|request|use)|\[(?:ARGS|CALL_ID)\]/i,
+  /^\W{0,8}(?:tool|function)_?calls?\W{0,8}$/i,
+  /\[\/?(?:tool|function)[_\s-]?(?:call|request|use)|\[(?:ARGS|CALL_ID)\]/i,
   /```\s{0,3}(?:tool|function)_?(?:code|call|use)/i,
   /\bfunctools\s{0,3}\[|\bto\s?=\s?functions?\b/i,
   /\b(?:tool|function)_calls?["']?\s{0,3}[:=]\s{0,3}["']?[[{(]/i,
@@ -53,10 +56,14 @@ function isBegun(text: string): boolean {
   return BEGUN.test(text) && readJson(text.replace(/^```\w{0,8}\s|\s*```$/g, "")) === undefined;
 }
 
-/** Whether a text is nothing but the name of a function, or its beginning. */
-const isNameOf = ({ functions }: Entry, text: string): boolean =>
-  text !== "" &&
-  functions.some(({ name }) => name.startsWith(text) || name.replaceAll(".", "_").startsWith(text));
+/** Whether a text is nothing but the name of a function or its beginning, or a line of its name, a mark and a value. */
+function isNameOf({ functions }: Entry, text: string): boolean {
+  const bare = text.replace(/^["'`]{1,8}|["'`]{1,8}$/g, "");
+  const names = functions.flatMap(({ name }) => [name, name.replaceAll(".", "_")]);
+  if (bare !== "" && names.some((name) => name.startsWith(bare))) return true;
+  const line = /^([/$!@#[({<]{0,2}\s?)([\w.]{1,80})(\s?[:|>=([]|\s?->)?[^\n]{0,80}$/.exec(bare);
+  return line !== null && names.includes(line[2]!) && (line[1] !== "" || line[3] !== undefined);
+}
 
 /** Without what only hides a mark: invisible characters, full-width and escaped ones, curly quotes. */
 function fold(text: string): string {
@@ -73,11 +80,14 @@ function fold(text: string): string {
 }
 
 /** Calls of functions that are offered, by name: in JSON, before arguments in JSON, before values in parentheses. */
-function offeredCalls({ functions }: Entry): readonly RegExp[] {
+function offeredCalls(entry: Entry): readonly RegExp[] {
+  const { functions } = entry;
   if (functions.length === 0) return [];
   const names = functions.flatMap(({ name }) => [name, name.replaceAll(".", "_")]);
   const name = `(?:${[...new Set(names)].map(escaped).join("|")})`;
-  const alone = `(?<![\\w.])${name}(?!\\w)`;
+  const alone = `(?<!\\w)${name}(?!\\w)`;
+  const parameters = functions.flatMap((one) => [...one.parameters.keys()]).map(escaped);
+  const parameter = parameters.length === 0 ? "(?!)" : `(?:${parameters.join("|")})`;
   const object = "\\{\\s{0,4}(?:[\"'}]|\\w{1,60}\\s{0,3}[:=]|$)";
   const value = "(?:[\"'\\d[{-]|(?:true|false|none|null)\\b)";
   return [
@@ -88,6 +98,10 @@ function offeredCalls({ functions }: Entry): readonly RegExp[] {
     `${alone}\\s{0,2}\\(\\s{0,4}[a-z_]\\w{0,60}\\s{0,2}=(?!=)(?!\\s{0,2}(?:\\.{3}|…|<))`,
     `${alone}\\s{0,2}\\(\\s{0,4}${value}`,
     `^[\\s\`]{0,8}${name}\\s?\\(\\s{0,4}\\)[\\s\`;]{0,8}$`,
+    `<[/\\s]{0,3}${name}(?:[\\s/>]|$)`,
+    `\\bto\\s?=\\s?${name}(?!\\w)`,
+    `${alone}[^.!?]{0,60}?(?:(?:--|\\b)${parameter}\\s?=(?!=)\\s?(?!\\.{3}|…|<)\\S|--${parameter}\\b|\\n[\\s-]{0,8}${parameter}\\s?:\\s?\\S)`,
+    `\\b(?:tool|function|action|name)\\s?[:=]\\s?["'\`]?${name}["'\`]?\\s{0,4}[,;\\n]\\s{0,4}["'\`]?(?:input|args?|arguments|param\\w{0,10})\\s?[:=]`,
     `^[\\s*#>-]{0,8}action[*\\s]{0,4}:[\\s*\`]{0,6}${name}\\b`,
   ].map((pattern) => new RegExp(pattern, "im"));
 }
@@ -105,7 +119,7 @@ const EMPTY: readonly RegExp[] = [
 
 /** What gpt-oss thinks, and the heads of its messages. */
 const UNSPOKEN =
-  /<\|channel\|>analysis<\|message\|>[\s\S]*?(?:<\|end\|>|$)|<\|start\|>\w{1,20}|<\|channel\|>(?:final|commentary)/g;
+  /<\|channel\|>analysis<\|message\|>[\s\S]*?(?:<\|end\|>|$)|<\|start\|>\w{1,20}|<\|channel\|>(?:final|commentary(?=<\|message\|>))/g;
 
 /** The text without thoughts and empty blocks of calls, and whether one of them, or the whole text, is an empty list. */
 export function withoutEmptyBlocks(text: string): { readonly rest: string; readonly isStated: boolean } {

@@ -234,6 +234,128 @@ function noCallCases(random: Random): Case[] {
   return made;
 }
 
+/** Attempts that a policy may find which is paid for calls elsewhere; get_time(city) is offered. */
+const TRIED = [
+  "{",
+  "[",
+  "<",
+  "<|",
+  "```json\n{",
+  "```\n[{",
+  "{}",
+  "[{}]",
+  '"get_time"',
+  "get_time",
+  "get_time()",
+  "get_time(city)",
+  'get_time("Bern")',
+  "get_time('Bern'",
+  "get_time city=Bern",
+  "get_time --city Bern",
+  "/get_time Bern",
+  "@get_time Bern",
+  "#get_time(Bern)",
+  "call get_time with city=Bern",
+  "CALL get_time(city=Bern)",
+  "<get_time>Bern</get_time>",
+  '<get_time city="Bern"/>',
+  "get_time: Bern",
+  "get_time -> Bern",
+  "get_time|Bern",
+  "tool: get_time, input: Bern",
+  "tool: get_time\nargs: {city: Bern}",
+  "name: get_time\narguments:\n  city: Bern",
+  "[get_time: Bern]",
+  "[[get_time city=Bern]]",
+  '{{get_time city="Bern"}}',
+  '!get_time(city="Bern")',
+  "$ get_time Bern",
+  '`get_time` `{"city": "Bern"}`',
+  "await get_time({city: 'Bern'})",
+  "const t = get_time({city: 'Bern'});",
+  "print(get_time(city='Bern'))",
+  "import tools; tools.get_time(city='Bern')",
+  'functions.get_time({"city": "Bern"})',
+  "<|im_start|>tool\nget_time",
+  "<tools>get_time</tools>",
+  "<call>get_time</call>",
+  "<execute>get_time()</execute>",
+  "<code>get_time('Bern')</code>",
+  "<python>get_time('Bern')</python>",
+  "ＧＥＴ＿ＴＩＭＥ（city='Bern'）",
+  "get\u200b_time(city='Bern')",
+  "get_time\u00a0(city='Bern')",
+  "get\\_time(city='Bern')",
+  "g‌et_time(city='Bern')",
+  "time_get(city='Bern')",
+  "{'name':'get_time'",
+  "<tool\ncall>",
+  "< tool_call >",
+  "<tool-call>",
+  "<toolcall>",
+  "<ToolCall>",
+  "[tool_call]",
+  "[TOOL CALL]",
+  "(tool_call)",
+  "{tool_call}",
+  "**tool_call**",
+  "tool_call",
+  "tool_calls: []",
+  "I call the tool. <|tool▁call",
+  "assistant to=get_time",
+  "to=get_time code",
+  "commentary to=functions.get_time",
+  '<|channel|>commentary json<|message|>{"city":1}',
+  "<tool_response>12:00</tool_response>",
+  "<tool_output>x",
+  "<function_results>x",
+];
+
+describe("what a policy may try", () => {
+  const offered = {
+    id: "x",
+    category: "irrelevance",
+    function: [
+      { name: "get_time", parameters: { properties: { city: { type: "string" } }, required: ["city"] } },
+    ],
+  };
+
+  test.each(TRIED)("%j is no refusal", (text) => {
+    for (const dialect of ["tool_calls", undefined] as const)
+      expect(statusOf(offered, text, dialect)).not.toBe("correct");
+  });
+
+  const wanted = {
+    ...offered,
+    category: "simple_python",
+    ground_truth: [{ get_time: { city: ["Bern"] } }],
+  };
+  const right = '{"name": "get_time", "arguments": {"city": "Bern"}}';
+  test.each([
+    `<tool_call>${right}</tool_call><tool_call>${right}</tool_call>`,
+    `<tool_call>${right}</tool_call><tool_calls>[${right}]</tool_calls>`,
+    `<tool_call>${right}</tool_call>[TOOL_CALLS][${right}]`,
+    `<tool_call>${right}`,
+    `<tool_calls>[${right}]`,
+    `<tool_calls>[${right}, ${right}]</tool_calls>`,
+    `<tool_calls>[${right}]</tool_calls><tool_calls>[`,
+    `<tool_calls>{"name": "get_time", "arguments": {"city": "x"}, "function": ${right}}</tool_calls>`,
+    `<tool_calls>{"function": ${right}, "get_time": {"city": "x"}}</tool_calls>`,
+    '{"name": "get_time", "parameters": {"city": "Bern"}, "arguments": {"city": "x"}}',
+    "<tool_call>get_time\n<arg_key>city</arg_key><arg_value>Bern</arg_value><arg_key>city</arg_key><arg_value>x</arg_value></tool_call>",
+    "[get_time('x', city='Bern')]",
+    "I call get_time(city='Bern')",
+    `\`\`\`json\n${right}\n\`\`\``,
+  ])("%j is no right call", (text) => {
+    expect(statusOf(wanted, text, "tool_calls")).not.toBe("correct");
+  });
+
+  test.each(["city", "Bern", "Time is money.", "get some rest", "It is noon in Bern (city of bears)."])(
+    "%j is a refusal or an answer",
+    (text) => expect(statusOf(offered, text, "tool_calls")).toBe("correct"),
+  );
+});
+
 describe.each([
   ["calls", callCases(randomOf(1)), 400],
   ["no call", noCallCases(randomOf(2)), 400],
