@@ -114,7 +114,7 @@ function displayed(text: string): [string, After] | undefined {
 const FURTHER =
   /^[\s*_>(-]{0,8}(or|either|alternatively|otherwise|maybe|perhaps|possibly|and)\b[\s,:]{0,4}(?:(?:maybe|perhaps|possibly|also|even|either|(?:it )?(?:is|may be|could be))\b[\s,:]{0,4}){0,4}/i;
 const WORD = /\p{L}{2,}/u;
-const NOTHING = /^(?:[\s*_`>$.,;-]|\\[[\]()])*$/;
+const NOTHING = /^(?:[\s*_`>$.,;∎■□-]|\\[[\]()])*$/;
 
 /**
  * What the lines behind a value add to it: a line that begins with "or" or "and", and one that is nothing but another
@@ -134,7 +134,8 @@ function added(lines: readonly string[], isApart: boolean): string {
       continue;
     }
     if (joint === undefined && !isNext && !isApart) break;
-    text += `${joint ?? ", "}${withoutMarks(value)}`;
+    const isChain = /^\s*=/.test(value);
+    text += `${joint ?? (isChain ? " " : ", ")}${withoutMarks(value)}`;
     joint = undefined;
   }
   return text;

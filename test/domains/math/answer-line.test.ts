@@ -38,6 +38,8 @@ describe("the line that begins with Answer:", () => {
     "Answer: 34\n<|im_end|>",
     "Answer:\n34\n\nand that is all there is.\nReally.",
     "Answer: 34\n\n$30+4$",
+    "Answer: 34\n= 30 + 4",
+    "Answer:\n34\n∎",
   ])("%j states 34", (text) => {
     expect(statusOf(text, "Answer:")).toBe("correct");
   });
@@ -50,6 +52,7 @@ describe("the line that begins with Answer:", () => {
     ["Answer:\n34\n35", "wrong"],
     ["Answer:\n34\n\n35", "wrong"],
     ["Answer: 34\n35", "wrong"],
+    ["Answer: 34\n= 35", "wrong"],
     ["Answer: 34\nor 35", "wrong"],
     ["Answer:\n34\nor\n35", "wrong"],
     ["Answer: 34\n\n(or 35)", "wrong"],

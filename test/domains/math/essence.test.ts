@@ -22,6 +22,8 @@ test.each([
   ["2", "x=2, x \\in \\mathbb{R}, x > 2"],
   ["x=2", "x=2, x > 2"],
   ["x", "x, x \\in \\mathbb{Z}"],
+  ["n", "n, n \\in \\mathbb{Z}"],
+  ["n=2m", "n=2m, n \\in \\mathbb{Z}"],
   ["x>0", "x>0, x \\in \\mathbb{Z}"],
   ["y=2x", "y=2x, x \\in \\mathbb{Z}"],
   ["y=2x, x \\ge 0", "y=2x"],
