@@ -68,6 +68,9 @@ export interface ConfigIssue {
   readonly suggestion?: string;
 }
 
+const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most)}...` : text;
+
 /** A recipe that cannot run: every issue in one error. */
 export class ConfigError extends HoneError {
   override readonly name = "ConfigError";
@@ -76,7 +79,7 @@ export class ConfigError extends HoneError {
   constructor(where: string, issues: readonly ConfigIssue[]) {
     const lines = issues.map(
       (i) =>
-        `  ${i.path || "(recipe)"}: ${i.message}${i.suggestion ? ` (did you mean ${i.suggestion}?)` : ""}`,
+        `  ${shortened(i.path, 200) || "(recipe)"}: ${shortened(i.message, 2000)}${i.suggestion ? ` (did you mean ${i.suggestion}?)` : ""}`,
     );
     super("HONE_ERR_CONFIG", `${where}: ${issues.length} problem(s)\n${lines.join("\n")}`, {
       details: { issues },

@@ -15,12 +15,21 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The known name that was probably meant: at most a third of its letters differ, case aside. */
+/** The work grows with the product of both lengths, and longer text is no misspelled name. Characters. */
+const LONGEST_NAME = 128;
+
+/**
+ * The known name that was probably meant: at most a third of its letters differ, case aside. Undefined for a name of more
+ * than 128 characters.
+ */
 export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LONGEST_NAME) return undefined;
   let best: { name: string; edits: number } | undefined;
   for (const candidate of known) {
+    const most = Math.max(1, candidate.length / 3);
+    if (Math.abs(candidate.length - name.length) > most) continue; // each missing letter is an edit
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
-    if (edits <= Math.max(1, candidate.length / 3) && (best === undefined || edits < best.edits)) {
+    if (edits <= most && (best === undefined || edits < best.edits)) {
       best = { name: candidate, edits };
     }
   }

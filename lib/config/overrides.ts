@@ -1,6 +1,7 @@
 import { ConfigError } from "../errors.ts";
 import { knownKeys } from "./issues.ts";
 import { nearest } from "./nearest.ts";
+import { isReserved, RESERVED_NAME } from "./plain-data.ts";
 import { defineRecipe, recipeInput } from "./recipe.ts";
 import type { Recipe, RecipeInput } from "./schema.ts";
 
@@ -22,6 +23,9 @@ function assign(input: RecipeInput, assignment: string): void {
       { path: assignment, message: "expected path=value, e.g. optimizer.lr=2e-4" },
     ]);
   }
+  const reserved = path.find(isReserved);
+  if (reserved !== undefined)
+    throw new ConfigError("--set", [{ path: assignment, message: `${reserved} ${RESERVED_NAME}` }]);
   const parent = descend(input as Record<string, unknown>, path.slice(0, -1), assignment);
   parent[path.at(-1)!] = literal(assignment.slice(equals + 1));
 }

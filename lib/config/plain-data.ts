@@ -3,7 +3,15 @@ import { ConfigError, type ConfigIssue } from "../errors.ts";
 const DEEPEST = 64;
 const REMEDY = "a recipe is plain data, because the run folder keeps it as JSON";
 
-/** Throws ConfigError with the path of every value that JSON cannot hold: functions, classes, bigints, cycles. */
+/** Names under which an object finds what it inherits: assigning to them changes other objects, or none. */
+const RESERVED: readonly string[] = ["__proto__", "constructor", "prototype"];
+export const isReserved = (key: string): boolean => RESERVED.includes(key);
+export const RESERVED_NAME = "is a name that JavaScript reserves; choose another";
+
+/**
+ * Throws ConfigError with the path of every value that JSON cannot hold (functions, classes, bigints, cycles) and of every
+ * key that is reserved.
+ */
 export function expectPlainData(input: unknown, where: string): void {
   const issues = [...impurities(input, [], [])];
   if (issues.length > 0) throw new ConfigError(where, issues);
@@ -18,7 +26,8 @@ function* impurities(
   if (what !== undefined) yield { path: path.join("."), message: `is ${what}; ${REMEDY}` };
   else if (typeof value === "object" && value !== null)
     for (const [key, inner] of Object.entries(value))
-      yield* impurities(inner, [...path, key], [...above, value]);
+      if (isReserved(key)) yield { path: [...path, key].join("."), message: RESERVED_NAME };
+      else yield* impurities(inner, [...path, key], [...above, value]);
 }
 
 function impurity(value: unknown, above: readonly object[]): string | undefined {

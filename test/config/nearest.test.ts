@@ -13,3 +13,12 @@ test.each([
 ])("%s is probably %s", (typed, meant) => {
   expect(nearest(typed, KEYS)).toBe(meant);
 });
+
+test("long text has no nearest name, and is refused at once", () => {
+  const long = "clipHigh".repeat(2 ** 17); // 1 MiB: whole tables of edits would take seconds
+  const started = performance.now();
+  expect(nearest(long, KEYS)).toBeUndefined();
+  expect(nearest(long, [`${long}x`])).toBeUndefined();
+  expect(nearest("clipHigh", [long])).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(200);
+});

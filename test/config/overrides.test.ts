@@ -21,3 +21,37 @@ test("overriding a section the recipe left out starts from its defaults", () => 
     kind: "gspo",
   });
 });
+
+test.each(["__proto__", "constructor", "prototype"])("%s is no name in a path or a value", (name) => {
+  const recipe = defineRecipe(minimal());
+  const refused = new RegExp(`${name}.* reserves`);
+  for (const assignment of [
+    `verification.modules.${name}="./mine.mjs"`,
+    `${name}.training.steps=1`,
+    `domains.${name}.weight=1`,
+    `verification.modules={"${name}":"./mine.mjs"}`,
+    `chatTemplate={"variables":{"deep":[{"${name}":1}]}}`,
+  ])
+    expect(() => overrideRecipe(recipe, [assignment])).toThrow(refused);
+  const written = JSON.parse(`{"verification":{"modules":{"${name}":"./mine.mjs"}}}`) as object;
+  expect(() => defineRecipe({ ...minimal(), ...written })).toThrow(refused);
+  expect(({} as Record<string, unknown>)["training"]).toBeUndefined();
+});
+
+test("a value of a megabyte is refused in little time, by a short message", () => {
+  const recipe = defineRecipe(minimal());
+  const long = "completed".repeat(2 ** 17);
+  const started = performance.now();
+  for (const assignment of [`training.countGroups=${long}`, `${long}.steps=1`, `training.${long}=1`])
+    expect(lengthOfRefusal(() => overrideRecipe(recipe, [assignment]))).toBeLessThan(3000);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+function lengthOfRefusal(refused: () => unknown): number {
+  try {
+    refused();
+  } catch (error) {
+    return (error as Error).message.length;
+  }
+  return Number.POSITIVE_INFINITY;
+}
