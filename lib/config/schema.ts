@@ -15,12 +15,13 @@ import {
   tokens,
 } from "./numbers.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
-import { domainRewards, modulePlace } from "./reward.ts";
+import { domainRewards } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 import { shardingSchema } from "./sharding.ts";
 import { slopesSchema } from "./slopes.ts";
 import { trackersSchema } from "./trackers.ts";
+import { verificationSchema } from "./verification.ts";
 
 /**
  * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
@@ -196,17 +197,6 @@ const engineSchema = z
     stepTokens: count(2 ** 24).default(512),
     /** On a GPU: record decode steps once and repeat them by one launch. The tokens are the same either way. */
     graphs: z.boolean().default(true),
-  })
-  .prefault({});
-
-const verificationSchema = z
-  .strictObject({
-    workers: count(64).default(1),
-    timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(5_000),
-    /** Verifiers of your own: name to a `.ts` or `.js` module, by URL or by a path from the working folder. */
-    modules: z.record(z.string().min(1), modulePlace).default({}),
-    /** Keep completions and verdicts in the run folder (verdicts.jsonl), for `hone rescore`. */
-    journal: z.boolean().default(true),
   })
   .prefault({});
 

@@ -73,8 +73,11 @@ export async function evaluateSuites(
   expectManifest(plan.dir, plan.model, answerer.identity);
   using log = new EvaluationLog(plan.dir);
   const modules = Object.assign({}, ...suites.map((suite) => suite.modules)) as Record<string, string>;
+  const variables = [...new Set(suites.flatMap(({ env = [] }) => env))];
   const own =
-    plan.verifiers === undefined ? new VerifierPool({ workers: plan.workers ?? 1, modules }) : undefined;
+    plan.verifiers === undefined
+      ? new VerifierPool({ workers: plan.workers ?? 1, modules, variables })
+      : undefined;
   try {
     const judging = new JudgingQueue(plan.verifiers ?? own!, log);
     const evaluation = new Evaluation(answerer, log, judging, plan);

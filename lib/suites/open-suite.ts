@@ -204,6 +204,7 @@ const moduleSchema = z.object({
   path: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.instanceof(URL)]),
   read: z.custom<(row: unknown) => unknown>((value) => typeof value === "function", "must be a function"),
   verify: z.custom<() => unknown>((value) => typeof value === "function", "must be a function").optional(),
+  env: z.array(text).default([]),
   verifier: text.optional(),
   environment: z.custom<Environment>(isEnvironmentObject, "must have reset, step and score").optional(),
   metric: z.enum(["correct", "score"]).default("correct"),
@@ -230,7 +231,7 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
       { hint: WHAT_A_SUITE_IS },
     );
   }
-  const { name, path, verify, metric, levels, answer, environment } = parsed.data;
+  const { name, path, verify, env, metric, levels, answer, environment } = parsed.data;
   const played = environment && playOf(name, environment, options);
   const { verifier = played?.judge ?? (verify && name) } = parsed.data;
   if (verifier === undefined || (played && verifier !== played.judge) || (played && verify))
@@ -247,7 +248,7 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
   const source = await openBenchmark({ kind: name, reader }, { path: paths }, await admission(verifier));
   const modules = verify === undefined ? {} : { [verifier]: url };
   const rows = problemsOf(source);
-  const suite = { name, metric, answer, levels, modules, ...rows };
+  const suite = { name, metric, answer, levels, modules, env, ...rows };
   if (played === undefined) return suite;
   const tools = environment?.tools && { tools: JSON.stringify(environment.tools) };
   const problem = (index: number) => named({ ...tools, ...rows.problem(index) });

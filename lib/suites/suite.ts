@@ -23,6 +23,8 @@ export interface Suite {
   readonly play?: Play | undefined;
   /** Verifiers of its own: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
+  /** Environment variables that those modules are given. */
+  readonly env?: readonly string[];
   /** What became of the rows it was read from. */
   readonly report?: DatasetReport | undefined;
 }

@@ -24,6 +24,8 @@ export interface VerifierPoolOptions {
   readonly timeoutMs?: number;
   /** Users' own verifiers: name to the URL of a `.js` or `.ts` module; see load-verifier.ts. */
   readonly modules?: Readonly<Record<string, string | URL>>;
+  /** Environment variables of this process, or of the verifier hosts, that those modules are given. */
+  readonly variables?: readonly string[];
   /** Rewards of a recipe, for problems that name them as their verifier. */
   readonly rewards?: readonly RewardPlan[];
   /** Heap of one worker where a verifier's limits do not say. Default 256. */
@@ -61,6 +63,7 @@ export class VerifierPool implements AsyncDisposable {
         return place.count;
       },
       loadTimeoutMs,
+      variables: options.variables ?? [],
       get abandoned() {
         return pool.#abandoned;
       },

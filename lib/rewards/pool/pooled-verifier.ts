@@ -23,6 +23,8 @@ export interface Workers {
   readonly count: number;
   /** Milliseconds for importing and preparing a verifier. */
   readonly loadTimeoutMs: number;
+  /** Environment variables that users' modules are given. */
+  readonly variables: readonly string[];
   readonly abandoned: boolean;
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
 }
@@ -149,9 +151,11 @@ export class PooledVerifier {
   #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
     const { name, moduleUrl, isReward, scale, domain } = this.#options;
     const { heapMb, timeoutMs } = this.#limits;
+    const { variables } = this.#workers;
     return this.#workers.run(heapMb, {
       verifier: name,
       ...(moduleUrl === undefined ? {} : { moduleUrl }),
+      ...(moduleUrl !== undefined && variables.length > 0 && { variables }),
       ...(isReward && { isReward }),
       ...(scale && { scale }),
       ...(domain === undefined ? {} : { domain }),

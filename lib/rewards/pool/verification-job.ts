@@ -15,6 +15,8 @@ export interface VerificationJob {
   readonly isReward?: boolean;
   /** Of such a reward's numbers. */
   readonly scale?: RewardScale;
+  /** Environment variables that the recipe names for its modules; absent for built-in verifiers. */
+  readonly variables?: readonly string[];
   /** Domain of a built-in verifier. */
   readonly domain?: string;
   readonly members: readonly {

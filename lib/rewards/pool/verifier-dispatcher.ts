@@ -5,6 +5,8 @@ import { VerifierProcess } from "./verifier-process.ts";
 export interface DispatcherOptions {
   /** Heap of one process. */
   readonly heapMb: number;
+  /** Environment variables that the recipe names for its modules. */
+  readonly variables: readonly string[];
   /** The buffer of the group's ProcessTable; closing the table ends the processes started here. */
   readonly processes: SharedArrayBuffer;
 }
@@ -23,6 +25,7 @@ const CLOSED = {
  */
 export function openDispatcher({
   heapMb,
+  variables,
   processes: buffer,
 }: DispatcherOptions): (job: VerificationJob) => Promise<JobEnd> {
   const processes = new ProcessTable(buffer);
@@ -34,7 +37,7 @@ export function openDispatcher({
         free.delete(started);
         leave();
       };
-      const started: VerifierProcess = new VerifierProcess({ heapMb, print, onExit });
+      const started: VerifierProcess = new VerifierProcess({ heapMb, variables, print, onExit });
       return started;
     });
   const judge = async (job: VerificationJob, isRetry: boolean): Promise<JobEnd> => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ownModule } from "../../own-module.ts";
 import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
+import { verifierEnvironment } from "./verifier-environment.ts";
 
 /** Limit in MiB for everything beside the heap: Node itself, tables, buffers, WebAssembly. */
 export const BESIDE_HEAP_MB = 384;
@@ -21,6 +22,8 @@ type Loss = Exclude<JobEnd, { kind: "done" }>;
 export interface VerifierProcessOptions {
   /** Limit of the heap. */
   readonly heapMb: number;
+  /** Environment variables that it is given beside those that every program needs. */
+  readonly variables?: readonly string[];
   /** Gets what verifiers print, which must not mix with machine-readable output of `hone`. */
   readonly print: (text: string) => void;
   readonly onExit: () => void;
@@ -40,7 +43,7 @@ export class VerifierProcess {
   #tail = "";
 
   /** Throws the system's error if it refuses a file or a process. */
-  constructor({ heapMb, print, onExit }: VerifierProcessOptions) {
+  constructor({ heapMb, variables, print, onExit }: VerifierProcessOptions) {
     const path = join(tmpdir(), `hone-verifier-${randomUUID()}`);
     const fd = openSync(path, "wx+", 0o600);
     unlinkSync(path);
@@ -48,6 +51,7 @@ export class VerifierProcess {
     const main = ownModule("verifier-main", import.meta.url);
     this.#child = fork(main.path, [String(heapMb + BESIDE_HEAP_MB)], {
       execArgv: [`--max-old-space-size=${heapMb}`, ...main.execArgv],
+      env: verifierEnvironment(process.env, variables),
       serialization: "advanced",
       stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // stdin ends when our process does, which tells it so
       detached: true, // a process group of its own: `hone` alone handles an interrupt from the terminal

@@ -9,17 +9,20 @@ import type { DispatcherOptions } from "./verifier-dispatcher.ts";
 /** Processes per thread that gives them jobs. */
 const PROCESSES_PER_THREAD = 8;
 
+/** What is the same of all processes of a group. */
+export type ProcessNeeds = Pick<DispatcherOptions, "heapMb" | "variables">;
+
 /** Processes with one heap limit, and the threads that give them jobs. */
 export class WorkerGroup {
   readonly #processes: ProcessTable;
   readonly #threads: Piscina<VerificationJob, JobEnd>;
   #closing: Promise<void> | undefined;
 
-  constructor(workers: number, heapMb: number) {
+  constructor(workers: number, { heapMb, variables }: ProcessNeeds) {
     const threads = Math.ceil(workers / PROCESSES_PER_THREAD);
     const main = ownModule("verifier-worker", import.meta.url);
     this.#processes = new ProcessTable(2 * workers); // a process that is ending and its successor
-    const workerData: DispatcherOptions = { heapMb, processes: this.#processes.buffer };
+    const workerData: DispatcherOptions = { heapMb, variables, processes: this.#processes.buffer };
     this.#threads = new Piscina({
       filename: pathToFileURL(main.path).href,
       minThreads: threads,

@@ -13,10 +13,10 @@ export interface JobPlace {
   close(): Promise<void>;
 }
 
-/** Processes of this machine: as many as `count` for each limit of the heap, started when first needed. */
+/** Processes of this machine: as many as `count` for each limit of the heap and environment, started when first needed. */
 export class WorkerGroups implements JobPlace {
   readonly count: number;
-  readonly #groups = new Map<number, WorkerGroup>();
+  readonly #groups = new Map<string, WorkerGroup>();
   #closed = false;
 
   constructor(count: number) {
@@ -25,8 +25,10 @@ export class WorkerGroups implements JobPlace {
 
   async run(heapMb: number, job: VerificationJob): Promise<JobEnd> {
     if (this.#closed) throw abandoned();
-    const group = this.#groups.get(heapMb) ?? new WorkerGroup(this.count, heapMb);
-    this.#groups.set(heapMb, group);
+    const { variables = [] } = job;
+    const key = JSON.stringify([heapMb, variables]);
+    const group = this.#groups.get(key) ?? new WorkerGroup(this.count, { heapMb, variables });
+    this.#groups.set(key, group);
     return group.judge(job);
   }
 

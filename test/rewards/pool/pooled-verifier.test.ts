@@ -32,6 +32,7 @@ function pooled(ends: ((job: VerificationJob) => JobEnd)[], options: object = {}
   const workers: Workers = {
     count: 2,
     loadTimeoutMs: 50,
+    variables: [],
     abandoned: false,
     run: async (heapMb, job) => {
       jobs.push(job);

@@ -1,0 +1,29 @@
+/** Variables by name that a verifier's process may need and that hold no secret. */
+const ALLOWED = new RegExp(
+  `^(?:${[
+    "PATH|HOME|USER|LOGNAME|SHELL|PWD|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_[A-Z]+|TERM|NO_COLOR|FORCE_COLOR",
+    "NODE_OPTIONS|NODE_PATH|NODE_ENV|NODE_EXTRA_CA_CERTS|NODE_NO_WARNINGS|NODE_V8_COVERAGE|NODE_COMPILE_CACHE",
+    "LD_LIBRARY_PATH|LD_PRELOAD|DYLD_LIBRARY_PATH|[A-Z]+SAN_OPTIONS|OMP_NUM_THREADS|CUDA_VISIBLE_DEVICES",
+    "SSL_CERT_FILE|SSL_CERT_DIR|XDG_[A-Z]+_(?:HOME|DIRS?)|PYTHONPATH|PYTHONHASHSEED|NLTK_DATA",
+    "HONE_SANDBOX|HONE_SANDBOX_URL|HONE_FROM_DIST|HONE_DEVICE|HONE_THREADS|JITI_[A-Z_]+",
+    "https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY",
+  ].join("|")})$`,
+);
+
+/** A user or password in a URL. */
+const CREDENTIALS = /:\/\/[^/\s]*@/;
+
+/**
+ * The environment of a process that judges: the variables that programs need to run, and those that the recipe names
+ * (`verification.env`). Code that judges is a user's module, and what it prints is kept in logs: tokens and passwords of
+ * this process's environment are not passed on unasked.
+ */
+export function verifierEnvironment(
+  env: NodeJS.ProcessEnv,
+  named: readonly string[] = [],
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(
+    ([name, value = ""]) => named.includes(name) || (ALLOWED.test(name) && !CREDENTIALS.test(value)),
+  );
+  return Object.fromEntries(kept);
+}
