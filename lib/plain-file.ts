@@ -10,6 +10,13 @@ import {
 } from "node:fs";
 import { HoneError } from "./errors.ts";
 
+/**
+ * As "a+" and "w+", but never through a symbolic link (ELOOP): in a folder that somebody else made, a file's name may be
+ * a link to any file of the user's. Modes of openSync and writeFile.
+ */
+export const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+export const REWRITING = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
 function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a named pipe";

@@ -1,15 +1,36 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import { type LiveOptions, LiveServer } from "../live/index.ts";
 import { RUN_FILES } from "../metrics/index.ts";
+import { type Demand, Trust } from "../trust.ts";
+import { trustOf } from "./folder-trust.ts";
 
 export interface WatchFlags {
   readonly port?: string;
   readonly host?: string;
   readonly json?: boolean;
+  readonly trust?: boolean;
+  /** Modules of the run that starts this page, as JSON: its record may name them. */
+  readonly allow?: string;
   /** A run is about to begin in the folder: what lies there may be of an earlier one. */
   readonly coming?: boolean;
+}
+
+async function trustOfWatch({ allow, ...flags }: WatchFlags): Promise<Trust> {
+  return allow === undefined ? trustOf(flags) : Trust.alike(JSON.parse(allow) as Demand[]);
 }
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
@@ -20,7 +41,7 @@ const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
  */
 export async function watchFolders(folders: readonly string[], flags: WatchFlags): Promise<void> {
   const dirs = flags.coming ? folders : folders.flatMap(runFolders);
-  const options = { host: flags.host, port: portOf(flags.port) };
+  const options = { host: flags.host, port: portOf(flags.port), trust: await trustOfWatch(flags) };
   await using live = flags.coming ? await openAgain(dirs[0]!, options) : await LiveServer.open(dirs, options);
   if (flags.host !== undefined && !LOCAL.test(flags.host))
     process.stderr.write(`${remoteWarning(flags.host)}\n`);
@@ -33,30 +54,44 @@ export async function watchFolders(folders: readonly string[], flags: WatchFlags
  * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open finds
  * it again when the run goes on; at another port where that one is taken.
  */
-export async function openAgain(dir: string, { host, port }: LiveOptions): Promise<LiveServer> {
+export async function openAgain(dir: string, { host, port, trust }: LiveOptions): Promise<LiveServer> {
   const before = readAddress(join(dir, ADDRESS));
   const token = before?.token;
-  const wanted = { host, token, port: port ?? before?.port };
+  const wanted = { host, token, trust, port: port ?? before?.port };
   const live = await LiveServer.open([dir], wanted).catch((error: unknown) => {
     if (port !== undefined || before === undefined) throw error;
-    return LiveServer.open([dir], { host, token });
+    return LiveServer.open([dir], { host, token, trust });
   });
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, ADDRESS), JSON.stringify({ port: live.port, token: live.token }), { mode: 0o600 });
+  writeAddress(join(dir, ADDRESS), live);
   return live;
 }
 
 /** Where the page of a run was; for its owner's eyes alone, as it holds the token. */
 const ADDRESS = "live.json";
 
+/** Undefined also for a file that was copied or unpacked here: whoever made it would know the page's token. */
 function readAddress(path: string): { readonly port: number; readonly token: string } | undefined {
   try {
-    const { port, token } = JSON.parse(readFileSync(path, "utf8")) as { port?: unknown; token?: unknown };
-    const known = Number.isInteger(port) && typeof token === "string" && /^[0-9a-f]{32}$/.test(token);
+    const { port, token, file } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+    const isOwn = file === identityOf(lstatSync(path, { bigint: true }));
+    const known =
+      isOwn && Number.isInteger(port) && typeof token === "string" && /^[0-9a-f]{32}$/.test(token);
     return known ? { port: port as number, token } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Which file it is: a copy is another one. */
+const identityOf = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;
+
+function writeAddress(path: string, { port, token }: LiveServer): void {
+  rmSync(path, { force: true });
+  const fd = openSync(path, "wx", 0o600);
+  const file = identityOf(fstatSync(fd, { bigint: true }));
+  writeFileSync(fd, JSON.stringify({ port, token, file }));
+  closeSync(fd);
 }
 
 /** The folder itself, or the runs that lie in it. Throws HONE_ERR_USAGE if there is none. */

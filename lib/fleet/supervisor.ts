@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import type { ProcessEnd } from "../metrics/index.ts";
 import { ownModule } from "../own-module.ts";
+import { APPENDING } from "../plain-file.ts";
 import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
 
 /** Ends in a row, none of them after a while of work, after which a place stays empty and the run ends. */
@@ -169,7 +170,7 @@ export class Supervisor implements AsyncDisposable {
 
   #spawn(place: Place, epoch: number): ChildProcess {
     const { logs, threads, environmentOf } = this.#options;
-    const log = openSync(logOf(logs, place), "a");
+    const log = openSync(logOf(logs, place), APPENDING);
     const main = ownModule("role-main", import.meta.url);
     const child = spawn(process.execPath, [...main.execArgv, main.path], {
       stdio: ["ignore", log, log, "ipc"],

@@ -10,11 +10,12 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { HoneError } from "../errors.ts";
+import { APPENDING } from "../plain-file.ts";
 import { fileWork } from "./sink.ts";
 
 const NEWLINE = 0x0a;
-/** As "a+", of an empty file. */
-const ANEW = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_TRUNC;
+/** Of an empty file. */
+const ANEW = APPENDING | constants.O_TRUNC;
 const BLOCK_BYTES = 1 << 20;
 
 /**
@@ -33,7 +34,7 @@ export class AppendFile {
     this.#fd = fileWork(path, () => {
       mkdirSync(dirname(path), { recursive: true });
       // "w+" would go on behind a part of a line that was cut off, and leave zeros there
-      const fd = openSync(path, fresh ? ANEW : "a+");
+      const fd = openSync(path, fresh ? ANEW : APPENDING);
       cutTornLine(fd);
       return fd;
     });

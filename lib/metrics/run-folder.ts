@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
+import { REWRITING } from "../plain-file.ts";
 import { fileFailure, fileWork } from "./sink.ts";
 
 /** Names inside a run folder. */
@@ -40,6 +41,8 @@ export interface RunManifest {
   readonly config: unknown;
   /** The model folder it began with: where it was, and a hash of each file that matters; absent for a new model. */
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
+  /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
   /** The current time for chat templates (ISO 8601, UTC): when the run began, even in a later session. */
   readonly clock?: string | undefined;
   /** Seeds by use, e.g. {run: 0}. Decimal text where a seed may exceed 2^53. */
@@ -112,7 +115,7 @@ export function readJson(path: string): unknown {
 export function writeWhole(path: string, text: string): void {
   fileWork(path, () => {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(besideOf(path), text);
+    writeFileSync(besideOf(path), text, LINKLESS);
     renameSync(besideOf(path), path);
   });
 }
@@ -121,12 +124,14 @@ export function writeWhole(path: string, text: string): void {
 export async function writeWholeBeside(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(besideOf(path), text);
+    await writeFile(besideOf(path), text, LINKLESS);
     await rename(besideOf(path), path);
   } catch (cause) {
     throw fileFailure(path, cause);
   }
 }
+
+const LINKLESS = { flag: REWRITING as unknown as string }; // Node takes a number too
 
 /** This process's own: two that shared one would each rename what the other is writing. A kill amid a write leaves it. */
 const besideOf = (path: string): string => `${path}.${process.pid}.tmp`;

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32c } from "../crc32c.ts";
 import { HoneError } from "../errors.ts";
+import { APPENDING } from "../plain-file.ts";
 import type { StepRecord } from "../records.ts";
 import { fileWork, type Sink, type StepDetails } from "./sink.ts";
 import {
@@ -53,7 +54,7 @@ export class TensorBoardSink implements Sink {
     this.path = join(directory, `events.out.tfevents.${started}.${hostname()}.${process.pid}`);
     fileWork(this.path, () => {
       mkdirSync(directory, { recursive: true });
-      this.#fd = openSync(this.path, "a");
+      this.#fd = openSync(this.path, APPENDING);
     });
     this.#append(versionEvent(nowSeconds()));
   }

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import { APPENDING, REWRITING } from "../plain-file.ts";
 import { FORMAT, type Tables, tables } from "./tables.ts";
 
 /** What tables cover: the journal's bytes before `end`, which `tail` tells. */
@@ -176,10 +177,12 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }
 
+const FLAGS = { r: "r", a: APPENDING, w: REWRITING } as const;
+
 /** False if the file cannot be opened, or the work not be done. */
 function withFile(path: string, flags: "r" | "a" | "w", work: (fd: number) => void): boolean {
   return attempted(() => {
-    const fd = openSync(path, flags);
+    const fd = openSync(path, FLAGS[flags]);
     try {
       work(fd);
     } finally {

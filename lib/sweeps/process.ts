@@ -6,6 +6,7 @@ import { recipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { writeWhole } from "../metrics/index.ts";
+import { APPENDING } from "../plain-file.ts";
 import { type Job, startCheckpoint } from "./plan.ts";
 
 /** How a process ended: by itself, on request, or wrongly, with what it said last. */
@@ -91,7 +92,7 @@ const recipePath = (dir: string, { id }: Job): string => join(dir, `${id}.recipe
 function openLog(dir: string, job: Job): number {
   const path = logPath(dir, job);
   mkdirSync(dirname(path), { recursive: true });
-  return openSync(path, "a");
+  return openSync(path, APPENDING);
 }
 
 function runArguments(dir: string, job: Job): string[] {

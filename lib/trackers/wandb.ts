@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { fileWork, Message, RUN_FILES, RunLogReader, type Sink, type StepDetails } from "../metrics/index.ts";
+import { REWRITING } from "../plain-file.ts";
 import type { StepRecord } from "../records.ts";
 import type { TrackedRun } from "./tracker.ts";
 
@@ -136,7 +137,7 @@ class RecordLog {
 
   constructor(path: string) {
     this.#path = path;
-    this.#fd = fileWork(path, () => openSync(path, "w"));
+    this.#fd = fileWork(path, () => openSync(path, REWRITING));
     const head = Buffer.from(":W&B\0\0\0", "latin1");
     head.writeUInt16LE(MAGIC, 4);
     this.#append(head);

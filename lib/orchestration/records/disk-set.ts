@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { fileWork } from "../../metrics/index.ts";
+import { REWRITING } from "../../plain-file.ts";
 
 const KEY_BYTES = 16;
 const FIRST_SLOTS = 1 << 12;
@@ -80,7 +81,7 @@ export class DiskSet implements Disposable {
 
 function nameless(path: string): number {
   return fileWork(path, () => {
-    const fd = openSync(path, "w+");
+    const fd = openSync(path, REWRITING);
     unlinkSync(path);
     return fd;
   });

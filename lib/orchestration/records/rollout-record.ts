@@ -13,6 +13,7 @@ import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
+import { REWRITING } from "../../plain-file.ts";
 import {
   type DomainName,
   type DropReason,
@@ -114,7 +115,7 @@ export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOut
   const path = fileOf(dir, outcome.step + 1);
   fileWork(path, () => {
     mkdirSync(join(dir, ROLLOUT_RECORD), { recursive: true });
-    const fd = openSync(`${path}.tmp`, "w");
+    const fd = openSync(`${path}.tmp`, REWRITING);
     try {
       for (const line of recordLines(recipe, outcome)) writeAll(fd, `${JSON.stringify(line)}\n`);
     } finally {

@@ -15,6 +15,7 @@ import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork } from "../../metrics/index.ts";
 import { type AttemptTokens, firstTokens, joinedTokens } from "../../native/attempt-tokens.ts";
+import { REWRITING } from "../../plain-file.ts";
 import { decodeMessage, encodeMessage, type Message } from "../../streams/index.ts";
 import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "../line/index.ts";
 import { attemptSections, attemptTokens } from "./attempt-sections.ts";
@@ -127,7 +128,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   /** A file with these messages in place of the one that is there; where it cannot be written that one stays. */
   #anew(messages: Iterable<Message>): Messages {
     const next = `${this.#path}.tmp`;
-    const fd = fileWork(this.#path, () => openSync(next, "w+"));
+    const fd = fileWork(this.#path, () => openSync(next, REWRITING));
     const file: Messages = { fd, size: 0, places: new Map() };
     try {
       this.#append(file, { kind: "recipe", header: { recipe: this.#recipe }, sections: {} });
