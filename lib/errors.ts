@@ -25,6 +25,7 @@ export type ErrorCode =
   | "HONE_ERR_STALL"
   | "HONE_ERR_REPLAY"
   | "HONE_ERR_USAGE"
+  | "HONE_ERR_TRUST"
   | "HONE_ERR_HUB"
   | "HONE_ERR_ENDPOINT"
   | "HONE_ERR_STREAM";

@@ -77,3 +77,4 @@ export type {
   TrackedStep,
   Tracker,
 } from "./trackers/index.ts";
+export { type Demand, Trust } from "./trust.ts";

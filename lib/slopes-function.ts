@@ -1,15 +1,10 @@
 /** A custom objective's function: loaded from its module, and asked. */
 
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { SlopesFunction, SlopesInput, SlopesModule, SlopesRequest } from "./custom-objective.ts";
 import { HoneError } from "./errors.ts";
+import { fileHash } from "./trust.ts";
 import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts";
-
-/** Hash of a module's file. Throws what the file system says. */
-export const moduleHash = (path: string): string =>
-  createHash("sha256").update(readFileSync(path)).digest("hex");
 
 const USE: ModuleUse = {
   what: "objective.slopes",
@@ -50,7 +45,7 @@ async function importSlopes(place: string, sha256: string): Promise<SlopesFuncti
 
 function hashOf(path: string): string {
   try {
-    return moduleHash(path);
+    return fileHash(path);
   } catch (cause) {
     throw unloadable(`${path} cannot be read: ${String(cause)}`, USE.hint, cause);
   }

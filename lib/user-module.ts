@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ErrorCode, HoneError } from "./errors.ts";
 
 /** What a module of the user's is for, in errors about it. */
@@ -14,14 +14,33 @@ export interface ModuleUse {
 /** What a module exports, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
+/** Whether a text names a module: by file URL, or by a path ("./mine.ts", "/srv/mine.ts"). */
+export const isModulePlace = (place: string): boolean => /^(?:file:|\.{0,2}\/)/.test(place);
+
+/** Whether a text is a URL that holds code, or asks a server for it: data:, blob:, http:, https: or node:. */
+export const isForeignUrl = (place: string): boolean => /^\s*(?:data|blob|https?|node):/i.test(place);
+
+/** The URL of a module that a recipe's source names: # is part of the path. */
+export const sourceUrl = (place: string): string =>
+  place.startsWith("file:") ? place : pathToFileURL(place).href;
+
+/** The URL of a module that a path from the working folder names, or a file URL; with the name of its export after #. */
+export function moduleUrl(place: string): string {
+  if (place.startsWith("file:")) return place;
+  const [path, name] = place.split("#", 2) as [string, string | undefined];
+  return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
+}
+
 /**
- * Imports a module of the user's by URL: everybody's way to one, but the command line's to a recipe. `.ts` works on
- * every supported Node. A URL with a query is a module of its own, evaluated anew.
- * Throws an error of the use's code that has as its cause what the import threw.
+ * Imports a user's module by file URL; only the command line imports a recipe otherwise. `.ts` works on every supported
+ * Node. A URL with a query is a module of its own, evaluated anew. Whether the user wants it imported was decided before
+ * (trust.ts). Throws an error of the use's code that has as its cause what the import threw, and one for any other URL:
+ * data: and http: hold code that no file shows.
  */
 export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
+  if (!isFileUrl(url)) throw notAFile(url, use);
   const file = fileAt(url, use);
-  if (isFileUrl(url) && !existsSync(file)) throw refusal(use, `${file} cannot be imported: it is not there`);
+  if (!existsSync(file)) throw refusal(use, `${file} cannot be imported: it is not there`);
   try {
     return await imported(url);
   } catch (cause) {
@@ -87,6 +106,11 @@ function isForJiti(error: unknown, isTyped: boolean): boolean {
 
 /** JSON.parse in the module, say: what does not parse itself has no frames but Node's, and of those who wait for it. */
 const isThrownByCode = ({ stack = "" }: SyntaxError): boolean => /^ {4}at (?!async |.*node:)/m.test(stack);
+
+function notAFile(url: string, use: ModuleUse): HoneError {
+  const hint = 'Put the code into a file and name that: "./mine.ts", "/srv/mine.ts" or file:///srv/mine.ts.';
+  return refusal({ ...use, hint }, `${url.slice(0, 60)} is no file, and only files are imported`);
+}
 
 const MOST_CHARS = 200;
 const isFileUrl = (url: string): boolean => url.startsWith("file:");

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SlopesFunction } from "../lib/custom-objective.ts";
-import { askSlopes, loadSlopes, moduleHash } from "../lib/slopes-function.ts";
+import { askSlopes, loadSlopes } from "../lib/slopes-function.ts";
+import { fileHash } from "../lib/trust.ts";
 import { slopesRequest } from "./fixtures/slopes-request.ts";
 
 const SETTINGS = { clipLow: 0.1, clipHigh: 0.2, sequenceWeight: "length" } as const;
@@ -84,7 +85,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 function moduleOf(name: string, source: string, which = "") {
   const path = join(dir, name);
   writeFileSync(path, source);
-  return { module: `${pathToFileURL(path).href}${which}`, sha256: moduleHash(path) };
+  return { module: `${pathToFileURL(path).href}${which}`, sha256: fileHash(path) };
 }
 
 test("a module gives its default export, or the one named after #, and is imported once", async () => {

@@ -4,7 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exportNameFault, exportPlace, importUserModule } from "../lib/user-module.ts";
+import {
+  exportNameFault,
+  exportPlace,
+  importUserModule,
+  isForeignUrl,
+  isModulePlace,
+  moduleUrl,
+  sourceUrl,
+} from "../lib/user-module.ts";
 import { scriptOn } from "./fixtures/child-program.ts";
 
 let dir: string;
@@ -86,4 +94,29 @@ test("the export's name is what follows #, unescaped", () => {
   expect(exportNameFault(`${url}#two%20words`)).toBeUndefined();
   expect(exportNameFault("./100%.ts")).toBeUndefined(); // a path's own % is no escape
   expect(exportNameFault(`${url}#%zz`)).toMatch(/#%zz has a % that begins no escape; write %25/);
+});
+
+test.each([
+  "data:text/javascript,globalThis.ran=1",
+  "DATA:text/javascript,globalThis.ran=1",
+  "http://127.0.0.1:1/a.mjs",
+  "blob:nodedata:1",
+  "node:fs",
+  "lodash",
+])("%s is no file, and is not imported", async (url) => {
+  await expect(importUserModule(url, USE)).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: expect.stringContaining("is no file, and only files are imported"),
+    hint: expect.stringContaining("./mine.ts"),
+  });
+  expect(globalThis).not.toHaveProperty("ran");
+});
+
+test("a module's place is a path or a file URL; # names an export but in a source", () => {
+  expect(["./a.ts", "../a.ts", "/a.ts", "file:///a.ts"].map(isModulePlace)).toEqual([true, true, true, true]);
+  expect(["procedural/math", "orz", "data:,", "http://a/b.mjs"].some(isModulePlace)).toBe(false);
+  expect(["data:,", " DATA:,", "https://a/b.mjs", "node:fs"].every(isForeignUrl)).toBe(true);
+  expect(["orz:/data", "taco:data:1.parquet", "./data:1.mjs"].some(isForeignUrl)).toBe(false);
+  expect(moduleUrl("/srv/a.ts#name")).toBe("file:///srv/a.ts#name");
+  expect(sourceUrl("/srv/a#b.ts")).toBe("file:///srv/a%23b.ts");
 });

@@ -101,7 +101,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
       ok: true,
       said: `${demonstrated} demonstrations fit prompt and answer`,
     });
-  const slopes = await openSlopes(recipe.objective);
+  const slopes = await openSlopes(recipe);
   if (slopes !== undefined) stages.push({ name: "objective", ...checkSlopes(slopes, recipe.objective) });
   const { metrics } = await rehearseStep(rehearsal.small, verifiers);
   const rollouts = rehearsal.small.training.groupsPerStep * rehearsal.small.rollouts.groupSize;

@@ -12,6 +12,7 @@ const exitOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
 const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_CONFIG: EXIT.usage,
   HONE_ERR_USAGE: EXIT.usage,
+  HONE_ERR_TRUST: EXIT.usage,
   HONE_ERR_NATIVE_LOAD: EXIT.environment,
   HONE_ERR_OUT_OF_MEMORY: EXIT.environment,
   HONE_ERR_CUDA: EXIT.environment,

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { createInterface } from "node:readline";
+import type { Demand } from "../trust.ts";
 import { honeCommand } from "./hone-command.ts";
 
 export interface LivePageOptions {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
+  /** Modules that the run's own recipe names, which the page may load to explain a step. */
+  readonly allowed?: readonly Demand[] | undefined;
   /** What stands before `watch`. Default: this command. */
   readonly command?: readonly string[] | undefined;
 }
@@ -19,12 +22,13 @@ export interface LivePage extends Disposable {
 /** Starts `hone watch` for a folder in which a run begins; it ends with this process, at the latest. */
 export async function startLivePage(
   dir: string,
-  { port, host, command = honeCommand() }: LivePageOptions,
+  { port, host, allowed = [], command = honeCommand() }: LivePageOptions,
 ): Promise<LivePage> {
   const [program, ...before] = command as [string, ...string[]];
   const where = [
     ...(port === undefined ? [] : ["--port", port]),
     ...(host === undefined ? [] : ["--host", host]),
+    ...(allowed.length === 0 ? [] : ["--allow", JSON.stringify(allowed)]),
   ];
   const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],

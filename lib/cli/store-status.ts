@@ -1,16 +1,26 @@
 import { livingMembers } from "../fleet/index.ts";
 import type { ProcessStatus } from "../metrics/index.ts";
 import type { RunStatus } from "../runs/index.ts";
+import { Trust } from "../trust.ts";
 
 /**
  * Of a run whose own process is silent: who of its actors and verifier hosts is alive, from the store itself. What the store says instead of
  * an answer becomes what they do.
- * @param address of the store; default: what the run wrote, which has no password
+ * @param address of the store, as the user gives it; default: what the folder says, if it is a file, or if `trust` allows
+ * the server: the password of this process's environment would go there
  */
-export async function asTheStoreSays(status: RunStatus, address?: string): Promise<RunStatus> {
+export async function asTheStoreSays(
+  status: RunStatus,
+  address?: string,
+  trust = Trust.none(),
+): Promise<RunStatus> {
   const store = status.line?.store;
   if (status.state !== "silent" || store === undefined) return status;
   const rest = status.processes.map((row) => (row.name === "run" ? silent(row, "writes nothing") : row));
+  if (address === undefined && !mayAsk(store.address, trust)) {
+    const said = `its store, ${store.address}, is asked with --store <address>, or with --trust`;
+    return { ...status, processes: rest.map((row) => (isMember(row) ? silent(row, said) : row)) };
+  }
   try {
     const living = await livingMembers({ ...store, ...(address !== undefined && { address }) });
     const names = new Set<string>(living.map(({ place }) => place));
@@ -20,6 +30,10 @@ export async function asTheStoreSays(status: RunStatus, address?: string): Promi
     return { ...status, processes: rest.map((row) => (isMember(row) ? silent(row, said) : row)) };
   }
 }
+
+const mayAsk = (url: string, trust: Trust): boolean =>
+  url.startsWith("sqlite:") ||
+  trust.allows({ field: "store.address", kind: "server", url, keyEnv: "HONE_REDIS_PASSWORD" });
 
 /** Whether it would show the store signs of life. */
 const isMember = ({ name, pooled }: ProcessStatus): boolean =>

@@ -5,11 +5,13 @@ import { readJson, readRunManifest, wholeLines } from "../metrics/index.ts";
 import {
   Delivery,
   type DeliveryState,
+  STDOUT,
   TRACKERS_FOLDER,
   type TrackerChoice,
   trackedFolder,
   trackerOf,
 } from "../trackers/index.ts";
+import { type Demand, expectTrusted, readFrom, type Trust } from "../trust.ts";
 
 export interface TrackerRow extends DeliveryState {
   readonly tracker: string;
@@ -30,6 +32,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** Of one attempt. */
   readonly timeoutMs?: number;
+  /** What the folder's record may make this process do. Default: nothing. */
+  readonly trust?: Trust | undefined;
 }
 
 /** How far each tracker of a run folder is, under way or not. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
@@ -52,15 +56,38 @@ export function trackerRows(dir: string): TrackerRow[] {
   });
 }
 
+/** Servers and files that trackers name; a tracker that leaves its server to the environment names none. */
+export function trackerDemands(trackers: readonly TrackerChoice[]): Demand[] {
+  return trackers.flatMap((tracker, i): Demand[] => {
+    const field = `trackers.${i}`;
+    if (tracker.kind === "jsonl")
+      return tracker.path === STDOUT ? [] : [{ field, kind: "file", path: tracker.path }];
+    if (tracker.kind !== "mlflow" && tracker.kind !== "otlp") return [];
+    return tracker.url === undefined
+      ? []
+      : [{ field, kind: "server", url: tracker.url, keyEnv: KEYS[tracker.kind] }];
+  });
+}
+
+/** Where a tracker's key is, if there is one. */
+const KEYS = { mlflow: "MLFLOW_TRACKING_TOKEN", otlp: "OTEL_EXPORTER_OTLP_HEADERS" } as const;
+
 /**
  * Sends what waits in the folder of a run that is not under way. A tracker that fails, or that only the run's entry
- * script can make, keeps what it has, and its row says why.
+ * script can make, keeps what it has, and its row says why. Throws HONE_ERR_TRUST for servers and files that the record
+ * names and `trust` does not allow: the keys of this process's environment would go there.
  * Throws HONE_ERR_USAGE if the run is under way, HONE_ERR_IO, HONE_ERR_FORMAT.
  */
-export async function sendWaiting(dir: string, { signal, timeoutMs }: SendOptions): Promise<TrackerRow[]> {
+export async function sendWaiting(
+  dir: string,
+  { signal, timeoutMs, trust }: SendOptions,
+): Promise<TrackerRow[]> {
   const recipe = readRunManifest(dir).config as RecordedRecipe;
   const folder = trackedFolder(dir, recipe);
   if (folder === undefined) return [];
+  expectTrusted([
+    { record: readFrom({}, dir, { trust }), demands: () => trackerDemands(recipe.trackers ?? []) },
+  ]);
   using _lock = await lockFolder(dir);
   const notes = new Map<string, string>();
   for (const { tracker: name, waiting } of trackerRows(dir)) {

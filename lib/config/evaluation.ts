@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { datasetSchema } from "../domains/dataset-schema.ts";
+import { isForeignUrl } from "../user-module.ts";
 import { domainEnvironment } from "./environment.ts";
 import { count, MOST_SEQUENCES, positive, tokens } from "./numbers.ts";
 import { domainRewards } from "./reward.ts";
@@ -8,7 +9,13 @@ import { domainRewards } from "./reward.ts";
  * Name in the table of problem sources ("procedural/math"), the URL or path of a module of the user's, or a data set:
  * "kind:path", or an object where it has options.
  */
-export const sourceSchema = z.union([z.string().min(1), datasetSchema]);
+export const sourceSchema = z.union([
+  z
+    .string()
+    .min(1)
+    .refine((name) => !isForeignUrl(name), 'a module is named by path: "./mine.ts", or file:///...'),
+  datasetSchema,
+]);
 
 /** How problems are judged: strictly, or as the reference implementation does, its bugs included (docs/verify.md). */
 export const verifierSchema = z.strictObject({ compat: z.enum(["strict", "reference"]) });

@@ -1,4 +1,5 @@
 /** Recipes: what a run does, checked before anything starts. */
+export { expectTrustedRecipes, type RecipeUse, recipeDemands } from "./demands.ts";
 export { environmentOf } from "./environment.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";

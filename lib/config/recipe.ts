@@ -1,5 +1,6 @@
 import { defaultDevice } from "../device.ts";
 import { ConfigError } from "../errors.ts";
+import { keepOrigin } from "../trust.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { keepEnvironments, putEnvironments, takeEnvironments } from "./environment.ts";
 import { issuesOf, withoutIssues } from "./issues.ts";
@@ -39,7 +40,7 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   keepEnvironments(recipe, environments);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
   Object.defineProperty(recipe, FUNCTIONS, { value: functions });
-  return recipe;
+  return keepOrigin(recipe, given);
 }
 
 /** The recipe itself if `defineRecipe` made it, otherwise `defineRecipe` of it: plain JavaScript checks no types. */
@@ -51,7 +52,7 @@ export function definedRecipe(recipe: unknown, where: string): Recipe {
 /** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
 export function recipeInput(recipe: Recipe): RecipeInput {
   const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];
-  const plain = structuredClone(kept ?? (recipe as RecipeInput));
+  const plain = keepOrigin(structuredClone(kept ?? (recipe as RecipeInput)), recipe);
   const slopes = slopesFunction(recipe.objective);
   const input = slopes === undefined ? plain : { ...plain, objective: { ...plain.objective, slopes } };
   return putRewardFunctions(putEnvironments(input, recipe), rewardFunctions(recipe));

@@ -1,13 +1,8 @@
 import { z } from "zod";
 import type { RewardFunction } from "../domains/index.ts";
-import { exportNameFault } from "../user-module.ts";
+import { exportNameFault, isModulePlace } from "../user-module.ts";
 import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
-
-const PLACE = /^(?:file:|\.{0,2}\/)/;
-
-/** By path or file URL. */
-export const isModulePlace = (name: string): boolean => PLACE.test(name);
 
 /** A zod refinement: a module's place whose name after # can be read. */
 export const checkExportName = (place: string, check: z.RefinementCtx): void => {
@@ -18,10 +13,7 @@ export const checkExportName = (place: string, check: z.RefinementCtx): void => 
 /** Where a verifier of the user's lies. */
 export const modulePlace = z
   .string()
-  .refine(
-    (place) => isModulePlace(place) || place.startsWith("data:"),
-    'it must be a module by path: "./mine.ts", or file:///...',
-  );
+  .refine(isModulePlace, 'it must be a module by path: "./mine.ts", or file:///...');
 
 /** Wall time of one call, and calls at the same time. */
 const limits = {

@@ -3,8 +3,9 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { SlopesFunction } from "../custom-objective.ts";
 import { ConfigError } from "../errors.ts";
-import { moduleHash } from "../slopes-function.ts";
-import { checkExportName, isModulePlace } from "./reward.ts";
+import { fileHash } from "../trust.ts";
+import { isModulePlace } from "../user-module.ts";
+import { checkExportName } from "./reward.ts";
 import { sourceHash } from "./source-hash.ts";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
@@ -66,7 +67,7 @@ function hashAt(place: string): string | undefined {
   if (!isModulePlace(place)) return undefined;
   const [file] = place.split("#", 1) as [string];
   try {
-    return moduleHash(file.startsWith("file:") ? fileURLToPath(file) : resolve(file));
+    return fileHash(file.startsWith("file:") ? fileURLToPath(file) : resolve(file));
   } catch {
     return undefined;
   }

@@ -1,12 +1,6 @@
-import { pathToFileURL } from "node:url";
 import { HoneError } from "../errors.ts";
-import { importUserModule, type ModuleUse } from "../user-module.ts";
+import { importUserModule, type ModuleUse, sourceUrl } from "../user-module.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
-
-/** Whether a recipe's source names a module of the user's rather than a row of the table. */
-export function isModule(name: string): boolean {
-  return /^(file:|\.{0,2}\/)/.test(name);
-}
 
 const USE: ModuleUse = {
   what: "problem source",
@@ -20,8 +14,7 @@ const USE: ModuleUse = {
  * Throws HONE_ERR_DATA when the module cannot be imported or exports no such function.
  */
 export async function openModuleSource(name: string, options: SourceOptions): Promise<ProblemSource> {
-  const url = name.startsWith("file:") ? name : pathToFileURL(name).href;
-  const { openSource } = await importUserModule(url, USE);
+  const { openSource } = await importUserModule(sourceUrl(name), USE);
   if (typeof openSource !== "function") {
     throw new HoneError(USE.code, `${USE.what}: ${name} exports no openSource`, {
       hint: "Export function openSource({ seed, ordinal }) that returns a ProblemSource.",

@@ -2,8 +2,9 @@ import type { Family } from "../data/family.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { ProceduralSource } from "../data/procedural-source.ts";
 import type { Admission } from "../data/row-filter.ts";
-import { isModule, openModuleSource } from "../data/user-source.ts";
+import { openModuleSource } from "../data/user-source.ts";
 import { HoneError } from "../errors.ts";
+import { isModulePlace } from "../user-module.ts";
 import { DATASETS, type DatasetSpec, openDataset, parseDatasetSpec } from "./datasets.ts";
 import { EPISODE_SOURCES } from "./environments/index.ts";
 import { DOMAIN_ROWS } from "./registry.ts";
@@ -52,7 +53,7 @@ async function open(
   const dataset = typeof source === "string" ? parseDatasetSpec(source) : source;
   if (dataset !== undefined) return openDataset(dataset, options, admit, validates);
   const name = source as string;
-  if (isModule(name)) return openModuleSource(name, options);
+  if (isModulePlace(name)) return openModuleSource(name, options);
   const load = Object.hasOwn(PROBLEM_SOURCES, name) ? PROBLEM_SOURCES[name] : undefined;
   if (!load) {
     const known = [...Object.keys(PROBLEM_SOURCES), ...Object.keys(DATASETS).map((kind) => `${kind}:<path>`)];

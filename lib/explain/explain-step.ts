@@ -18,6 +18,7 @@ import {
   stepOptions,
 } from "../orchestration/index.ts";
 import type { Rollout, StepRecord } from "../records.ts";
+import type { Trust } from "../trust.ts";
 import {
   explainedGroup,
   explainedReward,
@@ -42,6 +43,8 @@ export interface ExplainOptions {
   /** Measure the share of the gradient too: three to five further backward passes. */
   readonly gradient?: boolean | undefined;
   readonly core?: Core;
+  /** What the folder's record may make this process do. Default: nothing. */
+  readonly trust?: Trust | undefined;
   /** Told of each step that is trained again on the way. */
   readonly onStep?: ((step: number) => void) | undefined;
 }
@@ -60,15 +63,15 @@ interface Target {
  * record to the bit on the CPU.
  * Throws HONE_ERR_USAGE for a step, problem, attempt or token that is not in the record and for settings that ask for
  * other completions; HONE_ERR_CHECKPOINT where no checkpoint leads to the step; HONE_ERR_REPLAY where what is computed
- * differs from what was trained.
+ * differs from what was trained; HONE_ERR_TRUST where the objective is a module that `trust` does not allow.
  */
 export async function explainStep(dir: string, options: ExplainOptions): Promise<Explanation> {
-  const { step, core, onStep, set = [] } = options;
+  const { step, core, trust, onStep, set = [] } = options;
   expectChangeable(set);
   const expect = (recorded: readonly RecordedGroup[]) => {
     find(recorded, options);
   };
-  await using before = await openBeforeStep(dir, step, { ...(core && { core }), expect, onStep });
+  await using before = await openBeforeStep(dir, step, { ...(core && { core }), trust, expect, onStep });
   const target = find(before.groups, options);
   const { group, problem, domain, family, level } = before.groups[target.place]!;
   const { attempt, finish, verdict } = before.groups[target.place]!.rollouts[target.member]!;

@@ -35,7 +35,7 @@ export async function recomputeStep(
   const batch = recordedBatch(groups, recipe);
   if (batch.rollouts.length === 0) return undefined;
   const still = { ...options, lr: 0, muonLr: 0 };
-  const slopes = await openSlopes(recipe.objective);
+  const slopes = await openSlopes(recipe);
   const asked = slopes && new AskedObjective(slopes, recipe.objective, batch);
   const report = await trainer.step(
     asked?.data ?? batch.data,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
+import type { Trust } from "../trust.ts";
 import { isOwnHost, isOwnOrigin, newToken, sameSecret } from "./access.ts";
 import { ANSWERS } from "./answers.ts";
 import { requestControl } from "./control.ts";
@@ -16,6 +17,8 @@ export interface LiveOptions {
   readonly port?: number | undefined;
   /** Default: a new one. */
   readonly token?: string | undefined;
+  /** What the folders' records may make this process do when somebody asks for an explanation. Default: nothing. */
+  readonly trust?: Trust | undefined;
 }
 
 const LOCAL = "127.0.0.1";
@@ -38,7 +41,11 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
   "cache-control": "no-store",
 } as const;
-const STATUS: Readonly<Partial<Record<string, number>>> = { HONE_ERR_USAGE: 400, HONE_ERR_STATE: 409 };
+const STATUS: Readonly<Partial<Record<string, number>>> = {
+  HONE_ERR_USAGE: 400,
+  HONE_ERR_TRUST: 403,
+  HONE_ERR_STATE: 409,
+};
 
 /** A refusal: its status, and one line for whoever reads it. */
 class Refusal extends Error {
@@ -74,7 +81,7 @@ export class LiveServer implements AsyncDisposable {
 
   /** Throws HONE_ERR_IO if a folder cannot be read or the port is taken. */
   static async open(dirs: readonly string[], options: LiveOptions = {}): Promise<LiveServer> {
-    const live = new LiveServer(new Watch(dirs), options);
+    const live = new LiveServer(new Watch(dirs, options.trust), options);
     await new Promise<void>((resolve, reject) => {
       // later errors too: a connection that cannot be accepted ends no run
       live.#server.on("error", (cause) => {

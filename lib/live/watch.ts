@@ -1,3 +1,4 @@
+import { Trust } from "../trust.ts";
 import { EventStream, framed, type StreamEvent } from "./event-stream.ts";
 import type { Row } from "./step-table.ts";
 import { WatchedRun } from "./watched-run.ts";
@@ -13,10 +14,13 @@ const MOST_REPEATED = 500;
 export class Watch {
   readonly runs: readonly WatchedRun[];
   readonly stream = new EventStream();
+  /** What the folders' records may make this process do when somebody asks. */
+  readonly trust: Trust;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(dirs: readonly string[]) {
+  constructor(dirs: readonly string[], trust = Trust.none()) {
+    this.trust = trust;
     this.runs = dirs.map((dir, i) => new WatchedRun(dir, i));
     this.look();
   }

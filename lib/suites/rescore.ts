@@ -2,6 +2,7 @@ import { isEnvironment, versionOf } from "../domains/index.ts";
 import { lockFolder } from "../folder-lock.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { type VerificationRequest, VerifierPool } from "../rewards/index.ts";
+import { expectTrusted, readFrom, type Trust } from "../trust.ts";
 import { EvaluationLog } from "./record.ts";
 
 export interface RescoreEvaluationOptions {
@@ -12,6 +13,8 @@ export interface RescoreEvaluationOptions {
   readonly workers?: number | undefined;
   /** Who judges. Default: a pool of its own. */
   readonly verifiers?: Pick<VerifierPool, "verify"> | undefined;
+  /** What the folder's record may make this process do. Default: nothing. */
+  readonly trust?: Trust | undefined;
   readonly onProgress?: ((judged: number, total: number) => void) | undefined;
 }
 
@@ -34,7 +37,7 @@ const BATCH = 256;
 
 /**
  * Judges the completions of an evaluation again, from its folder alone; new verdicts are added to it and count from then on.
- * Throws HONE_ERR_USAGE where the folder is in use, HONE_ERR_IO, HONE_ERR_FORMAT.
+ * Throws HONE_ERR_TRUST where its suites name modules that `trust` does not allow, HONE_ERR_USAGE where the folder is in use, HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export async function rescoreEvaluation(
   dir: string,
@@ -48,13 +51,24 @@ export async function rescoreEvaluation(
   ) as Record<string, string>;
   const own =
     options.verifiers === undefined
-      ? new VerifierPool({ workers: options.workers ?? 2, modules })
+      ? new VerifierPool({ workers: options.workers ?? 2, modules: trusted(modules, dir, options.trust) })
       : undefined;
   try {
     return await rescore(log, options.verifiers ?? own!, options);
   } finally {
     await own?.close();
   }
+}
+
+/** The modules themselves. Throws HONE_ERR_TRUST for those that `trust` does not allow. */
+function trusted(modules: Record<string, string>, dir: string, trust: Trust | undefined) {
+  const demands = Object.entries(modules).map(([name, url]) => ({
+    field: `modules.${name}`,
+    kind: "module" as const,
+    url,
+  }));
+  expectTrusted([{ record: readFrom(modules, dir, { trust }), demands: () => demands }]);
+  return modules;
 }
 
 interface Again {

@@ -1,10 +1,14 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { asTheStoreSays } from "../../lib/cli/store-status.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import type { LineStatus } from "../../lib/metrics/index.ts";
 import type { RunStatus } from "../../lib/runs/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
+import { Trust } from "../../lib/trust.ts";
+import { patient } from "../patience.ts";
 import { scratch } from "../runs/folders.ts";
 
 const row = (name: string) => ({ name, pid: 1, state: "alive" as const, restarts: 0, doing: "samples 3" });
@@ -49,4 +53,22 @@ test("where the store is gone that is said of its actors, and a run that speaks 
   });
   const running: RunStatus = { ...status, state: "running" };
   expect(await asTheStoreSays(running)).toBe(running);
+});
+
+test("a server that the folder names is not asked, and gets no password, unless it is trusted", async () => {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.on("data", (bytes) => asked.push(String(bytes)));
+    socket.on("error", () => {});
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv("HONE_REDIS_PASSWORD", "hunter2");
+  const { processes } = await asTheStoreSays(silent(address));
+  expect(processes[1]!.doing).toBe(`its store, ${address}, is asked with --store <address>, or with --trust`);
+  expect(asked).toEqual([]);
+  void asTheStoreSays(silent(address), undefined, Trust.all).catch(() => {});
+  await expect.poll(() => asked.join(""), { timeout: patient(10_000) }).toContain("hunter2"); // what it would get
+  vi.unstubAllEnvs();
+  server.close();
 });

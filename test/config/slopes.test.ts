@@ -9,7 +9,7 @@ import {
 } from "../../lib/config/index.ts";
 import type { SlopesFunction } from "../../lib/custom-objective.ts";
 import { recipeChanges } from "../../lib/orchestration/records/recipe-changes.ts";
-import { moduleHash } from "../../lib/slopes-function.ts";
+import { fileHash } from "../../lib/trust.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const mine: SlopesFunction = ({ out }) => out.fill(1).length;
@@ -88,7 +88,7 @@ const trained = (trainers: number, slopes: SlopesFunction | string) =>
 
 test("a module stands in a recipe by its place and the hash of its file; overrides name another", () => {
   const recipe = trained(0, MODULE);
-  const sha256 = moduleHash("test/fixtures/custom-gspo.ts");
+  const sha256 = fileHash("test/fixtures/custom-gspo.ts");
   expect(recipe.objective.slopes).toEqual({ module: MODULE, sha256 });
   const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));
   for (const same of [

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { isModule } from "../../lib/data/user-source.ts";
 import { openProblemSource } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-source-"));
@@ -38,9 +37,4 @@ test.each([
   await expect(openProblemSource(path(), { seed: 0, ordinal: 0 })).rejects.toThrow(
     expect.objectContaining({ code: "HONE_ERR_DATA", message: expect.stringMatching(message) }),
   );
-});
-
-test("names of the table are not taken for modules", () => {
-  expect(["procedural/math", "orz"].map(isModule)).toEqual([false, false]);
-  expect(["./a.ts", "../a.ts", "/a.ts", "file:///a.ts"].map(isModule)).toEqual([true, true, true, true]);
 });

@@ -9,6 +9,7 @@ import { openProcesses } from "../../lib/fleet/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { Trust } from "../../lib/trust.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -100,7 +101,9 @@ ranks(
   "processes that train ask a module's function: the weights are the built-in objective's, and of a replay's",
   async () => {
     const weights = await byProcesses({ kind: "custom", slopes: GSPO });
-    expect(await replayRun(dir, { verifiers })).toMatchObject({ weights, weightsCompared: true });
+    await expect(replayRun(dir, { verifiers })).rejects.toMatchObject({ code: "HONE_ERR_TRUST" });
+    const replayed = await replayRun(dir, { verifiers, trust: Trust.all });
+    expect(replayed).toMatchObject({ weights, weightsCompared: true });
     const other = join(dir, "built-in");
     await using builtIn = await createRun(ofRanks({ kind: "gspo" }), { dir: other, verifiers });
     await builtIn.finished;

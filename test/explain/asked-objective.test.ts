@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { SlopesFunction } from "../../lib/custom-objective.ts";
 import { type ExplainedSettings, explainStep } from "../../lib/explain/index.ts";
+import { Trust } from "../../lib/trust.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { folder, readStep, record, removeFolders, STEPS, trainedAttempt } from "./recording.ts";
@@ -58,7 +59,7 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
     let moving = 0;
     for (const { dropped, problem, rollouts } of groups.slice(0, 2)) {
       const { attempt } = rollouts.at(-1)!;
-      const asked = { step: STEPS, problem, attempt, set: ["objective.kind=gspo"] };
+      const asked = { step: STEPS, problem, attempt, set: ["objective.kind=gspo"], trust: Trust.all };
       const { settings } = await explainStep(run.dir, asked);
       const [mine, builtIn] = settings as [ExplainedSettings, ExplainedSettings];
       moving += expectAlike(mine, builtIn, ["policySlope", "klSlope", "coefficient", "entropyCoefficient"]);
@@ -80,6 +81,7 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
       ...(await trainedAttempt(run, STEPS)),
       set: ["objective.kind=reinforce"],
       gradient: true,
+      trust: Trust.all,
     };
     const { from, settings } = await explainStep(run.dir, asked);
     const [mine, builtIn] = settings as [ExplainedSettings, ExplainedSettings];
@@ -95,7 +97,7 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
     const run = await byModule(`${moduleOf(REINFORCE)}#mine`);
     const asked = await trainedAttempt(run, STEPS);
     const other = ["objective.slopes=./test/fixtures/custom-gspo.ts#gspo"];
-    await expect(explainStep(run.dir, { ...asked, set: other })).rejects.toMatchObject({
+    await expect(explainStep(run.dir, { ...asked, set: other, trust: Trust.all })).rejects.toMatchObject({
       code: "HONE_ERR_UNSUPPORTED",
       message: expect.stringContaining("custom-gspo.ts#gspo, which is not the run's"),
     });

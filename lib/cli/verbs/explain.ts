@@ -1,9 +1,11 @@
 import { HoneError } from "../../errors.ts";
 import { visibleJson } from "../../visible-text.ts";
 import { EXIT } from "../exit.ts";
+import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
+import { loadRecipe } from "../load-recipe.ts";
 import { type Common, collect, SETTING, type Verb } from "./verb.ts";
 
-interface Flags extends Common {
+interface Flags extends Common, TrustFlags {
   readonly step: string;
   readonly problem: string;
   readonly attempt: string;
@@ -23,6 +25,7 @@ async function explain(dir: string, flags: Flags): Promise<number> {
     token: flags.token === undefined ? undefined : whole("--token", flags.token),
     set: flags.set,
     gradient: flags.gradient,
+    trust: await trustOf(flags, flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe)),
     onStep: (step) => process.stderr.write(`step ${step} trained again\n`),
   });
   const style = usesColor(process.stdout, process.env) ? COLORED : PLAIN;
@@ -55,6 +58,8 @@ export const explainVerb: Verb = (hone, ends) => {
       collect,
       [],
     )
+    .option("--recipe <file>", "of a run whose objective is a module: a recipe of yours that names it too")
+    .option(...TRUST)
     .option("--gradient", "measure the share of the step's gradient too, by further backward passes")
     .option("--json", "print JSON")
     .action(ends(explain));

@@ -1,15 +1,16 @@
 import { EXIT } from "../exit.ts";
+import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-interface Flags extends Common {
-  readonly recipe?: string;
-}
+type Flags = Common & TrustFlags;
 
 async function replay(dir: string, flags: Flags): Promise<number> {
   const { replayRun } = await import("../../orchestration/index.ts");
+  const recipe = flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe);
   const verdict = await replayRun(dir, {
-    recipe: flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe),
+    recipe,
+    trust: await trustOf(flags, recipe),
     onStep: (step) => flags.json || process.stdout.write(`step=${step}\n`),
   });
   const end = verdict.weightsCompared
@@ -23,7 +24,11 @@ export const replayVerb: Verb = (hone, ends) => {
   hone
     .command("replay <folder>")
     .description("execute a run again from its event log and compare every rollout and the weights by hash")
-    .option("--recipe <file>", "the entry script, of a run whose objective is a function in it")
+    .option(
+      "--recipe <file>",
+      "the entry script: its objective where that is a function; modules that it names are trusted",
+    )
+    .option(...TRUST)
     .option("--json", "print JSON")
     .action(ends(replay));
 };

@@ -4,14 +4,14 @@ import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { textTable } from "../../report/text-table.ts";
 import { EXIT } from "../exit.ts";
+import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { progress } from "../progress.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-interface Flags extends Common {
+interface Flags extends Common, TrustFlags {
   readonly domain?: string;
   readonly all?: boolean;
-  readonly recipe?: string;
 }
 
 const SHOWN_CHANGES = 20;
@@ -25,7 +25,7 @@ async function rescore(dir: string, flags: Flags): Promise<number> {
   const line = progress();
   const rescoring = await rescoreRun(dir, {
     ...(domain !== undefined && { domain }),
-    ...(own && { verifiers: own }),
+    ...(own ? { verifiers: own } : { trust: await trustOf(flags) }),
     all,
     onProgress: (judged, total) => {
       if (!json) line.show(`${judged} of ${total} judged`, judged === total);
@@ -49,7 +49,12 @@ async function rescoreEvaluated(dir: string, flags: Flags): Promise<number> {
   const onProgress = (judged: number, total: number) => {
     if (!json) line.show(`${judged} of ${total} judged`, judged === total);
   };
-  const rescored = await rescoreEvaluation(dir, { domain, all, onProgress }).finally(() => line.end());
+  const rescored = await rescoreEvaluation(dir, {
+    domain,
+    all,
+    onProgress,
+    trust: await trustOf(flags),
+  }).finally(() => line.end());
   const { completions, judged, changes } = rescored;
   const head = `${completions} completions, ${judged} judged again, ${changes.length} verdicts changed`;
   print(flags, rescored, [head, ...changesText(changes)].join("\n"));
@@ -107,6 +112,7 @@ export const rescoreVerb: Verb = (hone, ends) => {
     .option("--domain <domain>", "only this domain")
     .option("--all", "also where the run has a verdict of the verifier's present version")
     .option("--recipe <file>", "judge as this recipe does, with its reward functions")
+    .option(...TRUST)
     .option("--json", "print JSON")
     .action(ends(rescore));
 };

@@ -50,7 +50,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
       hint: 'Give the tracker a path instead of "-", or leave out --json.',
     });
-  using page = flags.live ? await openPage(dir, flags) : undefined;
+  using page = flags.live ? await openPage(dir, flags, recipe) : undefined;
   if (page?.url !== undefined) say(`watch it at ${page.url}`);
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
     dir,
@@ -88,8 +88,11 @@ async function callRoll(recipe: Recipe, dir: string): Promise<number> {
 
 // Beside `run`: tsc leaves ".ts" in an import() of a function that has `using`.
 const session = () => import("../session.ts");
-const openPage = async (dir: string, flags: Flags) =>
-  (await import("../live-page.ts")).startLivePage(dir, flags);
+const openPage = async (dir: string, { port, host }: Flags, recipe: Recipe) => {
+  const { recipeDemands } = await import("../../config/index.ts");
+  const { startLivePage } = await import("../live-page.ts");
+  return startLivePage(dir, { port, host, allowed: recipeDemands(recipe, ["objective"]) });
+};
 
 export const runVerb: Verb = (hone, ends) => {
   hone

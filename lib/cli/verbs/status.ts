@@ -1,8 +1,9 @@
 import { printedColumns } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
+import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-interface Flags extends Common {
+interface Flags extends Common, Pick<TrustFlags, "trust"> {
   readonly store?: string;
 }
 
@@ -10,7 +11,11 @@ async function status(dir: string, flags: Flags): Promise<number> {
   const { readStatus } = await import("../../runs/index.ts");
   const { asTheStoreSays } = await import("../store-status.ts");
   const { statusText } = await import("../status-table.ts");
-  const found = await asTheStoreSays(await readStatus(dir), flags.store ?? process.env["HONE_STORE"]);
+  const found = await asTheStoreSays(
+    await readStatus(dir),
+    flags.store ?? process.env["HONE_STORE"],
+    await trustOf(flags),
+  );
   print(flags, found, statusText(found, printedColumns(process.stdout), Date.now()));
   return EXIT.done;
 }
@@ -19,7 +24,8 @@ export const statusVerb: Verb = (hone, ends) => {
   hone
     .command("status <run>")
     .description("who of a run's processes is alive, what each does, who waits for whom, who ended and why")
-    .option("--store <address>", "of its store, where the address has a password (default: HONE_STORE)")
+    .option("--store <address>", "of its store, where that is a server (default: HONE_STORE)")
+    .option(...TRUST)
     .option("--json", "print JSON")
     .action(ends(status));
 };

@@ -3,10 +3,12 @@ import { HoneError } from "../../errors.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { textTable } from "../../report/text-table.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
+import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
+import { loadRecipe } from "../load-recipe.ts";
 import type { TrackerRow } from "../track.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
-interface Flags extends Common {
+interface Flags extends Common, TrustFlags {
   readonly timeout: string;
 }
 
@@ -30,15 +32,17 @@ async function list(dir: string, flags: Common): Promise<number> {
 }
 
 async function send(dir: string, flags: Flags): Promise<number> {
-  const { sendWaiting } = await import("../track.ts");
+  const { sendWaiting, trackerDemands } = await import("../track.ts");
   const seconds = Number(flags.timeout);
   if (!(seconds > 0 && seconds <= 86_400))
     throw new HoneError(
       "HONE_ERR_USAGE",
       `--timeout is ${flags.timeout}; it is seconds, from above 0 to a day`,
     );
+  const recipe = flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe);
+  const trust = await trustOf(flags, recipe, ({ trackers }) => trackerDemands(trackers));
   const interrupted = interruptSignal((line) => process.stderr.write(`${line}\n`));
-  const rows = await within(1000 * seconds, interrupted, (signal) => sendWaiting(dir, { signal }));
+  const rows = await within(1000 * seconds, interrupted, (signal) => sendWaiting(dir, { signal, trust }));
   show(flags, rows);
   return rows.some(({ waiting }) => waiting > 0) ? EXIT.environment : EXIT.done;
 }
@@ -48,6 +52,8 @@ export const trackVerb: Verb = (hone, ends) => {
   track
     .command("send <run>")
     .description("send what waits in a run folder; exits 3 if something is left")
+    .option("--recipe <file>", "a recipe of yours: trackers that it names too are sent to")
+    .option(...TRUST)
     .option("--timeout <s>", "give up after so many seconds", "600")
     .option("--json", "print JSON")
     .action(ends(send));

@@ -18,8 +18,9 @@ export function explain(question: Question): Promise<Explanation> {
   const token = query.has("position") ? whole(query, "position") : undefined;
   const gradient = query.get("gradient") === "1";
   const which = { step: step!, problem: problem!, attempt: attempt!, token };
+  const { trust } = question.watch;
   const answer = underWay.then(() =>
-    explainStep(runOf(question).dir, { ...which, gradient, set: query.getAll("set") }),
+    explainStep(runOf(question).dir, { ...which, gradient, set: query.getAll("set"), trust }),
   );
   underWay = answer.catch(() => {}); // whoever asked is told; the next one is answered all the same
   return answer.then(shown);

@@ -1,19 +1,20 @@
-import { type Recipe, slopesFunction } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe, slopesFunction } from "../../config/index.ts";
 import type { SlopesFunction } from "../../custom-objective.ts";
 import { HoneError } from "../../errors.ts";
 import type { StepOptions } from "../../native/face.ts";
 import { askSlopes, loadSlopes } from "../../slopes-function.ts";
-import { moduleUrl } from "../setup/index.ts";
-
-type Objective = Recipe["objective"];
+import { moduleUrl } from "../../user-module.ts";
 
 /**
  * What the trainer asks for a custom objective's slopes: the recipe's function, or its module. Undefined for a built-in
- * objective. Throws HONE_ERR_USAGE where the recipe knows its function by name alone, as one read from a run folder does.
+ * objective. Throws HONE_ERR_USAGE where the recipe knows its function by name alone, as one read from a run folder does,
+ * and HONE_ERR_TRUST for such a recipe's module that the user has not allowed.
  */
-export function customSlopes(objective: Objective): StepOptions["slopes"] {
+export function customSlopes(recipe: Recipe): StepOptions["slopes"] {
+  const { objective } = recipe;
   const { kind, slopes } = objective;
   if (kind !== "custom" || slopes === undefined) return undefined;
+  expectTrustedRecipes([recipe], ["objective"]);
   if ("module" in slopes) return { module: moduleUrl(slopes.module), sha256: slopes.sha256 };
   const called = slopesFunction(objective);
   if (called !== undefined) return (request) => askSlopes(called, request, objective);
@@ -28,7 +29,7 @@ export function customSlopes(objective: Objective): StepOptions["slopes"] {
  * A custom objective's function itself; undefined for a built-in objective. Throws what its first step would: as
  * customSlopes, or HONE_ERR_CONFIG for a module that cannot be loaded.
  */
-export async function openSlopes(objective: Objective): Promise<SlopesFunction | undefined> {
-  const slopes = customSlopes(objective);
-  return typeof slopes === "object" ? await loadSlopes(slopes) : slopesFunction(objective);
+export async function openSlopes(recipe: Recipe): Promise<SlopesFunction | undefined> {
+  const slopes = customSlopes(recipe);
+  return typeof slopes === "object" ? await loadSlopes(slopes) : slopesFunction(recipe.objective);
 }

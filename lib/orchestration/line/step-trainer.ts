@@ -100,7 +100,7 @@ export async function trainBatch(
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
   const reference = await askReference(assembled.data, parts);
   const data = { ...assembled.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
-  const slopes = customSlopes(recipe.objective);
+  const slopes = customSlopes(recipe);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
   const gradients = due ? await measureGradients(assembled, { ...parts, data, options }) : undefined;

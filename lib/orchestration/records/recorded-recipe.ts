@@ -1,4 +1,5 @@
 import { defineRecipe, type Recipe, type RecipeInput } from "../../config/index.ts";
+import { readFrom, type Terms } from "../../trust.ts";
 
 /** Values of resolved recipes that have another name today: [field, old, new]; see CHANGELOG.md. */
 const RENAMED = [
@@ -17,6 +18,10 @@ export function inTodaysNames(recorded: unknown): unknown {
   return config;
 }
 
-/** Throws HONE_ERR_CONFIG for what this version cannot run. @param dir the run folder. */
-export const recordedRecipe = (recorded: unknown, dir: string): Recipe =>
-  defineRecipe(inTodaysNames(recorded) as RecipeInput, dir);
+/**
+ * A recipe of a run folder: what it names is opened only as far as the terms allow. Throws HONE_ERR_CONFIG for what this
+ * version cannot run.
+ * @param dir the run folder. @param terms default: nothing is allowed.
+ */
+export const recordedRecipe = (recorded: unknown, dir: string, terms?: Terms): Recipe =>
+  readFrom(defineRecipe(inTodaysNames(recorded) as RecipeInput, dir), dir, terms);

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { recipeDemands } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import { HoneError } from "../../errors.ts";
 import { lockFolder } from "../../folder-lock.ts";
@@ -15,6 +16,7 @@ import {
   writeRunManifest,
   writeWhole,
 } from "../../metrics/index.ts";
+import { moduleHashes } from "../../trust.ts";
 import { inTodaysNames, ROLLOUT_RECORD, recipeChanges } from "../records/index.ts";
 import type { HeldOut, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -114,6 +116,7 @@ export function prepareRunFolder(
     config: recipe,
     clock: clock.toISOString(),
     model: model.origin,
+    modules: moduleHashes(recipeDemands(recipe, ["problems", "verifiers", "objective"])),
     seeds: { run: recipe.seed },
     versions: { hone: info.version, isa: info.isa, threads: info.threads },
     command: process.argv,

@@ -1,11 +1,12 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Recipe } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
+import type { Trust } from "../../trust.ts";
 import { customSlopes, openSlopes } from "../line/index.ts";
 import {
   type RecordedGroup,
@@ -43,6 +44,8 @@ type Step = Pick<BeforeStep, "step" | "groups">;
 
 export interface BeforeStepOptions {
   readonly core?: Core;
+  /** What the folder's record may make this process do. Default: nothing. */
+  readonly trust?: Trust | undefined;
   /** Throws for a step that is not what was meant, before any weights are restored. */
   readonly expect?: (groups: readonly RecordedGroup[]) => void;
   /** Told of each step that has been trained again on the way. */
@@ -54,7 +57,7 @@ export interface BeforeStepOptions {
  * steps trained again, each held against its recorded loss and norm of the gradient.
  * Throws HONE_ERR_USAGE for a step without record, HONE_ERR_CHECKPOINT where no checkpoint leads there, HONE_ERR_REPLAY
  * naming the step that came out differently, HONE_ERR_UNSUPPORTED for an objective that is a function of the entry
- * script, HONE_ERR_CONFIG for one whose module is not the run's.
+ * script, HONE_ERR_CONFIG for one whose module is not the run's, HONE_ERR_TRUST for a module that `trust` does not allow.
  */
 export async function openBeforeStep(
   dir: string,
@@ -64,8 +67,10 @@ export async function openBeforeStep(
   const target = await readStep(dir, step);
   options.expect?.(target.groups);
   const route = routeTo(dir, step);
-  const past = readPast(dir);
-  for (const again of [...route.again, step]) await expectAskable(past.recipes.get(again));
+  const past = readPast(dir, options.trust);
+  const recipes = [...route.again, step].flatMap((again) => past.recipes.get(again) ?? []);
+  expectTrustedRecipes(recipes, ["objective"]);
+  for (const recipe of recipes) await expectAskable(recipe);
   const way = new WayBack(dir, past, options.core ?? (await nativeCore()));
   try {
     await way.start(route.checkpoint, route.again[0] ?? step);
@@ -143,8 +148,7 @@ function routeTo(dir: string, step: number): Route {
  * Throws HONE_ERR_UNSUPPORTED for an objective that is a function of the run's entry script, HONE_ERR_CONFIG for a module
  * that cannot be loaded or is not the run's.
  */
-async function expectAskable(recipe: Recipe | undefined): Promise<void> {
-  if (recipe === undefined) return;
+async function expectAskable(recipe: Recipe): Promise<void> {
   const { kind, slopes } = recipe.objective;
   if (kind === "custom" && slopes !== undefined && "function" in slopes)
     throw new HoneError(
@@ -154,17 +158,17 @@ async function expectAskable(recipe: Recipe | undefined): Promise<void> {
         hint: `Export it from a module and say objective.slopes: "./loss.ts#${slopes.function}": such a run can be explained. \`hone replay --recipe\` trains this one again.`,
       },
     );
-  await openSlopes(recipe.objective);
+  await openSlopes(recipe);
 }
 
 /** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */
-function readPast(dir: string): Past {
+function readPast(dir: string, trust: Trust | undefined): Past {
   const events = readEvents(join(dir, RUN_FILES.events));
   const recipes = new Map<number, Recipe>();
   const manifest = readRunManifest(dir);
   const hooked = new Map<number, readonly number[]>();
   for (const { recipe: config, steps } of readHistory(events).stretches) {
-    const recipe = recordedRecipe(config ?? manifest.config, dir);
+    const recipe = recordedRecipe(config ?? manifest.config, dir, { ...manifest, trust });
     for (const { event, groups } of steps) {
       recipes.set(event.s + 1, recipe);
       for (const { g, h } of groups) if (h !== undefined) hooked.set(g, h);
@@ -208,7 +212,7 @@ class WayBack {
     const settled = settleRecorded(groups, recipe, this.#past.hooked);
     expectRecorded(settled, groups);
     const { data } = recordedBatch(settled, recipe);
-    const slopes = customSlopes(recipe.objective);
+    const slopes = customSlopes(recipe);
     const options = { ...step.trained.objective, muonLr: 0, ...(slopes && { slopes }) };
     const report = await trainer.step(data, options);
     expectSameStep(step, report);

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
-import { adoptSlopes, type Recipe, shardingOf } from "../../config/index.ts";
+import { adoptSlopes, expectTrustedRecipes, type Recipe, shardingOf } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { Rollout, Verdict } from "../../records.ts";
+import type { Trust } from "../../trust.ts";
 import type { GroupRequest } from "../line/index.ts";
 import {
   type ActorOptions,
@@ -56,7 +57,7 @@ export interface ReplayVerdict {
  * Executes a run again from its folder: the weights training started from, and the log of what happened when.
  * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
  * naming the first rollout, version or weights that came out differently, ConfigError where the recipe's objective is
- * another function than the run's.
+ * another function than the run's, HONE_ERR_TRUST listing the modules and judges that it names and `trust` does not allow.
  */
 export async function replayRun(
   dir: string,
@@ -65,6 +66,8 @@ export async function replayRun(
     readonly verifiers?: Verifiers;
     /** That of the entry script, for a run with a custom objective: its function is not in the folder. */
     readonly recipe?: Recipe | undefined;
+    /** What the folder's record may make this process do. Default: nothing. */
+    readonly trust?: Trust | undefined;
     readonly onStep?: (step: number) => void;
   } = {},
 ): Promise<ReplayVerdict> {
@@ -75,17 +78,26 @@ export async function replayRun(
   if (history.steps.length === 0) {
     throw new HoneError("HONE_ERR_REPLAY", `${log} tells of no step: there is nothing to execute again`);
   }
+  const stretches = history.stretches.map(({ recipe, ...stretch }) => ({
+    ...stretch,
+    recipe: recordedRecipe(recipe ?? manifest.config, dir, { ...manifest, trust: options.trust }),
+  }));
+  const judges = judgesOf(history, options.verifiers);
+  const uses = ["problems", "objective", ...(judges === undefined ? ["verifiers" as const] : [])] as const;
+  expectTrustedRecipes(
+    stretches.map(({ recipe }) => recipe),
+    uses,
+  );
   const core = options.core ?? (await nativeCore());
   const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
   const end = join(saved, "weights");
   let rollouts = 0;
   try {
-    for (const [n, { recipe: config, steps }] of history.stretches.entries()) {
-      const recipe = recordedRecipe(config ?? manifest.config, dir);
+    for (const [n, { recipe, steps }] of stretches.entries()) {
       if (options.recipe !== undefined) adoptSlopes(recipe.objective, options.recipe.objective, dir);
-      await openSlopes(recipe.objective); // throws before anything is generated
+      await openSlopes(recipe); // throws before anything is generated
       expectExact(recipe, dir);
-      await using resources = await openResources(recipe, core, options.verifiers, {
+      await using resources = await openResources(recipe, core, judges, {
         clock: recordedClock(manifest),
         heldOut: recordedHeldOut({ dir, resume: "auto" }),
       });
@@ -116,6 +128,23 @@ export async function replayRun(
     rmSync(saved, { recursive: true, force: true });
   }
 }
+
+/** The verifiers of a replay: none are opened where the log has every verdict. Undefined: the recipe's. */
+function judgesOf({ stretches }: RunHistory, given: Verifiers | undefined): Verifiers | undefined {
+  const isLogged = ({ j }: GroupEvent) => j !== undefined;
+  if (
+    given !== undefined ||
+    !stretches.every(({ steps }) => steps.every((one) => one.groups.every(isLogged)))
+  )
+    return given;
+  return NO_VERIFIERS;
+}
+
+const NO_VERIFIERS: Verifiers = {
+  verify: () =>
+    Promise.reject(new HoneError("HONE_ERR_INTERNAL", "a replay judges, and the log has every verdict")),
+  stats: () => ({}),
+};
 
 /** Several trainers that are not exact add up gradients as one does not. */
 function expectExact(recipe: Recipe, dir: string): void {

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import { expectTrustedRecipes } from "../../config/index.ts";
 import { isEnvironment, UNVERSIONED, versionOf } from "../../domains/index.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { DomainName, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
+import type { Trust } from "../../trust.ts";
 import {
   type JournaledCompletion,
   readVerdictJournal,
@@ -19,6 +21,8 @@ export interface RescoreOptions {
   readonly all?: boolean;
   /** Default: a pool as the run's recipe has it. */
   readonly verifiers?: Verifiers;
+  /** What the folder's record may make this process do. Default: nothing. */
+  readonly trust?: Trust | undefined;
   readonly onProgress?: (judged: number, total: number) => void;
 }
 
@@ -72,11 +76,13 @@ const BATCH = 64;
  * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the
  * journal has for the verifier's present version is taken from there; new ones are added to it, so that the next
  * time finds them. The journal is read twice, and the texts of one batch are held at a time.
- * Throws HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged, HONE_ERR_USAGE while the run is
+ * Throws HONE_ERR_TRUST where its recipe names modules or judges that `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged, HONE_ERR_USAGE while the run is
  * under way: whoever opens a journal to write takes a line that is being written for a torn one.
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
-  const recipe = recordedRecipe(readRunManifest(dir).config, dir);
+  const manifest = readRunManifest(dir);
+  const recipe = recordedRecipe(manifest.config, dir, { ...manifest, trust: options.trust });
+  if (options.verifiers === undefined) expectTrustedRecipes([recipe], ["verifiers"]); // before the folder is touched
   using _ = await lockFolder(dir);
   const path = join(dir, RUN_FILES.verdicts);
   const outcomes = await journaledOutcomes(path, options);

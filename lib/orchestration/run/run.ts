@@ -43,7 +43,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   expectRunnable(recipe, core.info(), core.processes !== undefined);
   if (options.verifiers === undefined) expectRewards(recipe);
   expectEnvironments(recipe);
-  await openSlopes(recipe.objective); // throws before anything starts
+  await openSlopes(recipe); // throws before anything starts
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {

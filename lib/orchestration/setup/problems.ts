@@ -1,4 +1,4 @@
-import type { Recipe } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
 import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
 import {
   judgedBy,
@@ -41,6 +41,7 @@ interface OpenOptions {
  * a set that the run had and the recipe names no more. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
  */
 export async function openProblems(recipe: Recipe, options: OpenOptions = {}): Promise<Problems> {
+  expectTrustedRecipes([recipe], ["problems"]);
   const sets = await openSets(recipe, options.admit);
   const asked = new Set([...sets.values()].flatMap(({ source }) => source.heldOutKeys ?? []));
   for (const [name, keys] of options.heldOut ?? [])

@@ -1,17 +1,18 @@
-import type { Recipe } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
+import { moduleUrl } from "../../user-module.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, trainerOptions } from "./core.ts";
 import { besideEpisodes, playsOf, type Verifiers } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
-import { moduleUrl, rewardPlans } from "./rewards.ts";
+import { rewardPlans } from "./rewards.ts";
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
@@ -87,14 +88,19 @@ export async function openResources(
   };
 }
 
-/** @param core whose hosts judge, if it has any; default: workers of this machine */
+/**
+ * Throws HONE_ERR_TRUST for a recipe of a folder that names modules or judges which the user has not allowed.
+ * @param core whose hosts judge, if it has any; default: workers of this machine
+ */
 export function openVerifiers(recipe: Recipe, core?: Pick<Core, "verifierHosts">): VerifierPool {
-  const { workers, timeoutMs, modules } = recipe.verification;
+  expectTrustedRecipes([recipe], ["verifiers"]);
+  const { workers, timeoutMs, modules, env } = recipe.verification;
   const place = core?.verifierHosts?.(workers);
   return new VerifierPool({
     workers,
     ...(place && { place }),
     modules: Object.fromEntries(Object.entries(modules).map(([name, place]) => [name, moduleUrl(place)])),
+    variables: env,
     timeoutMs,
     rewards: rewardPlans(recipe),
   });

@@ -1,8 +1,8 @@
-import { pathToFileURL } from "node:url";
 import { type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
 import { type RewardScale, rewardName } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
+import { moduleUrl } from "../../user-module.ts";
 
 /** How the recipe's domains and validation sets with rewards of their own are judged. */
 export function rewardPlans(recipe: Recipe): RewardPlan[] {
@@ -42,13 +42,6 @@ function giverOf(
   if ("judge" in choice) return { by: "judge", judge: choice.judge };
   const { function: name, timeoutMs, concurrency } = choice;
   return { by: "function", name, reward, timeoutMs, concurrency };
-}
-
-/** Paths are from the working folder. */
-export function moduleUrl(place: string): string {
-  if (/^(?:file|data):/.test(place)) return place;
-  const [path, name] = place.split("#", 2) as [string, string | undefined];
-  return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { Recipe } from "../config/index.ts";
+import { type Demand, Trust } from "../trust.ts";
+
+/** Options of every command that does what a folder's record names. */
+export interface TrustFlags {
+  readonly trust?: boolean;
+  readonly recipe?: string;
+}
+
+export const TRUST = [
+  "--trust",
+  "load the modules and ask the servers that the folder's record names (docs/security.md)",
+] as const;
+
+/**
+ * What the user allows a folder's record by the command line: with --trust everything, with a recipe what that names too,
+ * otherwise nothing.
+ */
+export async function trustOf(
+  { trust }: TrustFlags,
+  recipe?: Recipe,
+  demandsOf?: (recipe: Recipe) => readonly Demand[],
+): Promise<Trust> {
+  if (trust) return Trust.all;
+  if (recipe === undefined) return Trust.none(how());
+  const { recipeDemands } = await import("../config/index.ts");
+  return Trust.alike(
+    (demandsOf ?? ((own) => recipeDemands(own, ["problems", "verifiers", "objective"])))(recipe),
+    how(),
+  );
+}
+
+/** The command to repeat, as a shell takes it. */
+function how(): string {
+  const command = ["hone", ...process.argv.slice(2).map(quoted), "--trust"].join(" ");
+  return `If you know the folder's origin and these files: ${command}. Or name a recipe of yours with the same modules: --recipe <file>.`;
+}
+
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

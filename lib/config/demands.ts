@@ -1,0 +1,84 @@
+import { type Asking, type Demand, expectTrusted } from "../trust.ts";
+import { isModulePlace, moduleUrl, sourceUrl } from "../user-module.ts";
+import type { RewardChoice } from "./reward.ts";
+import type { Recipe } from "./schema.ts";
+
+/** Why a command opens parts of a recipe: to draw problems, to judge completions, to train by its objective. */
+export type RecipeUse = "problems" | "verifiers" | "objective";
+
+type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards">;
+
+/** What a recipe makes a command do that opens these parts of it: modules to run, servers to ask. */
+export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Demand[] {
+  const judged: [string, Judged][] = [
+    ...Object.entries(recipe.domains).map(([name, one]): [string, Judged] => [`domains.${name}`, one]),
+    ...Object.entries(recipe.evaluation.sets).map(([name, one]): [string, Judged] => [
+      `evaluation.sets.${name}`,
+      one,
+    ]),
+  ];
+  return uses.flatMap((use) => {
+    if (use === "problems") return judged.flatMap(([field, one]) => sourceDemands(field, one));
+    if (use === "objective") return objectiveDemands(recipe);
+    return [...moduleDemands(recipe), ...judged.flatMap(([field, one]) => rewardDemands(field, one))];
+  });
+}
+
+const module = (field: string, url: string, sha256?: string): Demand => ({
+  field,
+  kind: "module",
+  url: url.split("#", 1)[0]!,
+  ...(sha256 !== undefined && { sha256 }),
+});
+
+function sourceDemands(field: string, { source }: Judged): Demand[] {
+  return typeof source === "string" && isModulePlace(source)
+    ? [module(`${field}.source`, sourceUrl(source))]
+    : [];
+}
+
+function objectiveDemands({ objective: { slopes } }: Recipe): Demand[] {
+  return slopes !== undefined && "module" in slopes
+    ? [module("objective.slopes", moduleUrl(slopes.module), slopes.sha256)]
+    : [];
+}
+
+function moduleDemands({ verification: { modules, env } }: Recipe): Demand[] {
+  const variables: Demand[] =
+    env.length === 0 ? [] : [{ field: "verification.env", kind: "variables", names: env }];
+  return variables.concat(
+    Object.entries(modules).map(([name, place]) => module(`verification.modules.${name}`, moduleUrl(place))),
+  );
+}
+
+function rewardDemands(field: string, { reward, rewards = {} }: Judged): Demand[] {
+  const choices: (readonly [string, RewardChoice | undefined])[] = [
+    [`${field}.reward`, reward],
+    ...Object.entries(rewards).map(
+      ([name, part]) => [`${field}.rewards.${name}.reward`, part.reward] as const,
+    ),
+  ];
+  return choices.flatMap(([at, choice]) => (choice === undefined ? [] : choiceDemands(at, choice)));
+}
+
+function choiceDemands(field: string, choice: RewardChoice): Demand[] {
+  if (choice === "verifier") return [];
+  if (typeof choice === "string") return [module(field, moduleUrl(choice))];
+  if (!("judge" in choice)) return [];
+  const { url, apiKeyEnv: keyEnv, cache } = choice.judge;
+  const key = keyEnv !== undefined && { keyEnv };
+  return [
+    { field: `${field}.judge`, kind: "server", url, ...key },
+    ...(cache === false ? [] : [{ field: `${field}.judge.cache`, kind: "file" as const, path: cache }]),
+  ];
+}
+
+/**
+ * Throws HONE_ERR_TRUST where recipes were read from a folder, and these parts of them would make the command do something
+ * that the user has not allowed. A recipe that the user wrote may name what it likes.
+ */
+export function expectTrustedRecipes(recipes: readonly Recipe[], uses: readonly RecipeUse[]): void {
+  expectTrusted(
+    recipes.map((recipe): Asking => ({ record: recipe, demands: () => recipeDemands(recipe, uses) })),
+  );
+}

@@ -1,0 +1,199 @@
+/**
+ * Decides what the record in a folder may make a command do. Whoever wrote a run folder chose the modules, servers and
+ * files that its recipe names, and the command has the rights and secrets of the user who starts it. So a record is marked
+ * where it is read, and every place that imports a module or opens a server for it asks here first. A recipe that the user
+ * wrote has no mark, and may name what it likes.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HoneError } from "./errors.ts";
+
+/** Something that a record asks a command to do. */
+export type Demand = {
+  /** The field that asks, such as "verification.modules.poems". */
+  readonly field: string;
+} & (
+  | { readonly kind: "module"; readonly url: string; readonly sha256?: string | undefined }
+  /** Completions are sent there, with the key in an environment variable. */
+  | { readonly kind: "server"; readonly url: string; readonly keyEnv?: string | undefined }
+  /** A file or folder outside of the record's own that is written. */
+  | { readonly kind: "file"; readonly path: string }
+  /** Environment variables that modules are given. */
+  | { readonly kind: "variables"; readonly names: readonly string[] }
+);
+
+/** What the user allows the records of folders to ask for. */
+export class Trust {
+  readonly allows: (demand: Demand) => boolean;
+  /** What the user does to allow more, one sentence. */
+  readonly how: string;
+
+  private constructor(allows: Trust["allows"], how: string) {
+    this.allows = allows;
+    this.how = how;
+  }
+
+  /** Everything that a record names. */
+  static readonly all = new Trust(() => true, "");
+
+  /** Nothing. */
+  static none(how = "If you know the folder's origin and these files, pass trust: Trust.all."): Trust {
+    return new Trust(() => false, how);
+  }
+
+  /** What a recipe of the user's names too: the same files, with the hash that the record has, the same servers. */
+  static alike(own: readonly Demand[], how?: string): Trust {
+    return new Trust((demand) => own.some((one) => isAlike(demand, one)), how ?? Trust.none().how);
+  }
+}
+
+function isAlike(demand: Demand, own: Demand): boolean {
+  if (demand.kind === "module" && own.kind === "module") {
+    const file = fileOf(demand.url);
+    const isSame = realPath(file) === realPath(fileOf(own.url));
+    return isSame && (demand.sha256 === undefined || demand.sha256 === hashOrNone(file));
+  }
+  if (demand.kind === "server" && own.kind === "server")
+    return demand.url === own.url && (demand.keyEnv === undefined || demand.keyEnv === own.keyEnv);
+  if (demand.kind === "file" && own.kind === "file") return realPath(demand.path) === realPath(own.path);
+  if (demand.kind === "variables" && own.kind === "variables")
+    return demand.names.every((name) => own.names.includes(name));
+  return false;
+}
+
+/** What the user allows the record of a folder, and what the folder knows of its modules. */
+export interface Terms {
+  /** Default: nothing is allowed. */
+  readonly trust?: Trust | undefined;
+  /** Hashes of the modules' files when the run had them, by path. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The folder that a record was read from, and its terms. */
+interface Origin extends Terms {
+  readonly dir: string;
+  readonly trust: Trust;
+}
+
+/** Enumerable, so that a copy made by spreading keeps it; JSON and structured clones do not see it. */
+const ORIGIN = Symbol.for("hone.trust.origin");
+type Marked = { [ORIGIN]?: Origin };
+
+/** Marks a record as read from a folder, and returns it. */
+export function readFrom<T extends object>(
+  record: T,
+  dir: string,
+  { trust = Trust.none(), modules }: Terms = {},
+): T {
+  (record as Marked)[ORIGIN] = { dir, trust, modules };
+  return record;
+}
+
+/** Gives what was made of a record the record's mark. */
+export function keepOrigin<T extends object>(made: T, from: unknown): T {
+  const origin = (from as Marked | undefined)?.[ORIGIN];
+  return origin === undefined ? made : readFrom(made, origin.dir, origin);
+}
+
+/** A record, and what a command is about to do for it. */
+export interface Asking {
+  readonly record: object;
+  readonly demands: () => readonly Demand[];
+}
+
+/** Throws HONE_ERR_TRUST that lists everything which records of folders ask for and the user did not allow. */
+export function expectTrusted(asking: readonly Asking[]): void {
+  const refused = new Map<string, Demand>();
+  let origin: Origin | undefined;
+  for (const { record, demands } of asking) {
+    const from = (record as Marked)[ORIGIN];
+    if (from === undefined) continue;
+    for (const demand of demands().map((one) => withHash(one, from))) {
+      if (from.trust.allows(demand)) continue;
+      origin ??= from;
+      refused.set(JSON.stringify(demand), demand);
+    }
+  }
+  if (origin !== undefined) throw refusal(origin, [...refused.values()]);
+}
+
+/** A module's demand with the hash that the folder keeps, where the field itself has none. */
+function withHash(demand: Demand, { modules = {} }: Origin): Demand {
+  if (demand.kind !== "module" || demand.sha256 !== undefined) return demand;
+  const file = fileOf(demand.url);
+  const sha256: unknown = Object.hasOwn(modules, file) ? modules[file] : undefined;
+  return typeof sha256 === "string" ? { ...demand, sha256 } : demand;
+}
+
+/** Hashes of the files of modules that are there, by path: what a folder keeps of them. */
+export function moduleHashes(demands: readonly Demand[]): Record<string, string> {
+  const files = demands.flatMap((demand) => (demand.kind === "module" ? [fileOf(demand.url)] : []));
+  return Object.fromEntries(
+    files.flatMap((file) => {
+      const found = hashOrNone(file);
+      return found === undefined ? [] : [[file, found]];
+    }),
+  );
+}
+
+const SHOWN = 20;
+const MOST_CHARS = 300;
+const cut = (text: string): string => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}...` : text);
+
+function refusal({ dir, trust }: Origin, demands: readonly Demand[]): HoneError {
+  const shown = demands.slice(0, SHOWN).map((demand) => `\n  ${cut(demand.field)}: ${textOf(demand)}`);
+  const more = demands.length > SHOWN ? `\n  and ${demands.length - SHOWN} more` : "";
+  const message = `${dir}: this command would do what the folder's record names, and you have not allowed it:`;
+  return new HoneError("HONE_ERR_TRUST", `${message}${shown.join("")}${more}`, {
+    hint: trust.how,
+    details: { dir, demands },
+  });
+}
+
+function textOf(demand: Demand): string {
+  if (demand.kind === "variables") return `gives modules ${cut(demand.names.join(", "))} of the environment`;
+  if (demand.kind === "file") return `writes ${cut(demand.path)}`;
+  if (demand.kind === "server") {
+    const key = demand.keyEnv === undefined ? "" : `, with the key in ${cut(demand.keyEnv)}`;
+    return `sends to ${cut(demand.url)}${key}`;
+  }
+  const file = fileOf(demand.url);
+  return `runs ${cut(file)} (${hashText(hashOrNone(file), demand.sha256)})`;
+}
+
+function hashText(found: string | undefined, recorded: string | undefined): string {
+  const then = recorded === undefined ? "no hash" : `sha256 ${cut(recorded)}`;
+  if (found === undefined) return `no such file; the record has ${then}`;
+  return `sha256 ${found}${found === recorded ? ", as recorded" : `; the record has ${then}`}`;
+}
+
+/** The path of a module's URL, without the name of its export; other text as it is. */
+function fileOf(url: string): string {
+  try {
+    return fileURLToPath(url.split("#", 1)[0]!);
+  } catch {
+    return url;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** Hash of a file's bytes, 64 hexadecimal digits. Throws what the file system says. */
+export const fileHash = (path: string): string =>
+  createHash("sha256").update(readFileSync(path)).digest("hex");
+
+function hashOrNone(path: string): string | undefined {
+  try {
+    return fileHash(path);
+  } catch {
+    return undefined;
+  }
+}
