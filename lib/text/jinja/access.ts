@@ -12,22 +12,29 @@ import {
   type Value,
 } from "./values.ts";
 
-/** "'dict object' has no attribute 'x'": Jinja's message for something undefined. */
-function missing(object: Value, name: string): Undefined {
+/** The value that was found, None too; else undefined with Jinja's words: "'dict object' has no attribute 'x'". */
+function foundIn(object: Value, name: string, found: Value | undefined): Value {
+  if (found !== undefined) return found;
   const whose = object === null ? "'None'" : `'${typeName(object)} object'`;
   return new Undefined(`${whose} has no attribute '${name}'`);
 }
 
 /** object.name: a method or attribute, else the element of that name. Throws TemplateFault for undefined objects. */
 export function attribute(object: Value, name: string): Value {
+  return attributeOr(object, name, () => (object instanceof Map ? object.get(name) : undefined));
+}
+
+/** A method or attribute and no element, as the filter `attr` reads it. Throws TemplateFault for undefined objects. */
+export const ownAttribute = (object: Value, name: string): Value =>
+  attributeOr(object, name, () => undefined);
+
+function attributeOr(object: Value, name: string, otherwise: () => Value | undefined): Value {
   if (object instanceof Undefined) throw new TemplateFault(object.why);
   if (name.startsWith("_"))
     return new Undefined(`access to attribute '${name}' of '${typeName(object)}' object is unsafe.`);
-  if (object instanceof Namespace) return object.get(name) ?? missing(object, name);
-  if (object instanceof NamedTuple) return object[object.names.indexOf(name)] ?? missing(object, name);
-  return (
-    methodOf(object, name) ?? (object instanceof Map ? object.get(name) : undefined) ?? missing(object, name)
-  );
+  if (object instanceof Namespace) return foundIn(object, name, object.get(name));
+  if (object instanceof NamedTuple) return foundIn(object, name, object[object.names.indexOf(name)]);
+  return methodOf(object, name) ?? foundIn(object, name, otherwise());
 }
 
 /** object[key]: the element, else a method or attribute of that name. */
@@ -41,7 +48,8 @@ export function element(object: Value, key: Value): Value {
     (typeof object === "string" || Array.isArray(object))
   ) {
     const found = typeof object === "string" ? [...object].at(Number(key)) : object.at(Number(key));
-    return found ?? new Undefined(`'${typeName(object)} object' has no element ${str(key)}`);
+    if (found !== undefined) return found;
+    return new Undefined(`'${typeName(object)} object' has no element ${str(key)}`);
   }
   if (typeof key === "string") return attribute(object, key);
   return new Undefined(`'${typeName(object)} object' has no element ${str(key)}`);

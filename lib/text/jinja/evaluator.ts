@@ -1,5 +1,6 @@
 import { attribute, element } from "./access.ts";
 import { applyFilter } from "./filters.ts";
+import type { Limits } from "./limits.ts";
 import { binary, compares, signed, slice } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import type { Expression, Given } from "./syntax.ts";
@@ -23,16 +24,16 @@ import {
 
 type Node<T extends Expression["type"]> = Extract<Expression, { type: T }>;
 
-/** Computes expressions. `step` is called once for each part of one, with its line. */
+/** Computes expressions, within limits of steps and memory. */
 export class Evaluator {
-  readonly #step: (line: number) => void;
+  readonly #limits: Pick<Limits, "step" | "make">;
 
-  constructor(step: (line: number) => void) {
-    this.#step = step;
+  constructor(limits: Pick<Limits, "step" | "make">) {
+    this.#limits = limits;
   }
 
   value(node: Expression, scope: Scope): Value {
-    this.#step(node.line);
+    this.#limits.step(node.line);
     switch (node.type) {
       case "Const":
         return node.value;
@@ -62,10 +63,8 @@ export class Evaluator {
         return element(this.value(node.object, scope), this.value(node.key, scope));
       case "Slice": {
         const object = this.value(node.object, scope);
-        return slice(
-          object,
-          node.bounds.map((bound) => bound && this.value(bound, scope)),
-        );
+        const bounds = node.bounds.map((bound) => bound && this.value(bound, scope));
+        return this.#made(slice(object, bounds));
       }
       case "Call":
         return this.#call(node, scope);
@@ -80,7 +79,7 @@ export class Evaluator {
   filtered(filter: Expression, text: Value, scope: Scope): Value {
     if (filter.type !== "Filter") return text;
     const operand = filter.operand === undefined ? text : this.filtered(filter.operand, text, scope);
-    return applyFilter(filter.name, operand, this.arguments(filter.given, scope));
+    return this.#made(applyFilter(filter.name, operand, this.arguments(filter.given, scope)));
   }
 
   arguments(given: Given, scope: Scope): Arguments {
@@ -98,8 +97,8 @@ export class Evaluator {
 
   /** Calls a function with arguments that have been evaluated; `name` is what messages call it. */
   call(callee: Value, args: Arguments, name: string): Value {
-    if (callee instanceof Callable) return callee.call(args);
-    if (callee instanceof Namespace && callee.call !== undefined) return callee.call(args);
+    if (callee instanceof Callable) return this.#made(callee.call(args));
+    if (callee instanceof Namespace && callee.call !== undefined) return this.#made(callee.call(args));
     if (callee instanceof Undefined) throw new TemplateFault(callee.why);
     throw new TemplateFault(`'${typeName(callee)}' object is not callable (${name})`);
   }
@@ -115,7 +114,12 @@ export class Evaluator {
     const first = this.value(left, scope);
     if (operator === "and") return truth(first) ? this.value(right, scope) : first;
     if (operator === "or") return truth(first) ? first : this.value(right, scope);
-    return binary(operator, first, this.value(right, scope));
+    return this.#made(binary(operator, first, this.value(right, scope)), false);
+  }
+
+  #made(value: Value, copies = true): Value {
+    this.#limits.make(value, copies);
+    return value;
   }
 
   /** a < b < c is a < b and b < c. */
@@ -145,14 +149,14 @@ export class Evaluator {
   #filter(node: Node<"Filter">, scope: Scope): Value {
     const operand = node.operand === undefined ? "" : this.value(node.operand, scope);
     const args = this.arguments(node.given, scope);
-    this.#step(node.line);
-    return applyFilter(node.name, operand, args);
+    this.#limits.step(node.line);
+    return this.#made(applyFilter(node.name, operand, args));
   }
 
   #test(node: Node<"Test">, scope: Scope): boolean {
     const operand = this.value(node.operand, scope);
     const { positional } = this.arguments(node.given, scope);
-    this.#step(node.line);
+    this.#limits.step(node.line);
     return applyTest(node.name, operand, positional);
   }
 }

@@ -1,13 +1,15 @@
 /** Filters of text and numbers; those of lists are in sequences.ts. Source: jinja2/filters.py of Jinja 3.1. */
 import { splitLines } from "../../python/text.ts";
-import { attribute } from "./access.ts";
+import { ownAttribute } from "./access.ts";
 import { fixed, formatPercent } from "./formatting.ts";
 import { dumps } from "./json.ts";
+import { expectCharacters } from "./limits.ts";
 import { SEQUENCE_FILTERS } from "./sequences.ts";
 import * as strings from "./strings.ts";
 import {
   type Arguments,
   floating,
+  given,
   isFloat,
   isNumber,
   numeric,
@@ -25,7 +27,7 @@ import {
 type Filter = (v: Value, args: Arguments) => Value;
 
 const argument = (args: Arguments, index: number, name: string): Value | undefined => {
-  const value = args.positional[index] ?? args.named.get(name);
+  const value = given(args, index, name);
   return value === null ? undefined : value;
 };
 
@@ -52,7 +54,15 @@ const escaped = onText(html);
 
 function orDefault(v: Value, args: Arguments): Value {
   const falsy = argument(args, 1, "boolean") === true && !truth(v);
-  return v instanceof Undefined || falsy ? (args.positional[0] ?? args.named.get("default_value") ?? "") : v;
+  if (!(v instanceof Undefined) && !falsy) return v;
+  const otherwise = given(args, 0, "default_value");
+  return otherwise === undefined ? "" : otherwise;
+}
+
+/** What `int` and `float` give for a value that is no number; by default that type's 0. */
+function fallback(args: Arguments, zero: Value): Value {
+  const otherwise = given(args, 0, "default");
+  return otherwise === undefined ? zero : otherwise;
 }
 
 function replace(v: Value, args: Arguments): Value {
@@ -81,7 +91,7 @@ function toJson(v: Value, args: Arguments): Value {
 }
 
 function toInteger(v: Value, args: Arguments): Value {
-  const otherwise = args.positional[0] ?? args.named.get("default") ?? 0;
+  const otherwise = fallback(args, 0);
   const base = numberOf(args, 1, "base", 10);
   if (isNumber(v)) return Number.isFinite(numeric(v)) ? Math.trunc(numeric(v)) : otherwise;
   if (typeof v !== "string") return otherwise;
@@ -97,7 +107,7 @@ function toInteger(v: Value, args: Arguments): Value {
 function toFloat(v: Value, args: Arguments): Value {
   if (isNumber(v)) return floating(numeric(v));
   const n = typeof v === "string" && v.trim() !== "" ? Number(v.trim().replace(/_/g, "")) : Number.NaN;
-  return Number.isNaN(n) ? (args.positional[0] ?? args.named.get("default") ?? floating(0)) : floating(n);
+  return Number.isNaN(n) ? fallback(args, floating(0)) : floating(n);
 }
 
 function round(v: Value, args: Arguments): Value {
@@ -121,13 +131,18 @@ function absolute(v: Value): Value {
   return isFloat(v) ? floating(Math.abs(numeric(v))) : Math.abs(numeric(v));
 }
 
+function spaces(count: number): string {
+  expectCharacters(count);
+  return " ".repeat(Math.max(0, count));
+}
+
 function indent(v: Value, args: Arguments): Value {
   const width = argument(args, 0, "width") ?? 4;
-  const pad = typeof width === "string" ? width : " ".repeat(Number(width));
+  const pad = typeof width === "string" ? width : spaces(Number(width));
   const [first, blank] = [argument(args, 1, "first") === true, argument(args, 2, "blank") === true];
   const lines = splitLines(`${str(v)}\n`);
   const rest = lines.slice(1).map((line) => (line !== "" || blank ? pad + line : line));
-  return (first ? pad : "") + [lines[0] ?? "", ...rest].join("\n");
+  return (first ? pad : "") + strings.joined([lines[0] ?? "", ...rest], "\n");
 }
 
 function truncate(v: Value, args: Arguments): Value {
@@ -196,7 +211,7 @@ const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["float", toFloat],
   ["round", round],
   ["abs", absolute],
-  ["attr", (v, args) => attribute(v, str(argument(args, 0, "name") ?? ""))],
+  ["attr", (v, args) => ownAttribute(v, str(argument(args, 0, "name") ?? ""))],
 ]);
 
 /** `v|name(...)`. Throws UnknownName for an unknown filter, TemplateFault for one that does not fit the value. */

@@ -1,15 +1,6 @@
 /** Functions that every template may call. Source: jinja2/defaults.py; transformers, utils/chat_template_utils.py. */
 import { strftime } from "./strftime.ts";
-import {
-  Callable,
-  fromJs,
-  isInteger,
-  Namespace,
-  str,
-  TemplateFault,
-  typeName,
-  type Value,
-} from "./values.ts";
+import { Callable, isInteger, Namespace, str, TemplateFault, typeName, type Value } from "./values.ts";
 
 /** What raise_exception throws. */
 export class RaisedByTemplate extends Error {}
@@ -32,9 +23,11 @@ export function globals(clock: Date): ReadonlyMap<string, Value> {
       return new Namespace([...first, ...named]);
     }),
     callable("cycler", ({ positional }) => cycler(positional)),
-    callable("joiner", ({ positional, named }) => joiner(positional[0] ?? named.get("sep") ?? ", ")),
+    callable("joiner", ({ positional, named }) =>
+      joiner(positional.length > 0 ? positional[0]! : (named.get("sep") ?? ", ")),
+    ),
     callable("raise_exception", ({ positional }) => {
-      throw new RaisedByTemplate(str(positional[0] ?? fromJs("")));
+      throw new RaisedByTemplate(positional.length > 0 ? str(positional[0]!) : "");
     }),
     callable("strftime_now", ({ positional }) => strftime(clock, str(positional[0] ?? ""))),
   ]);

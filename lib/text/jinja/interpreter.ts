@@ -26,7 +26,7 @@ type End = "through" | "break" | "continue";
  */
 export class Interpreter {
   readonly #limits = new Limits();
-  readonly #evaluator = new Evaluator((line) => this.#limits.step(line));
+  readonly #evaluator = new Evaluator(this.#limits);
 
   get line(): number {
     return this.#limits.line;
@@ -145,7 +145,7 @@ export class Interpreter {
       if (depth >= MOST_DEPTH) throw new TemplateFault(`a loop calls itself more than ${MOST_DEPTH} deep`);
       this.#for(
         loop,
-        positional[0] ?? new Undefined("loop() needs what to loop over"),
+        positional.length > 0 ? positional[0]! : new Undefined("loop() needs what to loop over"),
         scope,
         inner,
         depth + 1,

@@ -1,3 +1,5 @@
+import { expectCharacters } from "./limits.ts";
+import { joined } from "./strings.ts";
 import { byCodePoint, isNumber, repr, str, TemplateFault, typeName, type Value } from "./values.ts";
 
 export interface DumpOptions {
@@ -42,9 +44,10 @@ function container(
 ): string {
   const { indent } = options;
   const comma = options.separators?.[0] ?? (indent === undefined ? ", " : ",");
-  if (indent === undefined || parts.length === 0) return open + parts.join(comma) + close;
+  if (indent === undefined || parts.length === 0) return open + joined(parts, comma) + close;
+  expectCharacters(indent * (depth + 1));
   const line = `\n${" ".repeat(indent * (depth + 1))}`;
-  return `${open}${line}${parts.join(comma + line)}\n${" ".repeat(indent * depth)}${close}`;
+  return `${open}${line}${joined(parts, comma + line)}\n${" ".repeat(indent * depth)}${close}`;
 }
 
 function jsonString(text: string, { ensureAscii = false }: DumpOptions): string {

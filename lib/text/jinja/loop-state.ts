@@ -1,4 +1,12 @@
-import { type Arguments, Callable, equals, Namespace, Undefined, type Value } from "./values.ts";
+import {
+  type Arguments,
+  Callable,
+  equals,
+  Namespace,
+  TemplateFault,
+  Undefined,
+  type Value,
+} from "./values.ts";
 
 /** What all iterations of a loop share. */
 export interface LoopFacts {
@@ -37,9 +45,13 @@ const FIELDS: Readonly<Record<string, (i: number, facts: LoopFacts) => Value>> =
   length: (_, { items }) => items.length,
   depth: (_, { depth }) => depth,
   depth0: (_, { depth }) => depth - 1,
-  previtem: (i, { items }) => items[i - 1] ?? new Undefined("there is no previous item"),
-  nextitem: (i, { items }) => items[i + 1] ?? new Undefined("there is no next item"),
-  cycle: (i) => new Callable("cycle", ({ positional }) => positional[i % positional.length] ?? null),
+  previtem: (i, { items }) => (i > 0 ? items[i - 1]! : new Undefined("there is no previous item")),
+  nextitem: (i, { items }) => (i + 1 < items.length ? items[i + 1]! : new Undefined("there is no next item")),
+  cycle: (i) =>
+    new Callable("cycle", ({ positional }) => {
+      if (positional.length === 0) throw new TemplateFault("no items for cycling given");
+      return positional[i % positional.length]!;
+    }),
   changed: (_, { changes }) =>
     new Callable("changed", ({ positional }) => {
       const now = [...positional];

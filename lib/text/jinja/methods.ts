@@ -139,13 +139,7 @@ const STR: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>
   ["rindex", finding(strings.findLast, true)],
   ["count", (self, args) => strings.count(part(self, args).text, text(args, 0))],
   ["replace", replace],
-  [
-    "join",
-    (self, args) =>
-      iterate(args.positional[0] ?? null)
-        .map(strings.mustBeText)
-        .join(self),
-  ],
+  ["join", (self, args) => strings.joined(iterate(args.positional[0] ?? null).map(strings.mustBeText), self)],
   ["format", formatBraces],
   ["ljust", aligning("left")],
   ["rjust", aligning("right")],
@@ -162,7 +156,13 @@ const STR: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>
 ]);
 
 const DICT: ReadonlyMap<string, Method<Map<Value, Value>>> = new Map<string, Method<Map<Value, Value>>>([
-  ["get", (self, { positional }) => self.get(positional[0]!) ?? positional[1] ?? null],
+  [
+    "get",
+    (self, { positional: [key = null, otherwise = null] }) => {
+      const found = self.get(key);
+      return found === undefined ? otherwise : found;
+    },
+  ],
   ["items", (self) => [...self].map(([key, value]) => tupleOf([key, value]))],
   ["keys", (self) => [...self.keys()]],
   ["values", (self) => [...self.values()]],

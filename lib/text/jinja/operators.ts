@@ -1,5 +1,6 @@
 /** Python's operators. Each throws TemplateFault with Python's words where operands do not fit. */
 import { formatPercent } from "./formatting.ts";
+import { expectCharacters, expectItems } from "./limits.ts";
 import type { BinaryOperator, CompareOperator } from "./syntax.ts";
 import {
   compare,
@@ -24,7 +25,7 @@ const MOST_REPEATED = 1 << 24;
 
 /** All operators but `and` and `or`, which do not always evaluate both sides. */
 export function binary(operator: Exclude<BinaryOperator, "and" | "or">, left: Value, right: Value): Value {
-  if (operator === "~") return str(left) + str(right);
+  if (operator === "~") return added(str(left), str(right));
   for (const side of [left, right]) if (side instanceof Undefined) throw new TemplateFault(side.why);
   if (operator === "%" && typeof left === "string") return formatPercent(left, right);
   if (operator === "*") {
@@ -32,13 +33,19 @@ export function binary(operator: Exclude<BinaryOperator, "and" | "or">, left: Va
     if (repeats(right, left)) return repeated(right, left);
   }
   if (operator === "+") {
-    if (typeof left === "string" && typeof right === "string") return left + right;
+    if (typeof left === "string" && typeof right === "string") return added(left, right);
     if (Array.isArray(left) && Array.isArray(right) && left instanceof Tuple === right instanceof Tuple) {
+      expectItems(left.length + right.length);
       return left instanceof Tuple ? tupleOf([...left, ...right]) : [...left, ...right];
     }
   }
   if (isNumber(left) && isNumber(right)) return arithmetic(operator, left, right);
   throw new TemplateFault(mismatch(operator, left, right));
+}
+
+function added(left: string, right: string): string {
+  expectCharacters(left.length + right.length);
+  return left + right;
 }
 
 function mismatch(operator: string, left: Value, right: Value): string {
@@ -90,6 +97,7 @@ function repeated(what: string | Value[], times: Value): Value {
   if (n * what.length > MOST_REPEATED)
     throw new TemplateFault(`a repetition of ${n * what.length} is too long`);
   if (typeof what === "string") return what.repeat(n);
+  expectItems(n * what.length);
   const all = Array.from({ length: n }, () => [...what]).flat();
   return what instanceof Tuple ? tupleOf(all) : all;
 }

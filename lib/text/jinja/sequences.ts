@@ -1,11 +1,14 @@
 /** Filters of lists and dicts. Source: jinja2/filters.py of Jinja 3.1. */
 import { atPath } from "./access.ts";
+import { expectItems } from "./limits.ts";
 import { binary } from "./operators.ts";
+import { joined } from "./strings.ts";
 import { applyTest } from "./tests.ts";
 import {
   type Arguments,
   compare,
   equals,
+  given,
   isNumber,
   iterate,
   NamedTuple,
@@ -25,7 +28,7 @@ type Apply = (name: string, v: Value, args: Arguments) => Value;
 type SequenceFilter = (v: Value, args: Arguments, apply: Apply) => Value;
 
 const argument = (args: Arguments, index: number, name: string): Value | undefined => {
-  const value = args.positional[index] ?? args.named.get(name);
+  const value = given(args, index, name);
   return value === null ? undefined : value;
 };
 
@@ -103,7 +106,10 @@ function batch(v: Value, args: Arguments): Value {
   const rows: Value[][] = [];
   for (let at = 0; at < items.length; at += n) rows.push(items.slice(at, at + n));
   const last = rows.at(-1);
-  if (fill !== undefined && last !== undefined) while (last.length < n) last.push(fill);
+  if (fill !== undefined && last !== undefined) {
+    expectItems(n);
+    while (last.length < n) last.push(fill);
+  }
   return rows;
 }
 
@@ -112,6 +118,7 @@ function columns(v: Value, args: Arguments): Value {
   const n = size(args, 0, "slices");
   const fill = argument(args, 1, "fill_with");
   const items = iterate(v);
+  expectItems(n);
   const [each, extra] = [Math.floor(items.length / n), items.length % n];
   return Array.from({ length: n }, (_, i) => {
     const begin = i * each + Math.min(i, extra);
@@ -126,11 +133,14 @@ function sum(v: Value, args: Arguments): Value {
   return items.reduce<Value>((total, item) => binary("+", total, item), argument(args, 1, "start") ?? 0);
 }
 
+/** Items for map, select and reject, which give nothing of None and of any other empty value. */
+const itemsOf = (v: Value): readonly Value[] => (truth(v) ? iterate(v) : []);
+
 function map(v: Value, args: Arguments, apply: Apply): Value {
-  const items = iterate(v);
+  const items = itemsOf(v);
   const path = args.named.get("attribute");
   if (path !== undefined && args.positional.length === 0) {
-    const otherwise = args.named.get("default");
+    const otherwise = args.named.get("default") ?? undefined; // None is as good as none, as in Jinja
     return items.map((item) => {
       const found = atPath(item, path);
       return found instanceof Undefined && otherwise !== undefined ? otherwise : found;
@@ -148,7 +158,7 @@ const selecting =
     const [path, rest] = byAttribute ? [positional[0], positional.slice(1)] : [undefined, positional];
     if (byAttribute && path === undefined) throw new TemplateFault("missing parameter for attribute name");
     const [name, ...args] = rest;
-    return iterate(v).filter((item) => {
+    return itemsOf(v).filter((item) => {
       const value = path === undefined ? item : atPath(item, path);
       return (name === undefined ? truth(value) : applyTest(str(name), value, args)) === keeps;
     });
@@ -176,8 +186,10 @@ const extreme =
 
 const edge =
   (index: 0 | -1, name: string): SequenceFilter =>
-  (v) =>
-    iterate(v).at(index) ?? new Undefined(`No ${name} item, sequence was empty.`);
+  (v) => {
+    const found = iterate(v).at(index);
+    return found === undefined ? new Undefined(`No ${name} item, sequence was empty.`) : found;
+  };
 
 function reverse(v: Value): Value {
   const items = [...iterate(v)].reverse();
@@ -193,7 +205,7 @@ function count(v: Value): Value {
 function join(v: Value, args: Arguments): Value {
   const path = argument(args, 1, "attribute");
   const parts = iterate(v).map((item) => str(path === undefined ? item : atPath(item, path)));
-  return parts.join(str(argument(args, 0, "d") ?? ""));
+  return joined(parts, str(argument(args, 0, "d") ?? ""));
 }
 
 function pairs(v: Value): Value {

@@ -1,11 +1,19 @@
 /** Methods of Python's str that JavaScript's strings lack or do differently. */
 import { isSpace } from "../../python/text.ts";
+import { expectCharacters } from "./limits.ts";
 import { length, TemplateFault, typeName, type Value } from "./values.ts";
 
 /** Throws TemplateFault for anything but a string, as str.join does. */
 export function mustBeText(item: Value, index = 0): string {
   if (typeof item === "string") return item;
   throw new TemplateFault(`sequence item ${index}: expected str instance, ${typeName(item)} found`);
+}
+
+/** Joins texts. Throws TemplateFault where they are longer together than any prompt. */
+export function joined(parts: readonly string[], separator: string): string {
+  const total = parts.reduce((sum, part) => sum + part.length + separator.length, 0);
+  expectCharacters(total);
+  return parts.join(separator);
 }
 
 const MOST_WIDTH = 1 << 20;
@@ -79,6 +87,8 @@ export function splitFromRight(text: string, separator: string | undefined, most
 /** str.replace: the first `most` places, all if negative. */
 export function replace(text: string, from: string, to: string, most: number): string {
   const parts = from === "" ? ["", ...text, ""] : text.split(from);
+  const places = most < 0 ? parts.length - 1 : Math.min(most, parts.length - 1);
+  expectCharacters(text.length + places * (to.length - from.length));
   if (most < 0 || parts.length <= most + 1) return parts.join(to);
   return [parts.slice(0, most + 1).join(to), ...parts.slice(most + 1)].join(from);
 }

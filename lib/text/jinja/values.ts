@@ -152,6 +152,11 @@ export function truth(v: Value): boolean {
   return size === undefined || size > 0;
 }
 
+/** An argument by its place or else its name, None too; undefined where it was not given. */
+export function given(args: Arguments, index: number, name: string): Value | undefined {
+  return index < args.positional.length ? args.positional[index] : args.named.get(name);
+}
+
 /** Number of code points of a string, as len() counts. */
 export function length(text: string): number {
   let count = 0;
@@ -189,10 +194,19 @@ export function repr(v: Value): string {
   if (v instanceof Undefined) return "Undefined";
   if (isFloat(v)) return floatRepr(numeric(v as number));
   if (typeof v === "number") return integer(v);
-  if (v instanceof Tuple) return `(${v.map(repr).join(", ")}${v.length === 1 ? "," : ""})`;
-  if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
-  if (v instanceof Map) return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;
+  if (v instanceof Tuple) return `(${listed(v.map(repr))}${v.length === 1 ? "," : ""})`;
+  if (Array.isArray(v)) return `[${listed(v.map(repr))}]`;
+  if (v instanceof Map) return `{${listed([...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`))}}`;
   throw new TemplateFault(`a ${typeName(v)} cannot be printed`);
+}
+
+const MOST_LISTED = 1 << 24;
+
+/** Lists that hold each other several times have texts of any length. */
+function listed(parts: readonly string[]): string {
+  const total = parts.reduce((sum, part) => sum + part.length + 2, 0);
+  if (total > MOST_LISTED) throw new TemplateFault(`a text of ${total} characters is too long`);
+  return parts.join(", ");
 }
 
 const integer = (n: number): string => (Number.isSafeInteger(n) ? String(n) : BigInt(n).toString());
