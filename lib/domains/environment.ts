@@ -1,6 +1,7 @@
 import type { ProblemSource } from "../data/index.ts";
 import type { CounterRandom } from "../random.ts";
-import type { FinishReason, Problem, Verdict } from "../records.ts";
+import type { FinishReason, Problem } from "../records.ts";
+import type { Rewarded } from "./reward.ts";
 
 /** A call of a tool that a message of the policy makes, by the chat template's own way to write one. */
 export interface ToolCall {
@@ -61,12 +62,12 @@ export interface Environment<State = unknown> {
   reset(problem: EpisodeProblem, call: EnvironmentCall): State | Promise<State>;
   /** Called with every message of the policy, the last one too; not with one that the token limit of the episode cut. */
   step(state: State, message: TurnMessage, call: EnvironmentCall): TurnOutcome | Promise<TurnOutcome>;
-  /** At the end, whatever ended it: a number in [0, 1], 1 for an episode that succeeded, or a verdict. */
+  /** At the end, whatever ended it: any finite number, 1 or more for an episode that succeeded, a boolean, or a verdict. */
   score(
     state: State,
     end: { readonly finish: FinishReason; readonly turns: number },
     call: EnvironmentCall,
-  ): number | Verdict | Promise<number | Verdict>;
+  ): Rewarded | Promise<Rewarded>;
   /** Writes the next message of a demonstration, for a warm start: special tokens are spelled, the turn's end is left out. */
   expert?(problem: EpisodeProblem, turn: ExpertTurn): ExpertMessage;
 }

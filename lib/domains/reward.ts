@@ -28,7 +28,8 @@ export interface RewardInput {
  */
 export type RewardFunction = (input: RewardInput) => Rewarded | Promise<Rewarded>;
 
-type Rewarded = number | boolean | Verdict;
+/** What a reward may return for one completion. */
+export type Rewarded = number | boolean | Verdict;
 
 const referenceSchema = z.object({
   prompt: z.string(),

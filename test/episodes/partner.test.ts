@@ -87,8 +87,8 @@ describe("a fault of the environment leaves the episode unscored, with its cause
       { step: () => ({ done: true }), score: () => new Promise(() => {}) },
       "score took over",
     ],
-    ["score is beyond 1", { step: () => ({ done: true }), score: () => 1.5 }, "not in [0, 1]"],
-    ["score is no number", { step: () => ({ done: true }), score: () => Number.NaN }, "not in [0, 1]"],
+    ["score is a text", { step: () => ({ done: true }), score: () => "1" as never }, "neither a number"],
+    ["score is no number", { step: () => ({ done: true }), score: () => Number.NaN }, "not a finite number"],
   ];
   test.each(faults)("%s", async (_, environment, cause) => {
     const partner = partnerOf(environment, never, 30);

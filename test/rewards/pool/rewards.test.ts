@@ -28,7 +28,13 @@ const pool = new VerifierPool({
       isSum: true,
       parts: [
         { verifier: "part:sum:right", name: "right", weight: 3, giver: { by: "verifier" } },
-        { verifier: "part:sum:long", name: "long", weight: 1, giver: { by: "module", url: file } },
+        {
+          verifier: "part:sum:long",
+          name: "long",
+          weight: 1,
+          scale: { range: [0, 1] },
+          giver: { by: "module", url: file },
+        },
         {
           verifier: "part:sum:half",
           name: "half",
