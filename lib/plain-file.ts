@@ -5,9 +5,11 @@ import {
   fstatSync,
   openSync,
   type ReadStream,
+  read,
   readFileSync,
   type Stats,
 } from "node:fs";
+import { promisify } from "node:util";
 import { HoneError } from "./errors.ts";
 
 /**
@@ -16,6 +18,9 @@ import { HoneError } from "./errors.ts";
  */
 export const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 export const REWRITING = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
+const BLOCK_BYTES = 1 << 18;
+const readInto = promisify(read);
 
 function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return "a folder";
@@ -57,6 +62,31 @@ export function readPlainFile(path: string, mostBytes: number, hint?: string): B
       );
     }
     return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * A file block by block. Every block is cut behind the last `end` in it, and is a view of memory that the next one is read
+ * into; a block without one grows up to `mostBytes`. Throws HONE_ERR_IO as readPlainFile does, Error for a longer one.
+ */
+export async function* plainFileBlocks(path: string, end: number, mostBytes: number): AsyncGenerator<Buffer> {
+  const { fd } = openPlain(path, undefined);
+  try {
+    let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    for (let filled = 0; ; ) {
+      const { bytesRead } = await readInto(fd, block, filled, block.length - filled, null);
+      filled += bytesRead;
+      const whole = bytesRead === 0 ? filled : block.lastIndexOf(end, filled - 1) + 1;
+      if (whole > 0) yield block.subarray(0, whole);
+      if (bytesRead === 0) return;
+      block.copyWithin(0, whole, filled);
+      filled -= whole;
+      if (filled < block.length) continue;
+      if (filled >= mostBytes) throw new Error(`holds more than ${mostBytes} bytes without an end`);
+      block = Buffer.concat([block], 2 * filled);
+    }
   } finally {
     closeSync(fd);
   }

@@ -140,6 +140,17 @@ export class CounterRandom {
     return out;
   }
 
+  /** Puts numbers in the order that `shuffle` gives them, in place. */
+  shuffleNumbers(numbers: Uint32Array): Uint32Array {
+    for (let i = numbers.length - 1; i > 0; i--) {
+      const j = this.int(0, i);
+      const moved = numbers[i]!;
+      numbers[i] = numbers[j]!;
+      numbers[j] = moved;
+    }
+    return numbers;
+  }
+
   /** `count` distinct elements in random order. */
   sample<T>(items: readonly T[], count: number): T[] {
     return this.shuffle(items).slice(0, count);

@@ -132,3 +132,9 @@ test("sample draws distinct elements", () => {
 test.each([-1, 0.5, Number.NaN, 2 ** 53])("seed %s is refused", (seed) => {
   expect(() => new CounterRandom(seed)).toThrow(/expected a safe integer/);
 });
+
+test("numbers are shuffled in place as a list is", () => {
+  const numbers = Array.from({ length: 1000 }, (_, i) => i * 3);
+  const inPlace = new CounterRandom(9, 4, 2).shuffleNumbers(Uint32Array.from(numbers));
+  expect([...inPlace]).toEqual(new CounterRandom(9, 4, 2).shuffle(numbers));
+});

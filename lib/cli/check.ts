@@ -1,5 +1,5 @@
 import { isForAgents, type Recipe, recipeWarnings } from "../config/index.ts";
-import { type DatasetReport, type ProblemSource, reportLine } from "../data/index.ts";
+import { type DatasetReport, type ProblemSource, problemName, reportLine } from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import type { NativeInfo } from "../native/face.ts";
@@ -173,7 +173,7 @@ async function checkDomains(
     const problems = askable.slice(0, SAMPLES);
     const play = plays.get(domain);
     const silence = play ? [] : problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
-    if (play) for (const problem of problems) await tryEpisode(play, problem, format);
+    if (play) for (const problem of problems) await tryEpisode(play, problem, format, source);
     for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
       const isOwn = plan !== undefined && verdict.status === "correct"; // brevity may be all that is asked
       if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
@@ -181,7 +181,7 @@ async function checkDomains(
         verdict.status === "unscored" ? `cannot judge: ${verdict.cause}` : "takes an empty answer for right";
       throw new HoneError(
         "HONE_ERR_VERIFIER",
-        `${problems[i]!.verifier} ${found} (problem ${problems[i]!.id})`,
+        `${problems[i]!.verifier} ${found} (${problemName(source, problems[i]!.id)})`,
       );
     }
     domains[domain] = {
@@ -198,7 +198,12 @@ async function checkDomains(
 }
 
 /** Says nothing to an environment, twice, and asks what that is worth. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
-async function tryEpisode(play: Play, problem: Problem, format: PromptFormat): Promise<void> {
+async function tryEpisode(
+  play: Play,
+  problem: Problem,
+  format: PromptFormat,
+  source: ProblemSource,
+): Promise<void> {
   const closing = new AbortController().signal;
   const partner = new EnvironmentPartner({ play, problem, format, turns: format.turns(), closing });
   for (let turn = 0; turn < 2; turn++) {
@@ -209,7 +214,7 @@ async function tryEpisode(play: Play, problem: Problem, format: PromptFormat): P
   if (verdict.status !== "unscored") return;
   throw new HoneError(
     "HONE_ERR_VERIFIER",
-    `${problem.verifier} cannot be played: ${verdict.cause} (problem ${problem.id})`,
+    `${problem.verifier} cannot be played: ${verdict.cause} (${problemName(source, problem.id)})`,
   );
 }
 

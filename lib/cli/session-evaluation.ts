@@ -76,13 +76,13 @@ export class SessionEvaluation {
     const boards: Scoreboard[] = [];
     for (const [i, setting] of settings.entries()) {
       const onProgress = (done: number, of: number) => this.#display.advance(i * of + done);
-      const unscored = new UnscoredAnswers();
+      const unscored = new UnscoredAnswers(policy);
       const asked = { problemsPerDomain, attempts, maxTokens };
       const plan = { ...setting, ...asked, onProgress, onUnscored: unscored.note };
       const results = await evaluate(policy, { ...plan, ...(signal && { signal }) });
       const board = scoreboard(results, { ...setting, version: policy.version });
       for (const line of unscored.told) this.#display.say(line);
-      if (when === "before") unscored.expectEach(policy, board);
+      if (when === "before") unscored.expectEach(board);
       boards.push(board);
       if (i === 0) this.#keep(when, results);
     }

@@ -141,13 +141,13 @@ async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal
   const boards: Scoreboard[] = [];
   let tokens = 0;
   let problems: Validation["problems"] = [];
-  const unscored = new UnscoredAnswers();
+  const unscored = new UnscoredAnswers(policy);
   for (const setting of settings) {
     const plan = { ...setting, problemsPerDomain, attempts, maxTokens, onUnscored: unscored.note };
     const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
     const board = scoreboard(results, { ...setting, version: policy.version });
     // A mean over fewer domains is no candidate: the others may be the harder ones.
-    unscored.expectEach(policy, board);
+    unscored.expectEach(board);
     boards.push(board);
     tokens += results.flatMap((result) => result.tokens).reduce((sum, n) => sum + n, 0);
     if (boards.length === 1) problems = problemScores(results);

@@ -1,3 +1,4 @@
+import { problemName } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Scoreboard } from "../evaluation/index.ts";
 import type { PinnedPolicy } from "../orchestration/index.ts";
@@ -8,10 +9,18 @@ export class UnscoredAnswers {
   /** By domain or validation set. */
   readonly #lost = new Map<string, { count: number; cause: string }>();
 
+  readonly #policy: Pick<PinnedPolicy, "sources" | "sets">;
+
+  constructor(policy: Pick<PinnedPolicy, "sources" | "sets">) {
+    this.#policy = policy;
+  }
+
   readonly note = ({ domain, id }: Problem, causes: readonly string[], set?: string): void => {
     const name = set ?? domain;
     const before = this.#lost.get(name);
-    const cause = before?.cause ?? `problem ${id}: ${causes[0]}`;
+    const { sources, sets } = this.#policy;
+    const source = set === undefined ? sources.get(domain) : sets.get(set)?.source;
+    const cause = before?.cause ?? `${problemName(source, id)}: ${causes[0]}`;
     this.#lost.set(name, { count: (before?.count ?? 0) + causes.length, cause });
   };
 
@@ -23,10 +32,8 @@ export class UnscoredAnswers {
   }
 
   /** Throws HONE_ERR_VERIFIER for a domain or validation set without a single verdict. */
-  expectEach(
-    { sources, sets }: Pick<PinnedPolicy, "sources" | "sets">,
-    { domains, sets: scored = {} }: Scoreboard,
-  ): void {
+  expectEach({ domains, sets: scored = {} }: Scoreboard): void {
+    const { sources, sets } = this.#policy;
     const isLost = (name: string) =>
       this.#lost.has(name) && !Object.hasOwn(domains, name) && !Object.hasOwn(scored, name);
     const lost = [...sources.keys(), ...sets.keys()].find(isLost);

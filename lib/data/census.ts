@@ -1,3 +1,6 @@
+import { basename } from "node:path";
+import type { Fault, RawRow } from "./raw-row.ts";
+
 /** How many rows had one outcome, and where the first of them are. */
 export interface Tally {
   readonly reason: string;
@@ -31,11 +34,15 @@ const FIRST = 5;
 export class Tallies {
   readonly #byReason = new Map<string, { rows: number; first: string[] }>();
 
-  add(reason: string, place: string): void {
-    const tally = this.#byReason.get(reason) ?? { rows: 0, first: [] };
+  /** @param place asked for while it is among the first */
+  add(reason: string, place: string | (() => string)): void {
+    let tally = this.#byReason.get(reason);
+    if (tally === undefined) {
+      tally = { rows: 0, first: [] };
+      this.#byReason.set(reason, tally);
+    }
     tally.rows += 1;
-    if (tally.first.length < FIRST) tally.first.push(place);
-    this.#byReason.set(reason, tally);
+    if (tally.first.length < FIRST) tally.first.push(typeof place === "string" ? place : place());
   }
 
   get rows(): number {
@@ -67,4 +74,64 @@ export function reportLine(report: DatasetReport): string {
     parts.push(`${n(rows)} ${name} (${reasons.join("; ")})`);
   }
   return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}`;
+}
+
+/** "file:row". */
+export const placeOf = ({ file, row }: RawRow | Fault): string => `${basename(file)}:${row}`;
+
+const MOST_REFUSALS = 3;
+const MOST_EXAMPLES = 64;
+const MOST_COLUMNS = 12;
+
+/** Counts the rows of one source by outcome. */
+export class Census {
+  files = 0;
+  rows = 0;
+  readonly #refused = { bad: new Tallies(), leftOut: new Tallies(), duplicates: new Tallies() };
+  readonly #answers = new Tallies();
+  /** Of the first refused rows, by place. */
+  readonly #columns = new Map<string, string>();
+
+  /** Counts a row that is not used. */
+  refuse(as: "bad" | "leftOut" | "duplicates", reason: string, raw: RawRow | Fault): void {
+    this.#refused[as].add(reason, () => {
+      const place = placeOf(raw);
+      if (this.#columns.size < MOST_EXAMPLES && "value" in raw)
+        this.#columns.set(place, columnsOf(raw.value));
+      return place;
+    });
+  }
+
+  /** Counts where in a row that is used the answer was. */
+  answered(from: string, raw: RawRow): void {
+    this.#answers.add(from, () => placeOf(raw));
+  }
+
+  tallies(): Pick<DatasetReport, "answers" | "bad" | "leftOut" | "duplicates"> {
+    const { bad, leftOut, duplicates } = this.#refused;
+    return {
+      ...(this.#answers.rows > 0 && { answers: this.#answers.list() }),
+      bad: bad.list(),
+      leftOut: leftOut.list(),
+      duplicates: duplicates.list(),
+    };
+  }
+
+  /** The most frequent reasons why rows are not used, each with its count, a row, and the columns that the row has. */
+  refusals(): string[] {
+    const all = Object.values(this.#refused).flatMap((tallies) => tallies.list());
+    const shown = all.sort((a, b) => b.rows - a.rows).slice(0, MOST_REFUSALS);
+    return shown.map(({ reason, rows, first }) => {
+      const columns = this.#columns.get(first[0]!);
+      return `${counted(rows, "row")}: ${reason} (first ${first[0]}${columns === undefined ? "" : `, which has ${columns}`})`;
+    });
+  }
+}
+
+/** "prompt, answer"; what a row is instead of an object. */
+function columnsOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list instead of columns";
+  const names = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  if (names.length === 0) return "no columns";
+  return `${names.slice(0, MOST_COLUMNS).join(", ")}${names.length > MOST_COLUMNS ? ", ..." : ""}`;
 }

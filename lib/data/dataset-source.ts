@@ -1,20 +1,18 @@
 import { HoneError } from "../errors.ts";
 import { CounterRandom } from "../random.ts";
 import type { DomainName, Problem } from "../records.ts";
-import type { DatasetReport } from "./census.ts";
-import { type Purpose, problemId } from "./problem-id.ts";
+import { counted, type DatasetReport } from "./census.ts";
+import { type Purpose, partsOf, problemId } from "./problem-id.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
-import { ProblemStore } from "./problem-store.ts";
-import { type Admission, asked, RowFilter } from "./row-filter.ts";
+import { type Admission, RowFilter } from "./row-filter.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
+import { RowStore } from "./row-store.ts";
 
 /** Keeps the order of rows apart from every other draw of a run. */
 const ORDER_WORD = 0x4f524400;
 
-type Body = ReturnType<typeof asked>;
-
 /**
- * A data set in memory. Training goes through all of its rows in an order of the seed, then again in another;
+ * A data set on disk or in memory. Training goes through all of its rows in an order of the seed, then again in another;
  * the held-out rows come in an order of their content, the same for every seed: the first n of them are a fair sample.
  */
 export class DatasetSource implements ProblemSource {
@@ -28,9 +26,9 @@ export class DatasetSource implements ProblemSource {
   readonly #name: string;
   readonly #verifier: string;
   readonly #options: SourceOptions;
-  readonly #store: ProblemStore;
-  readonly #training: readonly number[];
-  readonly #heldOut: readonly number[];
+  readonly #store: RowStore;
+  readonly #training: Uint32Array;
+  readonly #heldOut: Uint32Array;
   #order: { readonly epoch: number; readonly rows: Uint32Array } | undefined;
 
   private constructor(
@@ -63,13 +61,18 @@ export class DatasetSource implements ProblemSource {
   ): Promise<DatasetSource> {
     const { heldOut, elsewhere } = source;
     const filter = new RowFilter(kind, reader, options, { admit, heldOut, elsewhere });
-    const rows = await loadRows(filter);
+    const rows = await loadRows(filter, new RowStore(reader.open(options)));
     const report = filter.report();
     if (rows.store.length === 0) {
-      throw new HoneError("HONE_ERR_DATA", `${kind}: none of ${report.rows} rows can be used`, {
-        hint: "hone data check says why.",
-        details: { report },
-      });
+      const why = report.rows === 0 ? "" : `: ${filter.census.refusals().join("; ")}`;
+      throw new HoneError(
+        "HONE_ERR_DATA",
+        `${kind}: none of ${counted(report.rows, "row")} can be used${why}`,
+        {
+          hint: "docs/data.md has the columns of every kind; hone data check counts all reasons.",
+          details: { report },
+        },
+      );
     }
     return new DatasetSource(kind, reader, source, { ...rows, report });
   }
@@ -82,8 +85,21 @@ export class DatasetSource implements ProblemSource {
         hint: "Benchmarks are for evaluation only.",
       });
     }
-    const row = this.#orderOf(Math.floor(index / rows))[index % rows]!;
-    return this.#make("train", index, row);
+    return this.#make("train", index, this.#trainingRow(index));
+  }
+
+  placeOf(id: number): string | undefined {
+    const { purpose, index } = partsOf(id);
+    const isHeld = purpose === "held-out";
+    if ((isHeld ? this.#heldOut : this.#training).length === 0) return undefined;
+    return this.#store.placeOf(
+      isHeld ? this.#heldOut[index % this.#heldOut.length]! : this.#trainingRow(index),
+    );
+  }
+
+  #trainingRow(index: number): number {
+    const rows = this.#training.length;
+    return this.#orderOf(Math.floor(index / rows))[index % rows]!;
   }
 
   heldOut(index: number): Problem {
@@ -97,43 +113,45 @@ export class DatasetSource implements ProblemSource {
   #orderOf(epoch: number): Uint32Array {
     if (this.#order?.epoch !== epoch) {
       const random = new CounterRandom(this.#options.seed, epoch, ORDER_WORD + this.#options.ordinal);
-      this.#order = { epoch, rows: Uint32Array.from(random.shuffle(this.#training)) };
+      this.#order = { epoch, rows: random.shuffleNumbers(this.#training.slice()) };
     }
     return this.#order.rows;
   }
 
   #make(purpose: Purpose, index: number, row: number): Problem {
-    const body = this.#store.at(row) as Body;
+    const body = this.#store.at(row);
     const id = problemId(purpose, this.#options.ordinal, index);
     return { id, domain: this.domain, verifier: this.#verifier, ...body };
   }
 }
 
 interface LoadedRows {
-  readonly store: ProblemStore;
-  readonly training: readonly number[];
-  readonly heldOut: readonly number[];
+  readonly store: RowStore;
+  readonly training: Uint32Array;
+  readonly heldOut: Uint32Array;
   readonly heldOutKeys: readonly string[];
   readonly families: readonly string[];
 }
 
-async function loadRows(filter: RowFilter): Promise<LoadedRows> {
-  const store = new ProblemStore();
-  const keys: string[] = [];
+async function loadRows(filter: RowFilter, store: RowStore): Promise<LoadedRows> {
   const families = new Set<string>();
-  for await (const row of filter.rows()) {
-    keys.push(row.key);
-    families.add(row.family);
-    store.add(asked(row));
+  for await (const batch of filter.batches()) {
+    for (const row of batch) {
+      families.add(row.draft.family);
+      store.add(row);
+    }
   }
-  const rows = keys.map((_, row) => row);
-  const isHeldOut = (row: number) => filter.heldOut.has(keys[row]!);
-  const heldOut = rows.filter(isHeldOut).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  const held = filter.held.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const isHeld = new Uint8Array(store.length);
+  for (const { row } of held) isHeld[row] = 1;
+  const training = new Uint32Array(store.length - held.length);
+  let next = 0;
+  for (let row = 0; row < store.length; row++) if (isHeld[row] === 0) training[next++] = row;
   return {
     store,
-    training: rows.filter((row) => !isHeldOut(row)),
-    heldOut,
-    heldOutKeys: heldOut.map((row) => keys[row]!),
+    training,
+    heldOut: Uint32Array.from(held, ({ row }) => row),
+    heldOutKeys: held.map(({ key }) => key),
     families: [...families].sort(),
   };
 }

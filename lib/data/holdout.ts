@@ -1,22 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { HoneError } from "../errors.ts";
+import { splitHash } from "./content.ts";
 
-/** Chosen so that every family holds out 8 to 12 % at every level, also where there are only ten questions. */
-const SALT = 10605;
 const HELD_OUT_SHARE = 0.1;
-
-/** 32-bit FNV-1a over UTF-16 code units, finished with murmur3's mixer so that short texts spread. */
-function hash(text: string): number {
-  let h = (0x811c9dc5 ^ SALT) >>> 0;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
 
 /** Where a text lies in [0, 1), by itself alone: those below a share are held out, so that a larger share holds a smaller one. */
 export function splitPoint(text: string): number {
-  return hash(text) / 0x100000000;
+  return splitHash(text) / 0x100000000;
 }
 
 /**
@@ -30,55 +20,115 @@ export function isHeldOut(question: string): boolean {
 /** A share of the rows in (0, 1), a number of rows, or a file of content keys; one row in ten where left out. */
 export type HeldOutOption = number | string;
 
-/** A row that may be held out: its content key, and where its content lies. */
-interface Row {
-  readonly key: string;
+/** A row that may be held out, by its number; its content key is worked out when asked for. */
+export interface Candidate {
+  readonly row: number;
+  /** Where its content lies in [0, 1). */
   readonly point: number;
+  key(): string;
 }
 
-/** Decides, of all rows of a data set, which are held out. */
-export type HeldOutRule = (rows: readonly Row[]) => ReadonlySet<string>;
+export interface HeldRow {
+  readonly row: number;
+  readonly key: string;
+}
 
-export const allHeldOut: HeldOutRule = (rows) => keysOf(rows);
+/** Decides, of all rows of a data set, which are held out: takes each, then says. */
+export interface HeldOutRule {
+  take(candidate: Candidate): void;
+  /** The held-out rows. @param rows taken. @throws HONE_ERR_DATA where the rows do not allow what was asked */
+  end(rows: number): readonly HeldRow[];
+}
+
+/** Decides about each row by itself. */
+class EachRule implements HeldOutRule {
+  readonly #isHeld: (candidate: Candidate) => boolean;
+  protected readonly held: HeldRow[] = [];
+
+  constructor(isHeld: (candidate: Candidate) => boolean) {
+    this.#isHeld = isHeld;
+  }
+
+  take(candidate: Candidate): void {
+    if (this.#isHeld(candidate)) this.held.push({ row: candidate.row, key: candidate.key() });
+  }
+
+  end(_rows: number): readonly HeldRow[] {
+    return this.held;
+  }
+}
+
+/** The rows whose points are smallest; of equal points, one in four thousand million, the smaller key, so that the order of files decides nothing. */
+class CountRule implements HeldOutRule {
+  readonly #count: number;
+  #least: (HeldRow & { readonly point: number })[] = [];
+  #most = 1;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  take(candidate: Candidate): void {
+    const { row, point } = candidate;
+    if (point > this.#most) return;
+    this.#least.push({ row, point, key: candidate.key() });
+    if (this.#least.length >= 2 * this.#count + SLACK) this.#cut();
+  }
+
+  end(rows: number): readonly HeldRow[] {
+    if (rows > 0 && rows <= this.#count)
+      throw new HoneError("HONE_ERR_DATA", `heldOut is ${this.#count}, but there are only ${rows} rows`, {
+        hint: "Hold out fewer, or a share such as 0.1.",
+      });
+    this.#cut();
+    return this.#least;
+  }
+
+  #cut(): void {
+    this.#least = this.#least.sort(byPoint).slice(0, this.#count);
+    if (this.#least.length === this.#count) this.#most = this.#least.at(-1)!.point;
+  }
+}
+
+const SLACK = 1024;
+type Placed = Pick<HeldRow, "key"> & { readonly point: number };
+const byPoint = (a: Placed, b: Placed) => a.point - b.point || (a.key < b.key ? -1 : 1);
+
+class ListRule extends EachRule {
+  readonly #path: string;
+  readonly #keys: ReadonlySet<string>;
+
+  constructor(path: string, keys: ReadonlySet<string>) {
+    super((candidate) => keys.has(candidate.key()));
+    this.#path = path;
+    this.#keys = keys;
+  }
+
+  override end(rows: number): readonly HeldRow[] {
+    if (this.held.length > 0 || rows === 0) return this.held;
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `${this.#path}: none of its ${this.#keys.size} keys is one of the ${rows} rows`,
+      {
+        hint: "Keys are those of held-out.json in a run folder, or of hone data check --drops.",
+      },
+    );
+  }
+}
+
+export const allHeldOut = (): HeldOutRule => new EachRule(() => true);
 
 /** Those of a list, and no others. */
-export const heldOutOf =
-  (keys: ReadonlySet<string>): HeldOutRule =>
-  (rows) =>
-    keysOf(rows.filter(({ key }) => keys.has(key)));
+export const heldOutOf = (keys: ReadonlySet<string>): HeldOutRule =>
+  new EachRule((candidate) => keys.has(candidate.key()));
 
 /**
  * Throws HONE_ERR_DATA when a file of keys cannot be read; its rule does so where none of its keys is one of the rows,
  * and that of a number where there are not more rows than that.
  */
 export function heldOutRule(option: HeldOutOption = HELD_OUT_SHARE): HeldOutRule {
-  if (typeof option === "string") return listed(option, readKeys(option));
-  if (option < 1) return (rows) => keysOf(rows.filter(({ point }) => point < option));
-  return (rows) => {
-    if (rows.length > 0 && rows.length <= option)
-      throw new HoneError("HONE_ERR_DATA", `heldOut is ${option}, but there are only ${rows.length} rows`, {
-        hint: "Hold out fewer, or a share such as 0.1.",
-      });
-    return keysOf(rows.toSorted(byPoint).slice(0, option));
-  };
-}
-
-/** Equal points, one in four thousand million, go by content, so that the order of files decides nothing. */
-const byPoint = (a: Row, b: Row) => a.point - b.point || (a.key < b.key ? -1 : 1);
-const keysOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map(({ key }) => key));
-
-function listed(path: string, keys: ReadonlySet<string>): HeldOutRule {
-  return (rows) => {
-    const held = heldOutOf(keys)(rows);
-    if (held.size > 0 || rows.length === 0) return held;
-    throw new HoneError(
-      "HONE_ERR_DATA",
-      `${path}: none of its ${keys.size} keys is one of the ${rows.length} rows`,
-      {
-        hint: "Keys are those of held-out.json in a run folder, or of hone data check --drops.",
-      },
-    );
-  };
+  if (typeof option === "string") return new ListRule(option, readKeys(option));
+  return option < 1 ? new EachRule(({ point }) => point < option) : new CountRule(option);
 }
 
 const KEY = /^[A-Za-z0-9_-]{22}$/;

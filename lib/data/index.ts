@@ -1,7 +1,7 @@
 export { counted, type DatasetReport, reportLine, Tallies, type Tally } from "./census.ts";
 export { type DataFile, dataFiles, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
-export { problemId } from "./problem-id.ts";
+export { problemId, problemName } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
 export type { Admission, Drops, KeptRow } from "./row-filter.ts";
 export { readRows } from "./rows.ts";

@@ -1,4 +1,5 @@
 import { HoneError } from "../errors.ts";
+import type { ProblemSource } from "./problem-source.ts";
 
 /** What a problem is drawn for; two bits of its id. */
 export const PURPOSES = ["train", "held-out", "demonstration"] as const;
@@ -25,4 +26,17 @@ export function problemId(purpose: Purpose, ordinal: number, index: number): num
     );
   }
   return PURPOSES.indexOf(purpose) * 2 ** (INDEX_BITS + ORDINAL_BITS) + ordinal * 2 ** INDEX_BITS + index;
+}
+
+/** What an id of problemId was made of. */
+export function partsOf(id: number): { readonly purpose: Purpose; readonly index: number } {
+  return {
+    purpose: PURPOSES[Math.floor(id / 2 ** (INDEX_BITS + ORDINAL_BITS))]!,
+    index: id % 2 ** INDEX_BITS,
+  };
+}
+
+/** Name of a problem for people: its file and line, else its number. */
+export function problemName(source: Pick<ProblemSource, "placeOf"> | undefined, id: number): string {
+  return source?.placeOf?.(id) ?? `problem ${id}`;
 }

@@ -22,6 +22,8 @@ export interface ProblemSource {
   readonly heldOutKeys?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
+  /** File and line of the row that a problem of a data set is made of: "data/mine.jsonl:17". */
+  placeOf?(id: number): string | undefined;
 }
 
 export interface SourceOptions {

@@ -9,6 +9,13 @@ export interface RawRow {
   readonly value: unknown;
   /** The row as JSON text, if its file has JSON: numbers with every digit. */
   readonly text?: string;
+  /** Bytes of the row in its file, where it can be read again by itself: a line of JSONL that is not packed. */
+  readonly span?: RowSpan;
+}
+
+export interface RowSpan {
+  readonly start: number;
+  readonly bytes: number;
 }
 
 /** A place in a file that holds no row although one should be there. */

@@ -1,15 +1,23 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
 import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
-import { type DatasetReport, Tallies } from "./census.ts";
-import { dataFiles } from "./files.ts";
-import { allHeldOut, type HeldOutRule, heldOutOf, heldOutRule, splitPoint } from "./holdout.ts";
+import { Census, type DatasetReport, placeOf } from "./census.ts";
+import { Column } from "./column.ts";
+import { hashes, keyOf, normalized, splitHash } from "./content.ts";
+import { type DataFile, dataFiles } from "./files.ts";
+import { Fingerprints } from "./fingerprints.ts";
+import {
+  allHeldOut,
+  type Candidate,
+  type HeldOutRule,
+  type HeldRow,
+  heldOutOf,
+  heldOutRule,
+} from "./holdout.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
-import { readRows } from "./rows.ts";
+import { type RowBatch, readRowBatches } from "./rows.ts";
 
 /** Why a problem cannot be used here, in words that can be counted; undefined for one that can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
@@ -21,6 +29,42 @@ export interface KeptRow extends RowDraft {
   readonly place: string;
 }
 
+/** Of a row, without runs of space, and its hash that decides the split. */
+interface Content {
+  readonly text: string;
+  readonly hash: number;
+}
+
+/** A row that is used: what it says, where it is, and the hash of its content that decides the split. */
+export class UsedRow implements Candidate {
+  readonly row: number;
+  readonly raw: RawRow;
+  readonly draft: RowDraft;
+  readonly hash: number;
+  readonly #content: string;
+
+  constructor(row: number, raw: RawRow, draft: RowDraft, content: Content) {
+    this.row = row;
+    this.raw = raw;
+    this.draft = draft;
+    this.#content = content.text;
+    this.hash = content.hash;
+  }
+
+  get point(): number {
+    return this.hash / 2 ** 32;
+  }
+
+  key(): string {
+    return keyOf(this.#content);
+  }
+
+  get place(): string {
+    return placeOf(this.raw);
+  }
+}
+
+const BATCH_ROWS = 64;
 const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reason: z.string() }));
 /** Rows that a drops file names; `hone data check --drops` writes it. */
 export type Drops = z.infer<typeof dropsSchema>;
@@ -37,18 +81,18 @@ interface FilterOptions {
 export class RowFilter {
   readonly #kind: string;
   readonly #reader: RowReader<DatasetOptions>;
+  readonly #judge: Pick<Problem, "domain" | "verifier">;
   readonly #options: DatasetOptions;
   readonly #admit: Admission;
   readonly #elsewhere: ReadonlySet<string>;
   readonly #rule: HeldOutRule;
-  readonly #bad = new Tallies();
-  readonly #leftOut = new Tallies();
-  readonly #duplicates = new Tallies();
-  readonly #answers = new Tallies();
-  readonly #count = { files: 0, rows: 0 };
-  /** Rows that are used. */
-  readonly #kept: { readonly key: string; readonly point: number }[] = [];
-  #heldOut: ReadonlySet<string> = new Set();
+  readonly #census = new Census();
+  readonly #seen = new Fingerprints();
+  /** A hash of each used row's reference. */
+  readonly #references = new Column("uint32");
+  readonly #hashes = new Uint32Array(2);
+  #drops: ReadonlySet<string> = new Set();
+  #held: readonly HeldRow[] = [];
   #otherFiles: readonly string[] = [];
 
   /** Throws HONE_ERR_CONFIG for a benchmark that is told what to hold out, HONE_ERR_DATA for a bad file of keys. */
@@ -60,97 +104,145 @@ export class RowFilter {
   ) {
     this.#kind = kind;
     this.#reader = reader;
+    this.#judge = { domain: reader.domain, verifier: reader.verifier };
     this.#options = options;
     this.#admit = admit;
     this.#elsewhere = elsewhere;
     this.#rule = ruleOf(kind, reader, options, heldOut);
   }
 
-  /** The rows to use, in the order of the files. Throws HONE_ERR_DATA when a file is missing or damaged as a whole. */
+  /** The rows to use one by one, as `batches` has them. */
   async *rows(): AsyncGenerator<KeptRow, void> {
-    const drops = readDrops(this.#options.drops);
-    const files = dataFiles(this.#options.path, this.#options.split);
-    const taken = files.filter(({ path }) => this.#reader.takes?.(path) ?? true);
-    this.#otherFiles = files.filter((file) => !taken.includes(file)).map(({ path }) => path);
-    if (taken.length === 0) {
-      throw new HoneError(
-        "HONE_ERR_DATA",
-        `none of ${files.length} files is one of ${this.#kind} by its name`,
-        {
-          details: { files: this.#otherFiles },
-        },
-      );
-    }
+    for await (const batch of this.batches())
+      for (const row of batch) yield { ...row.draft, key: row.key(), place: row.place };
+  }
+
+  /** The rows to use, in the order of the files. Throws HONE_ERR_DATA when a file is missing or damaged as a whole. */
+  async *batches(): AsyncGenerator<readonly UsedRow[], void> {
+    this.#drops = readDrops(this.#options.drops);
+    const { taken, others } = filesOf(this.#kind, this.#reader, this.#options);
+    this.#otherFiles = others;
     const read = this.#reader.open(this.#options);
-    /** Content key to a hash of the reference. */
-    const seen = new Map<string, string>();
     for (const file of taken) {
-      this.#count.files += 1;
-      for await (const raw of readRows(file, this.#reader.columns)) {
-        this.#count.rows += 1;
-        const place = `${basename(raw.file)}:${raw.row}`;
-        const draft = this.#sound(raw, place, read);
-        if (draft === undefined) continue;
-        const key = contentKey(draft.content);
-        if (drops.has(key)) this.#leftOut.add("listed in the file of drops", place);
-        else if (this.#elsewhere.has(key)) this.#leftOut.add("asked in a validation set", place);
-        else if ((await this.#isAdmitted(draft, place)) && this.#isNew(draft, key, place, seen)) {
-          this.#kept.push({ key, point: splitPoint(normalized(draft.content)) });
-          if (draft.answerFrom !== undefined) this.#answers.add(draft.answerFrom, place);
-          yield { ...draft, key, place };
-        }
-      }
+      this.#census.files += 1;
+      for await (const batch of readRowBatches(file, this.#reader.columns)) yield* this.#usedOf(batch, read);
     }
-    this.#heldOut = this.#rule(this.#kept);
+    this.#held = this.#rule.end(this.#references.length);
   }
 
-  /** Content keys of the held-out rows; known once `rows` has ended. */
+  async *#usedOf(batch: RowBatch, read: (raw: RawRow) => RowOutcome): AsyncGenerator<readonly UsedRow[]> {
+    let used: UsedRow[] = [];
+    for (const raw of batch) {
+      this.#census.rows += 1;
+      const row = this.#used(raw, read);
+      const settled = row instanceof Promise ? await row : row;
+      if (settled !== undefined) used.push(settled);
+      if (used.length < BATCH_ROWS) continue;
+      yield used;
+      used = [];
+    }
+    yield used;
+  }
+
+  /** The held-out rows; known once `rows` or `batches` has ended. */
+  get held(): readonly HeldRow[] {
+    return this.#held;
+  }
+
+  /** Their content keys. */
   get heldOut(): ReadonlySet<string> {
-    return this.#heldOut;
+    return new Set(this.#held.map(({ key }) => key));
   }
 
-  /** Complete once `rows` has ended. */
+  /** Rows read so far, and why others are not used. */
+  get census(): Pick<Census, "rows" | "refusals"> {
+    return this.#census;
+  }
+
+  /** Complete once `rows` or `batches` has ended. */
   report(): DatasetReport {
     return {
       kind: this.#kind,
-      ...this.#count,
-      training: this.#kept.length - this.#heldOut.size,
-      heldOut: this.#heldOut.size,
+      files: this.#census.files,
+      rows: this.#census.rows,
+      training: this.#references.length - this.#held.length,
+      heldOut: this.#held.length,
       otherFiles: this.#otherFiles,
-      ...(this.#answers.rows > 0 && { answers: this.#answers.list() }),
-      bad: this.#bad.list(),
-      leftOut: this.#leftOut.list(),
-      duplicates: this.#duplicates.list(),
+      ...this.#census.tallies(),
     };
   }
 
-  #sound(raw: RawRow | Fault, place: string, read: (raw: RawRow) => RowOutcome): RowDraft | undefined {
+  #used(
+    raw: RawRow | Fault,
+    read: (raw: RawRow) => RowOutcome,
+  ): UsedRow | undefined | Promise<UsedRow | undefined> {
+    const draft = this.#sound(raw, read);
+    if (draft === undefined) return undefined;
+    const content = normalized(draft.content);
+    if (this.#isListed(content, raw)) return undefined;
+    const admission = this.#admit(Object.assign(asked(draft), this.#judge));
+    const settle = (refusal: string | undefined) => {
+      if (refusal === undefined) return this.#take(raw as RawRow, draft, content);
+      this.#census.refuse("leftOut", refusal, raw);
+      return undefined;
+    };
+    return admission instanceof Promise ? admission.then(settle) : settle(admission);
+  }
+
+  #sound(raw: RawRow | Fault, read: (raw: RawRow) => RowOutcome): RowDraft | undefined {
     const outcome = "fault" in raw ? { bad: raw.fault } : read(raw);
-    if ("bad" in outcome) this.#bad.add(outcome.bad, place);
-    else if ("leftOut" in outcome) this.#leftOut.add(outcome.leftOut, place);
+    if ("bad" in outcome) this.#census.refuse("bad", outcome.bad, raw);
+    else if ("leftOut" in outcome) this.#census.refuse("leftOut", outcome.leftOut, raw);
     else {
       const fault = textFault(outcome.question);
       if (fault === undefined) return outcome;
-      this.#bad.add(fault, place);
+      this.#census.refuse("bad", fault, raw);
     }
     return undefined;
   }
 
-  #isNew(draft: RowDraft, key: string, place: string, seen: Map<string, string>): boolean {
-    const reference = digest(JSON.stringify(draft.reference));
-    const before = seen.get(key);
-    if (before === undefined) seen.set(key, reference);
-    else this.#duplicates.add(before === reference ? "same reference" : "another reference", place);
-    return before === undefined;
+  /** Whether the file of drops or a validation set has the row. */
+  #isListed(content: string, raw: RawRow | Fault): boolean {
+    if (this.#drops.size === 0 && this.#elsewhere.size === 0) return false;
+    const key = keyOf(content);
+    if (this.#drops.has(key)) this.#census.refuse("leftOut", "listed in the file of drops", raw);
+    else if (this.#elsewhere.has(key)) this.#census.refuse("leftOut", "asked in a validation set", raw);
+    else return false;
+    return true;
   }
 
-  async #isAdmitted(draft: RowDraft, place: string): Promise<boolean> {
-    const { domain, verifier } = this.#reader;
-    const admission = this.#admit({ ...asked(draft), domain, verifier });
-    const refusal = admission instanceof Promise ? await admission : admission;
-    if (refusal !== undefined) this.#leftOut.add(refusal, place);
-    return refusal === undefined;
+  /** The row, unless an earlier one has its content. */
+  #take(raw: RawRow, draft: RowDraft, content: string): UsedRow | undefined {
+    const reference = splitHash(JSON.stringify(draft.reference) ?? "");
+    hashes(content, this.#hashes);
+    const [hash, second] = this.#hashes as unknown as [number, number];
+    const before = this.#seen.add(hash, second);
+    if (before !== undefined) {
+      const isSame = this.#references.at(before) === reference;
+      this.#census.refuse("duplicates", isSame ? "same reference" : "another reference", raw);
+      return undefined;
+    }
+    const row = new UsedRow(this.#references.length, raw, draft, { text: content, hash });
+    this.#references.push(reference);
+    this.#rule.take(row);
+    if (draft.answerFrom !== undefined) this.#census.answered(draft.answerFrom, raw);
+    return row;
   }
+}
+
+/** Files of the set, and those whose name says that they are no part of it. */
+function filesOf(
+  kind: string,
+  reader: RowReader<DatasetOptions>,
+  { path, split }: DatasetOptions,
+): { readonly taken: readonly DataFile[]; readonly others: readonly string[] } {
+  const files = dataFiles(path, split);
+  const taken = files.filter((file) => reader.takes?.(file.path) ?? true);
+  const others = files.filter((file) => !taken.includes(file)).map((file) => file.path);
+  if (taken.length > 0) return { taken, others };
+  throw new HoneError("HONE_ERR_DATA", `none of ${files.length} files is one of ${kind} by its name`, {
+    details: { files: others },
+  });
 }
 
 function ruleOf(
@@ -164,33 +256,26 @@ function ruleOf(
       "HONE_ERR_CONFIG",
       `${kind}: heldOut is ${JSON.stringify(heldOut)}, but of a benchmark every row is held out`,
     );
-  if (benchmark) return allHeldOut;
+  if (benchmark) return allHeldOut();
   return keys === undefined ? heldOutRule(heldOut) : heldOutOf(keys);
 }
 
+type Asked = Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference">;
+
 /** The parts of a row that a problem is made of. */
-export function asked({
-  family,
-  level,
-  question,
-  messages,
-  tools,
-  reference,
-}: RowDraft): Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference"> {
+export function asked({ family, level, question, messages, tools, reference }: RowDraft): Asked {
+  if (messages === undefined && tools === undefined) return { family, level, question, reference };
   return { family, level, question, ...(messages && { messages }), ...(tools && { tools }), reference };
 }
 
-/** Names a row's content: the same for the same words, whatever the space between them. */
-export function contentKey(content: string): string {
-  return digest(normalized(content));
-}
-
-const normalized = (content: string) => content.replace(/\s+/g, " ").trim();
-const digest = (text: string) => createHash("sha256").update(text).digest("base64url").slice(0, 22);
+/** Of pairs too; quick to tell that there is none. */
+const HALVES = /[\ud800-\udfff]/;
 
 function textFault(question: string): string | undefined {
   if (question.includes("\0")) return "question: holds U+0000";
-  return /\p{Surrogate}/u.test(question) ? "question: holds half a surrogate pair" : undefined;
+  return HALVES.test(question) && /\p{Surrogate}/u.test(question)
+    ? "question: holds half a surrogate pair"
+    : undefined;
 }
 
 function readDrops(path: string | undefined): ReadonlySet<string> {

@@ -1,6 +1,7 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
-import { readPlainFile, streamPlainFile } from "../plain-file.ts";
+import { plainFileBlocks, readPlainFile, streamPlainFile } from "../plain-file.ts";
 import { csvRows } from "./csv.ts";
 import type { DataFile } from "./files.ts";
 import { elementSpans, skipSpace } from "./json-array.ts";
@@ -13,6 +14,20 @@ const BOM = [0xef, 0xbb, 0xbf];
 const MOST_JSON_BYTES = 2 ** 31 - 1;
 const LONGEST_LINE_BYTES = 1 << 28;
 
+/** Rows of one piece of a file, each made when it is asked for, and all before the next piece. */
+export type RowBatch = Iterable<RawRow | Fault>;
+/** Of lines that are decoded together: few enough that what comes of them is garbage young. */
+const TEXT_BYTES = 1 << 15;
+const BATCH_ROWS = 256;
+
+/** Every row of a file, in order, as readRowBatches has them. */
+export async function* readRows(
+  file: DataFile,
+  columns?: readonly string[],
+): AsyncGenerator<RawRow | Fault, void> {
+  for await (const batch of readRowBatches(file, columns)) yield* batch;
+}
+
 /**
  * Every row of a file, in order, without holding more of a JSONL or parquet file than a piece at a time. Blank lines
  * are no rows. A `.json` file that does not begin with `[` is read as JSONL: some sets are published so.
@@ -20,16 +35,16 @@ const LONGEST_LINE_BYTES = 1 << 28;
  * is damaged: a gzip or an array that ends in the middle, parquet without its footer.
  * @param columns of a parquet file that are wanted; those it lacks are left out.
  */
-export async function* readRows(
+export async function* readRowBatches(
   file: DataFile,
   columns?: readonly string[],
-): AsyncGenerator<RawRow | Fault, void> {
+): AsyncGenerator<RowBatch, void> {
   const { path } = file;
   try {
-    if (file.format === "parquet") yield* parquetRows(path, columns);
-    else if (file.format === "csv") yield* csvRows(path);
-    else if (file.format === "jsonl") yield* parsed(path, lines(streamOf(file)));
-    else yield* jsonRows(file);
+    if (file.format === "parquet") yield* together(parquetRows(path, columns));
+    else if (file.format === "csv") yield* together(csvRows(path));
+    else if (file.format === "jsonl") yield* lineBatches(file);
+    else yield* jsonBatches(file);
   } catch (cause) {
     if (HoneError.is(cause) && (cause.code === "HONE_ERR_IO" || cause.message.startsWith(path))) throw cause;
     throw new HoneError("HONE_ERR_DATA", `${path}: ${(cause as Error).message}`, {
@@ -39,74 +54,150 @@ export async function* readRows(
   }
 }
 
-async function* jsonRows(file: DataFile): AsyncGenerator<RawRow | Fault> {
+async function* together(rows: AsyncIterable<RawRow | Fault>): AsyncGenerator<RowBatch> {
+  let batch: (RawRow | Fault)[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+async function* jsonBatches(file: DataFile): AsyncGenerator<RowBatch> {
   const bytes = readPlainFile(file.path, MOST_JSON_BYTES);
   const text = withoutBom(file.gzip ? gunzipSync(bytes) : bytes);
-  if (text[skipSpace(text, 0)] === 0x5b) yield* parsed(file.path, elements(text));
-  else yield* parsed(file.path, lines([text]));
+  if (text[skipSpace(text, 0)] !== 0x5b) yield* linesOf(file.path, [text]);
+  else yield* together(elements(file.path, text));
 }
 
-type Piece = readonly [number: number, bytes: Uint8Array];
+async function* elements(path: string, text: Buffer): AsyncGenerator<RawRow | Fault> {
+  const rows = new RowParser(path, false);
+  for (const { start, end } of elementSpans(text)) yield rows.parse(text.subarray(start, end), start);
+}
 
-function* elements(text: Uint8Array): Generator<Piece> {
-  let row = 0;
-  for (const { start, end } of elementSpans(text)) {
-    row += 1;
-    yield [row, text.subarray(start, end)];
+/** Makes rows of one file from their bytes, and counts them. */
+class RowParser {
+  readonly #file: string;
+  readonly #isSpanned: boolean;
+  #row = 0;
+
+  /** @param isSpanned rows can be read again from where they are. */
+  constructor(file: string, isSpanned: boolean) {
+    this.#file = file;
+    this.#isSpanned = isSpanned;
+  }
+
+  /** Rows so far, blank ones included. */
+  get read(): number {
+    return this.#row;
+  }
+
+  /** The next row. */
+  parse(bytes: Buffer, start: number): RawRow | Fault {
+    if (isUtf8(bytes)) return this.#parsed(bytes.toString("utf8"), start, bytes.length);
+    this.#row += 1;
+    return { file: this.#file, row: this.#row, fault: "not UTF-8" };
+  }
+
+  /** Of whole lines: the rows, blank lines counted and left out. @param start of the lines in the file. */
+  *lines(bytes: Buffer, start: number): Generator<RawRow | Fault> {
+    for (let from = 0; from < bytes.length; ) {
+      const end = bytes.indexOf(NEWLINE, from + TEXT_BYTES) + 1;
+      const piece = bytes.subarray(from, end > 0 ? end : bytes.length);
+      // of ASCII a character is a byte, and one decoding does for all lines
+      if (isAscii(piece)) yield* this.#asciiLines(piece.toString("latin1"), start + from);
+      else yield* this.#mixedLines(piece, start + from);
+      from += piece.length;
+    }
+  }
+
+  *#asciiLines(text: string, start: number): Generator<RawRow | Fault> {
+    for (const [from, to] of lineSpans(text, "\n")) {
+      const line = text.slice(from, to);
+      if (BLANK.test(line)) this.#row += 1;
+      else yield this.#parsed(line, start + from, to - from);
+    }
+  }
+
+  *#mixedLines(bytes: Buffer, start: number): Generator<RawRow | Fault> {
+    for (const [from, to] of lineSpans(bytes, NEWLINE)) {
+      const line = bytes.subarray(from, to);
+      const whole = this.#row === 0 ? withoutBom(line) : line;
+      if (skipSpace(whole, 0) === whole.length) this.#row += 1;
+      else yield this.parse(whole, start + from + line.length - whole.length);
+    }
+  }
+
+  #parsed(text: string, start: number, bytes: number): RawRow | Fault {
+    const file = this.#file;
+    const row = ++this.#row;
+    try {
+      const value: unknown = JSON.parse(text);
+      return this.#isSpanned
+        ? { file, row, value, text, span: { start, bytes } }
+        : { file, row, value, text };
+    } catch {
+      return { file, row, fault: "not JSON" };
+    }
   }
 }
 
-async function* parsed(
-  file: string,
-  pieces: Iterable<Piece> | AsyncIterable<Piece>,
-): AsyncGenerator<RawRow | Fault> {
-  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for await (const [row, bytes] of pieces) {
-    let text: string;
-    try {
-      text = utf8.decode(bytes);
-    } catch {
-      yield { file, row, fault: "not UTF-8" };
-      continue;
+const BLANK = /^[ \t\r]*$/;
+
+/** From and to of each line, without its end; a last one without end counts where it is not empty. */
+function* lineSpans<T>(
+  all: { readonly length: number; indexOf(what: T, from: number): number },
+  end: T,
+): Generator<readonly [from: number, to: number]> {
+  let from = 0;
+  for (let to = all.indexOf(end, 0); to >= 0; to = all.indexOf(end, from)) {
+    yield [from, to];
+    from = to + 1;
+  }
+  if (from < all.length) yield [from, all.length];
+}
+
+async function* lineBatches({ path, gzip }: DataFile): AsyncGenerator<RowBatch> {
+  if (gzip) return yield* linesOf(path, unpacked(path));
+  const rows = new RowParser(path, true);
+  let start = 0;
+  try {
+    for await (const block of plainFileBlocks(path, NEWLINE, LONGEST_LINE_BYTES)) {
+      yield rows.lines(block, start);
+      start += block.length;
     }
-    try {
-      yield { file, row, value: JSON.parse(text) as unknown, text };
-    } catch {
-      yield { file, row, fault: "not JSON" };
-    }
+  } catch (error) {
+    if (HoneError.is(error)) throw error;
+    throw new Error(`line ${rows.read + 1}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Lines with their numbers from 1; blank ones are counted and left out. */
-async function* lines(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
-  let number = 0;
+/** Of what cannot be read again from its middle. */
+async function* linesOf(
+  path: string,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<RowBatch> {
+  const rows = new RowParser(path, false);
   let rest: Uint8Array[] = [];
-  const line = (end: Uint8Array): Piece => {
-    const whole = rest.length === 0 ? end : Buffer.concat([...rest, end]);
-    rest = [];
-    number += 1;
-    return [number, number === 1 ? withoutBom(whole) : whole];
-  };
+  let waiting = 0;
   for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const piece = line(chunk.subarray(start, end));
-      if (skipSpace(piece[1], 0) < piece[1].length) yield piece;
-      start = end + 1;
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      yield rows.lines(Buffer.concat([...rest, chunk.subarray(0, end)]), 0);
+      [rest, waiting] = [[], 0];
     }
-    if (start < chunk.length) rest.push(chunk.subarray(start));
-    const waiting = rest.reduce((sum, part) => sum + part.length, 0);
-    if (waiting > LONGEST_LINE_BYTES) {
-      throw new Error(`line ${number + 1} is longer than ${LONGEST_LINE_BYTES} bytes`);
-    }
+    rest.push(chunk.subarray(end));
+    waiting += chunk.length - end;
+    if (waiting > LONGEST_LINE_BYTES)
+      throw new Error(`line ${rows.read + 1} is longer than ${LONGEST_LINE_BYTES} bytes`);
   }
-  const last = line(new Uint8Array());
-  if (skipSpace(last[1], 0) < last[1].length) yield last;
+  yield rows.lines(Buffer.concat(rest), 0);
 }
 
-function streamOf({ path, gzip }: DataFile): AsyncIterable<Uint8Array> {
+function unpacked(path: string): AsyncIterable<Uint8Array> {
   const stream = streamPlainFile(path);
-  if (!gzip) return stream;
   const unzipped = createGunzip();
   // pipe() passes on neither errors nor that nobody reads any more
   stream.on("error", (error) => unzipped.destroy(error));
@@ -114,6 +205,6 @@ function streamOf({ path, gzip }: DataFile): AsyncIterable<Uint8Array> {
   return stream.pipe(unzipped);
 }
 
-function withoutBom(bytes: Uint8Array): Uint8Array {
-  return BOM.every((byte, i) => bytes[i] === byte) ? bytes.subarray(BOM.length) : bytes;
+function withoutBom<T extends Uint8Array>(bytes: T): T {
+  return BOM.every((byte, i) => bytes[i] === byte) ? (bytes.subarray(BOM.length) as T) : bytes;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ProblemSource } from "../data/index.ts";
+import { type ProblemSource, problemName } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 
@@ -18,7 +18,7 @@ export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
     if (typeof reference !== "object" || reference === null || Array.isArray(reference)) {
       throw new HoneError(
         "HONE_ERR_CONFIG",
-        `domains.${source.domain}.verifier.compat: the reference of problem ${problem.id} is no object, so it cannot say how to judge`,
+        `domains.${source.domain}.verifier.compat: the reference of ${problemName(source, problem.id)} is no object, so it cannot say how to judge`,
         { hint: "Leave compat out, or give the source's problems references that are objects." },
       );
     }
@@ -32,5 +32,6 @@ export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),
+    ...(source.placeOf && { placeOf: (id) => source.placeOf?.(id) }),
   };
 }

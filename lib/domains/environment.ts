@@ -98,5 +98,6 @@ export function playedIn(
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),
+    ...(source.placeOf && { placeOf: (id) => source.placeOf?.(id) }),
   };
 }

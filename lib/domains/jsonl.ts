@@ -73,9 +73,9 @@ function withoutBlanks(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
   const isBlank = (field: string, value: unknown) =>
     typeof value === "string" && value.trim() === "" && (ANSWERS as readonly string[]).includes(field);
-  return Object.fromEntries(
-    Object.entries(row).filter(([field, value]) => value !== null && !isBlank(field, value)),
-  );
+  const entries = Object.entries(row);
+  const isAbsent = ([field, value]: (typeof entries)[number]) => value === null || isBlank(field, value);
+  return entries.some(isAbsent) ? Object.fromEntries(entries.filter((entry) => !isAbsent(entry))) : row;
 }
 
 /** What a recipe may say of rows of its own beside DatasetOptions. */
@@ -130,18 +130,26 @@ function draftOf(row: Row, tools: string | undefined, template: string | undefin
   const messages = row.messages && turnsOf(row.messages);
   const task = row.question ?? row.problem ?? messages!.map(({ content }) => content).join("\n\n");
   const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
-  const turns = messages ?? [{ role: "user", content: task }];
   const structured = template === undefined && (messages !== undefined || tools !== undefined);
-  return {
-    content: JSON.stringify([turns, tools ?? null]),
-    question: fill(template ?? "{task}", words),
-    ...(structured && { messages: turns, ...(tools !== undefined && { tools }) }),
+  const asksAlone = messages === undefined && tools === undefined;
+  const draft = {
+    content: asksAlone ? contentOf(task) : JSON.stringify([turnsAs(messages, task), tools ?? null]),
+    question: template === undefined ? words : fill(template, words),
     family,
     level,
     reference: row.reference,
+  };
+  if (!structured && gold === undefined) return draft;
+  return {
+    ...draft,
+    ...(structured && { messages: turnsAs(messages, task), ...(tools !== undefined && { tools }) }),
     ...(gold !== undefined && { gold: () => [gold] }),
   };
 }
+
+/** JSON of [[one turn of the user's], null]. */
+const contentOf = (task: string) => `[[{"role":"user","content":${JSON.stringify(task)}}],null]`;
+const turnsAs = (messages: Row["messages"], task: string) => messages ?? [{ role: "user", content: task }];
 
 interface Stated {
   readonly field: (typeof ANSWERS)[number];
@@ -169,12 +177,32 @@ function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): 
   const stated = statedAnswer(field, text, WORKED.has(field));
   if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
   const { answer, from } = stated;
-  const turns = (draft.messages ?? []).map(({ content }) => String(content));
-  const form = askedForm([draft.question, ...turns].join("\n\n"));
+  const form = askedForm(promptOf(draft));
   return {
-    ...draft,
-    reference: { answer, ...(form?.after !== undefined && { after: form.after }) },
-    answerFrom: form === undefined ? `${from}; the question does not ask for \\boxed` : from,
+    content: draft.content,
+    question: draft.question,
+    ...(draft.messages && { messages: draft.messages }),
+    ...(draft.tools !== undefined && { tools: draft.tools }),
+    family: draft.family,
+    level: draft.level,
+    reference: form?.after === undefined ? { answer } : { answer, after: form.after },
+    answerFrom: form === undefined ? unasked(from) : from,
     gold: draft.gold ?? (() => [form?.stated(answer) ?? `\\boxed{${answer}}`]),
   };
+}
+
+function promptOf({ question, messages }: RowDraft): string {
+  if (messages === undefined) return question;
+  return [question, ...messages.map(({ content }) => String(content))].join("\n\n");
+}
+
+const notes = new Map<string, string>();
+
+/** One text for each place of an answer, for the rows whose question does not ask for a box. */
+function unasked(from: string): string {
+  const known = notes.get(from);
+  if (known !== undefined) return known;
+  const note = `${from}; the question does not ask for \\boxed`;
+  notes.set(from, note);
+  return note;
 }

@@ -80,6 +80,7 @@ export function rewardedBy(source: ProblemSource, domain: string): ProblemSource
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),
+    ...(source.placeOf && { placeOf: (id) => source.placeOf?.(id) }),
   };
 }
 

@@ -5,6 +5,7 @@ const SPECIAL_SPELLINGS = ["<pad>", "<bos>", "<eos>", "<think>", "</think>"] as 
 const SPECIAL_IDS = { pad: 0, bos: 1, eos: 2, think: 3, endThink: 4 } as const;
 const FIRST_CHARACTER = 32;
 const LAST_CHARACTER = 126;
+const SPELLED = /^[ -~\n]*$/;
 
 /** Spellings of at least two characters by their first two, longest first. */
 type LongSpellings = ReadonlyMap<number, readonly { readonly spelling: string; readonly id: number }[]>;
@@ -65,6 +66,11 @@ export class LexiconTokenizer implements Tokenizer {
       at += long?.spelling.length ?? 1;
     }
     return ids.slice(0, count);
+  }
+
+  /** One a character, where every character is one that it spells. */
+  mostTokens(text: string): number | undefined {
+    return SPELLED.test(text) ? text.length : undefined;
   }
 
   decode(ids: ArrayLike<number>, options: DecodeOptions = {}): string {

@@ -31,6 +31,8 @@ export interface PromptFormat {
    * refuses.
    */
   prompt(task: Task): Int32Array;
+  /** As many tokens as the prompt may have at most; undefined where only writing it tells, and whether it can be written. */
+  mostTokens?(task: Task): number | undefined;
   read(tokens: Int32Array): Reading;
   /** Of an episode, part by part: what was sampled and what was given, as one text cut at the same places. */
   readParts(parts: readonly Int32Array[]): { readonly texts: readonly string[]; readonly textless: number };
@@ -50,6 +52,10 @@ export function plainFormat(
       const { bos } = tokenizer.special;
       const ids = tokenizer.encode(question, { specials: "spell" });
       return bos === undefined ? ids : Int32Array.of(bos, ...ids);
+    },
+    mostTokens({ question }) {
+      const most = tokenizer.mostTokens?.(question);
+      return most === undefined ? undefined : most + 1; // bos
     },
     read: (tokens) => reader.read(tokens),
     readParts: (parts) => reader.readParts(parts),

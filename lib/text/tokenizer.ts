@@ -38,6 +38,8 @@ export interface Tokenizer {
   readonly special: SpecialTokens;
   /** Throws HONE_ERR_DATA on text the vocabulary cannot spell. */
   encode(text: string, options?: EncodeOptions): Int32Array;
+  /** As many tokens as a text may have at most, its specials spelled; undefined where only encoding it tells. */
+  mostTokens?(text: string): number | undefined;
   /** Throws HONE_ERR_DATA on an id outside the vocabulary. */
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string;
   stream(options?: DecodeOptions): TextStream;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { heldOutRule, isHeldOut, splitPoint } from "../../lib/data/holdout.ts";
-import { contentKey } from "../../lib/data/row-filter.ts";
+import { contentKey } from "../../lib/data/content.ts";
+import { type HeldOutRule, heldOutRule, isHeldOut, splitPoint } from "../../lib/data/holdout.ts";
 import { scratch } from "./filtered.ts";
 
 test("a tenth of arbitrary questions is held out", () => {
@@ -31,28 +31,34 @@ const rows = Array.from({ length: 1000 }, (_, i) => ({
   key: contentKey(`question ${i}`),
   point: splitPoint(`question ${i}`),
 }));
+function heldBy(rule: HeldOutRule, all: typeof rows): ReadonlySet<string> {
+  for (const [row, { key, point }] of all.entries()) rule.take({ row, point, key: () => key });
+  const held = rule.end(all.length);
+  for (const { row, key } of held) expect(all[row]!.key).toBe(key);
+  return new Set(held.map(({ key }) => key));
+}
 const keys = (some: readonly (typeof rows)[number][]) => some.map(({ key }) => key).sort();
 
 test("a share holds every smaller one, and its part of the rows", () => {
-  const shares = [0.02, 0.1, 0.5, 0.9].map((share) => heldOutRule(share)(rows));
+  const shares = [0.02, 0.1, 0.5, 0.9].map((share) => heldBy(heldOutRule(share), rows));
   for (const [i, held] of shares.slice(1).entries())
     for (const key of shares[i]!) expect(held.has(key)).toBe(true);
   for (const [i, share] of [0.02, 0.1, 0.5, 0.9].entries())
     expect(Math.abs(shares[i]!.size / 1000 - share)).toBeLessThan(
       4 * Math.sqrt((share * (1 - share)) / 1000),
     );
-  expect([...heldOutRule()(rows)].sort()).toEqual(
+  expect([...heldBy(heldOutRule(), rows)].sort()).toEqual(
     rows.flatMap(({ key }, i) => (isHeldOut(`question ${i}`) ? [key] : [])).sort(),
   );
 });
 
 test("a number holds out as many, whatever the order of the rows", () => {
-  const held = heldOutRule(55)(rows);
+  const held = heldBy(heldOutRule(55), rows);
   expect(held.size).toBe(55);
-  expect([...heldOutRule(55)(rows.toReversed())].sort()).toEqual([...held].sort());
+  expect([...heldBy(heldOutRule(55), rows.toReversed())].sort()).toEqual([...held].sort());
   const least = rows.toSorted((a, b) => a.point - b.point).slice(0, 55);
   expect([...held].sort()).toEqual(keys(least));
-  expect(() => heldOutRule(1000)(rows)).toThrow("heldOut is 1000, but there are only 1000 rows");
+  expect(() => heldBy(heldOutRule(1000), rows)).toThrow("heldOut is 1000, but there are only 1000 rows");
 });
 
 describe("a file of keys", () => {
@@ -65,7 +71,7 @@ describe("a file of keys", () => {
   ])("as %s", (_, text) => {
     const path = scratch("keys");
     writeFileSync(path, text);
-    expect([...heldOutRule(path)(rows)].sort()).toEqual(keys(some));
+    expect([...heldBy(heldOutRule(path), rows)].sort()).toEqual(keys(some));
   });
 
   test.each([
@@ -76,7 +82,7 @@ describe("a file of keys", () => {
   ])("that %s is an error", (_, text, message) => {
     const path = scratch("keys");
     writeFileSync(path, text);
-    expect(() => heldOutRule(path)(rows)).toThrow(message);
+    expect(() => heldBy(heldOutRule(path), rows)).toThrow(message);
   });
 
   test("that is not there is an error", () => {

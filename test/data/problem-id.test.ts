@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PURPOSES, problemId } from "../../lib/data/problem-id.ts";
+import { PURPOSES, partsOf, problemId } from "../../lib/data/problem-id.ts";
 
 test("an id holds purpose, ordinal and index, and nothing overlaps", () => {
   const index = fc.nat(2 ** 24 - 1);
@@ -24,4 +24,11 @@ test.each([
   expect(() => problemId("train", ordinal, index)).toThrowError(
     expect.objectContaining({ code: "HONE_ERR_DATA" }),
   );
+});
+
+test("an id says what it was made of", () => {
+  for (const purpose of ["train", "held-out", "demonstration"] as const)
+    for (const index of [0, 7, 2 ** 24 - 1])
+      for (const ordinal of [0, 63])
+        expect(partsOf(problemId(purpose, ordinal, index))).toEqual({ purpose, index });
 });

@@ -2,8 +2,8 @@
 // takes the place of a later one.
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { contentKey } from "../../lib/data/content.ts";
 import { isHeldOut } from "../../lib/data/index.ts";
-import { contentKey } from "../../lib/data/row-filter.ts";
 import { filterRows, sample, scratch, writeRows } from "./filtered.ts";
 
 const row = (question: string, answer: string) => [

@@ -101,3 +101,15 @@ test("tokens are found by name", () => {
   expect(tokenizer.decode([tokenizer.idOf("cat")!])).toBe("cat");
   expect(tokenizer.idOf("no such word")).toBeUndefined();
 });
+
+test("as many tokens as a text may have are known without encoding it, where every character is spelled", () => {
+  for (const text of ["", "cat dog", "<think>cat</think>\n~", " ".repeat(40)]) {
+    expect(tokenizer.mostTokens(text)).toBeGreaterThanOrEqual(
+      tokenizer.encode(text, { specials: "spell" }).length,
+    );
+  }
+  for (const text of ["naïve", "\t", "\r\n", "\u007f"]) {
+    expect(tokenizer.mostTokens(text)).toBeUndefined();
+    expect(() => tokenizer.encode(text)).toThrow();
+  }
+});

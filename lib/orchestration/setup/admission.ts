@@ -20,13 +20,35 @@ export function admissionOf(
   format: PromptFormat,
 ): Admission {
   const verifiers = new Map<string, Verifier | undefined>();
-  return async (problem) => {
-    const { verifier: name, reference } = problem;
-    if (!verifiers.has(name)) {
-      verifiers.set(name, Object.hasOwn(modules, name) ? undefined : await loadBuiltIn(name));
-    }
-    return referenceFault(verifiers.get(name), reference) ?? promptFault(problem, format, maxPromptTokens);
+  const refused = new RecentFaults();
+  const faultOf: (problem: Omit<Problem, "id">) => string | undefined = (problem) => {
+    const { verifier, reference } = problem;
+    const fault = refused.of(verifier, reference, () => referenceFault(verifiers.get(verifier), reference));
+    return fault ?? promptFault(problem, format, maxPromptTokens);
   };
+  const load = async (name: string) => {
+    verifiers.set(name, Object.hasOwn(modules, name) ? undefined : await loadBuiltIn(name));
+  };
+  return (problem) =>
+    verifiers.has(problem.verifier) ? faultOf(problem) : load(problem.verifier).then(() => faultOf(problem));
+}
+
+const MOST_KEPT = 1 << 13;
+const LONGEST_KEPT = 64;
+
+/** Of short references, many of which are the same, what the verifier said the last time. */
+class RecentFaults {
+  readonly #known = new Map<string, string | undefined>();
+
+  of(verifier: string, reference: unknown, judge: () => string | undefined): string | undefined {
+    const key = `${verifier}\n${JSON.stringify(reference)}`;
+    if (key.length > LONGEST_KEPT) return judge();
+    if (!this.#known.has(key)) {
+      if (this.#known.size === MOST_KEPT) this.#known.clear();
+      this.#known.set(key, judge());
+    }
+    return this.#known.get(key);
+  }
 }
 
 function promptFault(
@@ -34,6 +56,8 @@ function promptFault(
   format: PromptFormat,
   maxPromptTokens: number,
 ): string | undefined {
+  const most = format.mostTokens?.(problem);
+  if (most !== undefined && most <= maxPromptTokens) return undefined;
   try {
     encodePrompt({ ...problem, id: 0 }, format, maxPromptTokens);
     return undefined;

@@ -1,0 +1,81 @@
+// Rows of a large file are read again from disk; the same rows, packed, are kept in memory. Both must be the same set.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ProblemSource } from "../../lib/data/index.ts";
+import { openProblemSource } from "../../lib/domains/index.ts";
+import { scratch } from "./filtered.ts";
+
+const FILLER = "How many are left at the end of the day? ".repeat(12);
+const ROWS = 24_000;
+
+/** About 13 MB with everything that moves a byte offset: a mark, ends of two bytes, blank and bad lines, other alphabets. */
+function lines(): string {
+  const all = Array.from({ length: ROWS }, (_, i) => {
+    if (i % 1000 === 7) return i % 2000 === 7 ? "" : "  \t";
+    if (i % 1000 === 8) return "{broken";
+    if (i % 1000 === 9) return JSON.stringify({ question: `no answer ${i}` });
+    const name = i % 5 === 0 ? `Zoë ☂ ${i} 𝔸` : `Ann ${i}`;
+    const question = i % 1000 === 10 ? "The same question again" : `${name}: ${FILLER}`;
+    return JSON.stringify({ question, answer: `she had ${i}\n#### ${i}` });
+  });
+  return `\uFEFF${all.join("\r\n")}`;
+}
+
+const plain = scratch("large.jsonl");
+const open = (path: string) => openProblemSource(`jsonl:${path}`, { seed: 5, ordinal: 2, domain: "math" });
+let [onDisk, inMemory]: ProblemSource[] = [];
+
+beforeAll(async () => {
+  const text = lines();
+  writeFileSync(plain, text);
+  writeFileSync(scratch("large.jsonl.gz"), gzipSync(text, { level: 1 }));
+  [onDisk, inMemory] = [await open(plain), await open(scratch("large.jsonl.gz"))];
+}, 60_000);
+
+describe("a large file of lines", () => {
+  test("gives the same problems in the same order as rows in memory, and the same counts", () => {
+    const { training, heldOut } = onDisk!.report!;
+    expect(training + heldOut).toBe(ROWS - 3 * (ROWS / 1000) - (ROWS / 1000 - 1));
+    const counts = ({ bad, duplicates, ...rest }: NonNullable<ProblemSource["report"]>) => ({
+      ...rest,
+      bad: bad.map(({ reason, rows }) => [reason, rows]),
+      duplicates: duplicates.map(({ reason, rows }) => [reason, rows]),
+      answers: 0,
+    });
+    expect(counts(onDisk!.report!)).toEqual(counts(inMemory!.report!));
+    expect(onDisk!.heldOutKeys).toEqual(inMemory!.heldOutKeys);
+    for (let i = 0; i < training + 50; i += 7) expect(onDisk!.problem(i)).toEqual(inMemory!.problem(i));
+    for (let i = 0; i < heldOut; i += 3) expect(onDisk!.heldOut(i)).toEqual(inMemory!.heldOut(i));
+  });
+
+  test("names the line of each problem", () => {
+    const text = readFileSync(plain, "utf8").split("\r\n");
+    for (let i = 0; i < 400; i++) {
+      const { id, question } = onDisk!.problem(i);
+      const line = Number(onDisk!.placeOf!(id)!.slice(plain.length + 1));
+      expect(
+        (JSON.parse(text[line - 1]!.replace("\uFEFF", "")) as { question: string }).question.trim(),
+      ).toBe(question);
+    }
+  });
+
+  test("that is changed or gone while it is asked is an error with file and line, never another row", () => {
+    const text = readFileSync(plain, "utf8");
+    const asked = () => Array.from({ length: 300 }, (_, i) => onDisk!.problem(i).question);
+    const before = asked();
+    const refusal = expect.objectContaining({
+      code: "HONE_ERR_DATA",
+      message: expect.stringMatching(/large\.jsonl:\d+: no longer has the row/),
+    });
+    writeFileSync(plain, text.replaceAll("Ann", "Bob"));
+    expect(asked).toThrowError(refusal);
+    writeFileSync(plain, text.slice(0, text.length / 2));
+    expect(asked).toThrowError(refusal);
+    writeFileSync(plain, text);
+    renameSync(plain, `${plain}.away`);
+    expect(asked).toThrowError(refusal);
+    renameSync(`${plain}.away`, plain);
+    expect(asked()).toEqual(before);
+  });
+});
