@@ -65,6 +65,7 @@ export class UsedRow implements Candidate {
 }
 
 const BATCH_ROWS = 64;
+const pair = new Uint32Array(2);
 const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reason: z.string() }));
 /** Rows that a drops file names; `hone data check --drops` writes it. */
 export type Drops = z.infer<typeof dropsSchema>;
@@ -90,7 +91,6 @@ export class RowFilter {
   readonly #seen = new Fingerprints();
   /** A hash of each used row's reference. */
   readonly #references = new Column("uint32");
-  readonly #hashes = new Uint32Array(2);
   #drops: ReadonlySet<string> = new Set();
   #held: readonly HeldRow[] = [];
   #otherFiles: readonly string[] = [];
@@ -214,8 +214,8 @@ export class RowFilter {
   /** The row, unless an earlier one has its content. */
   #take(raw: RawRow, draft: RowDraft, content: string): UsedRow | undefined {
     const reference = splitHash(JSON.stringify(draft.reference) ?? "");
-    hashes(content, this.#hashes);
-    const [hash, second] = this.#hashes as unknown as [number, number];
+    hashes(content, pair);
+    const [hash, second] = pair as unknown as [number, number];
     const before = this.#seen.add(hash, second);
     if (before !== undefined) {
       const isSame = this.#references.at(before) === reference;
