@@ -68,7 +68,10 @@ export class OwnRedis implements AsyncDisposable {
     const kept = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
     const pidFile = ["--pidfile", join(this.#dir, PID_FILE)];
     const place = ["--bind", "127.0.0.1", "--port", String(this.#port), "--dir", this.#dir, ...pidFile];
-    const child = spawn("redis-server", [...place, ...kept], { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn("redis-server", [...place, ...kept], {
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true, // an interrupt from the terminal is for the run, which needs its store to save a checkpoint
+    });
     this.#process = child;
     const missing = once(child, "error").then(() => "it is not there: apt-get install redis-server");
     const why = await Promise.race([missing, readiness(child)]);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,6 +35,18 @@ test.skipIf(noRedis !== undefined)(
     await expect(once(connect(Number(port), host), "connect")).rejects.toMatchObject({
       code: "ECONNREFUSED",
     });
+  },
+  patient(60_000),
+);
+
+test.skipIf(noRedis !== undefined)(
+  "an interrupt from the terminal does not reach it: it is in a process group of its own",
+  async () => {
+    await using _ = await OwnRedis.start(dir);
+    const pid = readFileSync(join(dir, "redis.pid"), "utf8").trim();
+    const groupOf = (id: string) => readFileSync(`/proc/${id}/stat`, "utf8").split(") ")[1]!.split(" ")[2];
+    expect(groupOf(pid)).toBe(pid);
+    expect(groupOf("self")).not.toBe(pid);
   },
   patient(60_000),
 );
