@@ -27,14 +27,17 @@ export default defineRecipe({
   },
   model: { folder: "ServiceNow-AI/Apriel-1.5-15b-Thinker", weightStorage: "bf16" },
   domains: {
-    math: { weight: 0.4, source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero" } },
-    code: { weight: 0.25, source: { kind: "taco", path: "data/taco", split: "train" } },
-    logic: { weight: 0.15, source: { kind: "i3-logic", path: "data/i3-logic" } },
+    math: {
+      weight: 0.4,
+      source: { kind: "open-reasoner-zero", path: "data/open-reasoner-zero", draw: "uniform" },
+    },
+    code: { weight: 0.25, source: { kind: "taco", path: "data/taco", split: "train", draw: "uniform" } },
+    logic: { weight: 0.15, source: { kind: "i3-logic", path: "data/i3-logic", draw: "uniform" } },
     "instruction-following": {
       weight: 0.1,
-      source: { kind: "if-rlvr", path: "data/if-rlvr", heldOut: 550 },
+      source: { kind: "if-rlvr", path: "data/if-rlvr", heldOut: 550, draw: "uniform" },
     },
-    "function-calling": { weight: 0.1, source: { kind: "bfcl", path: "data/bfcl-v4" } },
+    "function-calling": { weight: 0.1, source: { kind: "bfcl", path: "data/bfcl-v4", draw: "uniform" } },
   },
   sampler: "adaptive",
   rollouts: { groupSize: 8, maxOutputTokens: 16_000, maxPromptTokens: 2000, temperature: 1 },

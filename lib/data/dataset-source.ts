@@ -10,10 +10,12 @@ import { RowStore } from "./row-store.ts";
 
 /** Keeps the order of rows apart from every other draw of a run. */
 const ORDER_WORD = 0x4f524400;
+/** Likewise the draws of single rows. */
+const DRAW_WORD = 0x44524100;
 
 /**
- * A data set on disk or in memory. Training goes through all of its rows in an order of the seed, then again in another;
- * the held-out rows come in an order of their content, the same for every seed: the first n of them are a fair sample.
+ * A data set on disk or in memory. Training goes through all of its rows in an order of the seed, then again in another,
+ * or draws each problem from all of them (DatasetOptions.draw); the held-out rows come in an order of their content, the same for every seed: the first n of them are a fair sample.
  */
 export class DatasetSource implements ProblemSource {
   readonly domain: DomainName;
@@ -26,6 +28,7 @@ export class DatasetSource implements ProblemSource {
   readonly #name: string;
   readonly #verifier: string;
   readonly #options: SourceOptions;
+  readonly #isUniform: boolean;
   readonly #store: RowStore;
   readonly #training: Uint32Array;
   readonly #heldOut: Uint32Array;
@@ -35,12 +38,13 @@ export class DatasetSource implements ProblemSource {
     name: string,
     reader: RowReader<DatasetOptions>,
     options: SourceOptions,
-    rows: LoadedRows & { readonly report: DatasetReport },
+    rows: LoadedRows & { readonly report: DatasetReport; readonly draw: DatasetOptions["draw"] },
   ) {
     this.#name = name;
     this.domain = reader.domain;
     this.#verifier = reader.verifier;
     this.#options = options;
+    this.#isUniform = rows.draw === "uniform";
     this.#store = rows.store;
     this.#training = rows.training;
     this.#heldOut = rows.heldOut;
@@ -74,7 +78,7 @@ export class DatasetSource implements ProblemSource {
         },
       );
     }
-    return new DatasetSource(kind, reader, source, { ...rows, report });
+    return new DatasetSource(kind, reader, source, { ...rows, report, draw: options.draw });
   }
 
   /** Throws HONE_ERR_CONFIG where there is nothing to train on: a benchmark. */
@@ -99,6 +103,10 @@ export class DatasetSource implements ProblemSource {
 
   #trainingRow(index: number): number {
     const rows = this.#training.length;
+    if (this.#isUniform) {
+      const { seed, ordinal } = this.#options;
+      return new CounterRandom(seed, index, DRAW_WORD + ordinal).choice(this.#training);
+    }
     return this.#orderOf(Math.floor(index / rows))[index % rows]!;
   }
 

@@ -37,6 +37,11 @@ export interface DatasetOptions {
   readonly template?: string | undefined;
   /** A file that `hone data check --drops` wrote: its rows are left out. */
   readonly drops?: string | undefined;
+  /**
+   * "permutation" (default): training takes every row once, in a random order, then again in another. "uniform": each
+   * problem is drawn from all training rows, with replacement.
+   */
+  readonly draw?: "permutation" | "uniform" | undefined;
   /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
   readonly heldOut?: number | string | undefined;
 }

@@ -11,6 +11,8 @@ const common = {
   template: z.string().includes("{task}").optional(),
   /** A file of `hone data check --drops`: its rows are left out. */
   drops: z.string().min(1).optional(),
+  /** Order of training rows: each once a pass (the default), or each drawn from all of them. */
+  draw: z.enum(["permutation", "uniform"]).optional(),
   /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/data.md). */
   heldOut: z
     .union(

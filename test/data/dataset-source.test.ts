@@ -52,6 +52,38 @@ describe("training", () => {
   });
 });
 
+test("a uniform draw takes each problem from all training rows, whatever was drawn before", async () => {
+  const uniform = (seed: number) =>
+    openProblemSource({ kind: "open-reasoner-zero", path: path(), draw: "uniform" } as never, {
+      seed,
+      ordinal: 0,
+    });
+  const one = await uniform(3);
+  const { training } = one.report!;
+  const draws = 20 * training;
+  const counts = new Map<string, number>();
+  for (let i = 0; i < draws; i++) {
+    const content = contentOf(one.problem(i).question);
+    counts.set(content, (counts.get(content) ?? 0) + 1);
+  }
+  expect([...counts.keys()].some(isHeldOut)).toBe(false);
+  // Pearson's chi-square against equal shares, `training - 1` degrees of freedom: within five standard deviations.
+  const chi = Array.from({ length: training }, (_, i) => [...counts.values()][i] ?? 0).reduce(
+    (sum, count) => sum + (count - 20) ** 2 / 20,
+    0,
+  );
+  expect(Math.abs(chi - (training - 1))).toBeLessThan(5 * Math.sqrt(2 * (training - 1)));
+  // Of as many draws as there are rows, 1 - 1/e of the rows come at all.
+  const pass = new Set(Array.from({ length: training }, (_, i) => one.problem(i).question));
+  expect(pass.size / training).toBeGreaterThan(0.55);
+  expect(pass.size / training).toBeLessThan(0.71);
+  const [again, other] = [await uniform(3), await uniform(4)];
+  const first = (source: ProblemSource) => Array.from({ length: 30 }, (_, i) => source.problem(i));
+  expect(first(again)).toEqual(first(one));
+  expect(first(other)).not.toEqual(first(one));
+  expect([again.problem(7), again.problem(0)]).toEqual([one.problem(7), one.problem(0)]);
+});
+
 describe("evaluation", () => {
   test("has the held-out rows in one order for every seed, and starts again behind the last", async () => {
     const count = source.heldOutCount!;
