@@ -24,6 +24,7 @@ import { flow } from "../report/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 import type { Stage } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
+import { judgeStages } from "./judge-check.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
 
@@ -62,8 +63,9 @@ const DEMONSTRATIONS = 20_000;
  * one real step of the line with a two-layer model of the same architecture, and whether `hone run` would work here.
  * Missing parts (weights, tokenizer, data sets) are replaced and named. Throws what model, data and verifiers throw
  * for the recipe.
+ * @param asksJudges whether language models that judge are asked a question
  */
-export async function checkRecipe(recipe: Recipe): Promise<Findings> {
+export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Findings> {
   await using rehearsal = await rehearse(recipe);
   const instead = (what: string) => {
     const missing = rehearsal.missing.get(what);
@@ -90,6 +92,7 @@ export async function checkRecipe(recipe: Recipe): Promise<Findings> {
     const said = `prompts up to ${longestPrompt} tokens in ${looked} problems, judged by ${judges.join(", ")}`;
     stages.push({ name: domain, ok: true, said, ...instead(domain) });
   }
+  stages.push(...(await judgeStages(recipe, asksJudges)));
   const plays = playsOf(rehearsal.recipe);
   // lengths by another tokenizer mean nothing
   const demonstrated = rehearsal.missing.has("model")

@@ -62,6 +62,7 @@ export {
   PromptEncoder,
   playsOf,
   rewardPlan,
+  rewardPlans,
   thisMachine,
   whyNotRunnable,
 } from "./setup/index.ts";

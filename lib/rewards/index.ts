@@ -1,4 +1,5 @@
 export { type JudgeOptions, keyOf } from "./judge/judge.ts";
+export { type Probe, probeJudge } from "./judge/probe.ts";
 export { checkVerdict } from "./pool/judging.ts";
 export { VerifierPool } from "./pool/pool.ts";
 export type { VerificationRequest } from "./pool/pooled-verifier.ts";

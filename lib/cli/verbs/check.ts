@@ -6,11 +6,13 @@ interface Flags extends Common {
   readonly resolved?: boolean;
   readonly set: readonly string[];
   readonly launch?: boolean;
+  /** False with --no-judge. */
+  readonly judge: boolean;
 }
 
 async function check(file: string, flags: Flags): Promise<number> {
   const { checkRecipe, checkText, RUN } = await import("../check.ts");
-  const findings = await checkRecipe(await loadRecipe(file, flags.set));
+  const findings = await checkRecipe(await loadRecipe(file, flags.set), flags.judge);
   const resolved = flags.resolved ? `\n\n${JSON.stringify(findings.recipe, null, 2)}` : "";
   print(flags, findings, checkText(findings) + resolved);
   const counted = findings.stages.filter(({ name }) => !flags.launch || name !== RUN);
@@ -28,6 +30,7 @@ export const checkVerb: Verb = (hone, ends) => {
       "--launch",
       "exit with 0 where all but the last stage is sound: the recipe as planned for other machines, whatever this one can run",
     )
+    .option("--no-judge", "ask no language model that judges: for one that only other machines reach")
     .option("--resolved", "print the recipe with every default as well")
     .option("--json", "print JSON")
     .option(...STRICT_CONFIG)

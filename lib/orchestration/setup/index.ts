@@ -9,4 +9,4 @@ export { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";
 export { openResources, openVerifiers, type RunResources } from "./resources.ts";
-export { expectRewards, giverText, rewardPlan, verificationCalls } from "./rewards.ts";
+export { expectRewards, giverText, rewardPlan, rewardPlans, verificationCalls } from "./rewards.ts";
