@@ -1,5 +1,7 @@
 import { constants } from "node:os";
 import { type ErrorCode, HoneError } from "../errors.ts";
+import { flow } from "../report/ansi.ts";
+import { printedColumns } from "../report/terminal.ts";
 import { visibleText } from "../visible-text.ts";
 
 /**
@@ -60,11 +62,18 @@ export function explain(error: unknown): string {
   return visibleText(
     [
       `${error.code}  ${error.message}`,
-      ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+      ...(error.hint === undefined ? [] : hintLines(error.hint)),
       ...(cause === undefined ? [] : [`  cause: ${cause.message}`]),
     ].join("\n"),
   );
 }
+
+/** Wrapped to a terminal, and one line elsewhere. */
+function hintLines(hint: string): string[] {
+  const [first, ...rest] = flow(hint.split(" "), printedColumns(process.stderr) - HINT.length, " ");
+  return [`${HINT}${first}`, ...rest.map((line) => `${" ".repeat(HINT.length)}${line}`)];
+}
+const HINT = "  hint: ";
 
 /** What to do when nobody reads the output any more; a run has something to save first. */
 let onUnread = (): void => process.exit(EXIT.done);

@@ -9,6 +9,7 @@ export function program(): Command {
   const hone = new Command("hone")
     .description("Post-trains reasoning language models with reinforcement learning from verifiable rewards.")
     .version(packageVersion())
+    .showHelpAfterError("`hone --help` lists the commands, `hone <command> --help` the options of one.")
     .exitOverride();
   const ends: Ends =
     (action) =>

@@ -1,5 +1,6 @@
 import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
+import { Silence } from "./silence.ts";
 
 /** The style and width of a terminal. */
 export type TerminalLook = Pick<Progress, "style" | "columns">;
@@ -10,10 +11,13 @@ export type TerminalLook = Pick<Progress, "style" | "columns">;
  */
 export class SessionDisplay {
   readonly #progress: Progress;
+  readonly #silence: Silence;
+  #phase = { name: "", total: 0 };
   #failed = false;
 
   constructor(options: ProgressOptions) {
     this.#progress = new Progress(options);
+    this.#silence = new Silence((line) => this.say(line));
   }
 
   /** Follows a run to its end. */
@@ -21,11 +25,19 @@ export class SessionDisplay {
     this.#progress.processes = () => run.processes;
     run.on("phase", (name, total) => {
       if (name === "done") return;
+      this.#silence.broken(`${name}: 0 of ${total}`);
       this.#progress.phase(name, total);
       if (name === "training" && run.step > 0) this.#goesOn(run.step, total);
     });
-    run.on("warmStart", ({ step, loss }) => this.#progress.advance(step, `loss ${loss.toFixed(3)}`));
-    run.on("step", (record) => this.#progress.step(record));
+    run.on("warmStart", ({ step, loss }) => {
+      this.#silence.broken();
+      this.#progress.advance(step, `loss ${loss.toFixed(3)}`);
+    });
+    run.on("step", (record) => {
+      this.#silence.broken();
+      this.#progress.step(record);
+    });
+    run.on("waits", (sentence) => this.#silence.waits(sentence));
     run.on("warning", (message) => this.#progress.say(`warning: ${message}`));
   }
 
@@ -39,14 +51,18 @@ export class SessionDisplay {
   }
 
   phase(name: string, total: number): void {
+    this.#silence.broken(`${name}: 0 of ${total} answers judged`);
+    this.#phase = { name, total };
     this.#try((progress) => progress.phase(name, total));
   }
 
   advance(done: number): void {
+    this.#silence.broken(`${this.#phase.name}: ${done} of ${this.#phase.total} answers judged`);
     this.#try((progress) => progress.advance(done));
   }
 
   endPhase(): void {
+    this.#silence.broken("");
     this.#try((progress) => progress.endPhase());
   }
 
@@ -56,6 +72,7 @@ export class SessionDisplay {
   }
 
   close(): void {
+    this.#silence.close();
     this.#try((progress) => progress.close());
   }
 

@@ -1,4 +1,4 @@
-import { ConfigError } from "../errors.ts";
+import { ConfigError, type ConfigIssue } from "../errors.ts";
 import { knownKeys } from "./issues.ts";
 import { nearest } from "./nearest.ts";
 import { isReserved, RESERVED_NAME } from "./plain-data.ts";
@@ -11,49 +11,45 @@ import type { Recipe, RecipeInput } from "./schema.ts";
  */
 export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): Recipe {
   const input = recipeInput(recipe);
-  for (const assignment of assignments) assign(input, assignment);
+  const issues = assignments.flatMap((assignment) => assign(input, assignment) ?? []);
+  if (issues.length > 0) throw new ConfigError("--set", issues);
   return defineRecipe(input, "--set");
 }
 
-function assign(input: RecipeInput, assignment: string): void {
+/** Returns what is wrong with the assignment, so that all of them are told at once. */
+function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined {
   const equals = assignment.indexOf("=");
   const path = assignment.slice(0, Math.max(equals, 0)).split(".");
-  if (equals <= 0 || path.some((part) => part === "")) {
-    throw new ConfigError("--set", [
-      { path: assignment, message: "expected path=value, e.g. optimizer.lr=2e-4" },
-    ]);
-  }
+  if (equals <= 0 || path.some((part) => part === ""))
+    return { path: assignment, message: "expected path=value, e.g. optimizer.lr=2e-4" };
   const reserved = path.find(isReserved);
-  if (reserved !== undefined)
-    throw new ConfigError("--set", [{ path: assignment, message: `${reserved} ${RESERVED_NAME}` }]);
-  const parent = descend(input as Record<string, unknown>, path.slice(0, -1), assignment);
-  parent[path.at(-1)!] = literal(assignment.slice(equals + 1));
+  if (reserved !== undefined) return { path: assignment, message: `${reserved} ${RESERVED_NAME}` };
+  const parent = descend(input as Record<string, unknown>, path.slice(0, -1));
+  if ("message" in parent) return { path: assignment, ...parent };
+  parent.section[path.at(-1)!] = literal(assignment.slice(equals + 1));
+  return undefined;
 }
 
-/** The object at a path, made where the recipe left a known section out. */
+/** The object at a path, made where the recipe left a known section out; or why there is none. */
 function descend(
   root: Record<string, unknown>,
   path: readonly string[],
-  assignment: string,
-): Record<string, unknown> {
+): { readonly section: Record<string, unknown> } | Omit<ConfigIssue, "path"> {
   let at = root;
   for (const [depth, key] of path.entries()) {
     const known = knownKeys(path.slice(0, depth));
     if (!Object.hasOwn(at, key) && !known.includes(key)) {
       const suggestion = nearest(key, [...known, ...Object.keys(at)]);
       const message = `there is no ${path.slice(0, depth + 1).join(".")}`;
-      throw new ConfigError("--set", [{ path: assignment, message, ...(suggestion && { suggestion }) }]);
+      return { message, ...(suggestion && { suggestion }) };
     }
     at[key] ??= {};
     const next = at[key];
-    if (typeof next !== "object" || next === null) {
-      throw new ConfigError("--set", [
-        { path: assignment, message: `${key} is ${JSON.stringify(next)}, not a section` },
-      ]);
-    }
+    if (typeof next !== "object" || next === null)
+      return { message: `${key} is ${JSON.stringify(next)}, not a section` };
     at = next as Record<string, unknown>;
   }
-  return at;
+  return { section: at };
 }
 
 function literal(text: string): unknown {

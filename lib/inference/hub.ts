@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
 import { CachedModel, hubCacheFolder, hubIsOffline, hubToken, missingFile, shardsOf } from "./hub-cache.ts";
 import { HubClient, type HubCommit, type HubFile } from "./hub-client.ts";
@@ -105,9 +105,13 @@ async function resolveModel(
   if (existsSync(nameOrPath)) return { folder: nameOrPath };
   const name = parseHubName(nameOrPath);
   if (name === undefined) {
-    throw new HoneError("HONE_ERR_IO", `${nameOrPath} does not exist, and is no name of a model on the Hub`, {
-      hint: "Give a folder with config.json and safetensors weights, or org/name, or org/name@revision.",
-    });
+    throw new HoneError(
+      "HONE_ERR_IO",
+      `there is no folder ${resolve(nameOrPath)}, and ${nameOrPath} is no name of a model on the Hub`,
+      {
+        hint: "Give a folder with config.json and safetensors weights, or org/name, or org/name@revision.",
+      },
+    );
   }
   const env = options.env ?? process.env;
   const cached = new CachedModel(hubCacheFolder(env), name.repo);
@@ -203,8 +207,8 @@ function fileOf({ files, id }: HubCommit, repo: string, name: string): HubFile {
 /** A misspelt path with one slash looks like a name of the Hub; the message must help whoever meant a folder. */
 function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
   const { code, message, details, cause, hint = "" } = error;
-  const taken = `There is no folder ${nameOrPath}, so it was taken for a name of the Hub.`;
-  return new HoneError(code, message, { details, cause, hint: `${taken} ${hint}`.trim() });
+  const tried = `there is no folder ${resolve(nameOrPath)}; tried as a model of the Hub: ${message}`;
+  return new HoneError(code, tried, { details, cause, hint });
 }
 
 function isUnreachable(cause: unknown): boolean {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
 import { parseHubName, resolveModelFolder } from "./hub.ts";
 import { readModelFile } from "./model-folder.ts";
@@ -98,7 +98,11 @@ export async function findConfig(nameOrPath: string): Promise<FoundConfig> {
     if (Object.hasOwn(PUBLISHED_CONFIGS, name))
       return { config: JSON.stringify(PUBLISHED_CONFIGS[name]), folder: undefined };
   }
-  throw new HoneError("HONE_ERR_IO", `${nameOrPath} is not here, and its sizes are not known either`, {
-    hint: `Download it, or name one of ${Object.keys(PUBLISHED_CONFIGS).join(", ")}.`,
-  });
+  throw new HoneError(
+    "HONE_ERR_IO",
+    `${nameOrPath} is no folder (looked for ${resolve(nameOrPath)}), is not in the Hub cache, and its sizes are not known either`,
+    {
+      hint: `Download it, or name one of ${Object.keys(PUBLISHED_CONFIGS).join(", ")}.`,
+    },
+  );
 }

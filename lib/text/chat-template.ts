@@ -109,6 +109,9 @@ export function openChatTemplate(folder: string, choice: ChatTemplateChoice = {}
   if (found !== undefined) return new ChatTemplate(found.source, found.where, config);
   const known = [...config.chatTemplates.keys()].join(", ");
   throw new HoneError("HONE_ERR_CONFIG", `${folder} has no chat template "${name}"`, {
-    hint: known === "" ? "Base models have none: give one in the recipe." : `It has: ${known}.`,
+    hint:
+      known === ""
+        ? "Base models have none: name a .jinja file in the recipe's chatTemplate.file, or take the instruct model."
+        : `It has: ${known}.`,
   });
 }

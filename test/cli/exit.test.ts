@@ -190,3 +190,18 @@ test.each([
     ]);
   },
 );
+
+test("a hint is wrapped to the terminal, and is one line where there is none", () => {
+  const hint = "Put the checkpoints back, or begin again.";
+  const error = new HoneError("HONE_ERR_CHECKPOINT", "gone", { hint });
+  expect(explain(error)).toBe(`HONE_ERR_CHECKPOINT  gone\n  hint: ${hint}`);
+  const { isTTY, columns } = process.stderr;
+  try {
+    Object.assign(process.stderr, { isTTY: true, columns: 30 });
+    expect(explain(error)).toBe(
+      "HONE_ERR_CHECKPOINT  gone\n  hint: Put the checkpoints\n        back, or begin again.",
+    );
+  } finally {
+    Object.assign(process.stderr, { isTTY, columns });
+  }
+});

@@ -100,7 +100,7 @@ describe("names", () => {
   test("what is neither says both", async () => {
     await expect(resolve("./nowhere")).rejects.toMatchObject({
       code: "HONE_ERR_IO",
-      message: expect.stringContaining("./nowhere does not exist"),
+      message: expect.stringContaining(", and ./nowhere is no name of a model on the Hub"),
       hint: expect.stringContaining("org/name@revision"),
     });
   });
@@ -247,8 +247,10 @@ describe("a Hub that cannot be reached", () => {
   test("is an error otherwise, with the next step", async () => {
     await expect(resolve("org/tiny", { env: nowhere })).rejects.toMatchObject({
       code: "HONE_ERR_HUB",
-      message: expect.stringContaining("http://127.0.0.1:9/api/models/org/tiny"),
-      hint: expect.stringMatching(/^There is no folder org\/tiny, so it was taken for a name .*HF_ENDPOINT/),
+      message: expect.stringMatching(
+        /^there is no folder \/.*org\/tiny; tried as a model of the Hub: http:\/\/127\.0\.0\.1:9\/api\/models\/org\/tiny/,
+      ),
+      hint: expect.stringContaining("HF_ENDPOINT"),
     });
   });
 

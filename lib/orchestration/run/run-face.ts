@@ -48,6 +48,8 @@ export interface RunEvents {
   warning: readonly [message: string];
   /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
   control: readonly [outcome: ControlOutcome];
+  /** Once a second while it trains: who waits for whom, in a sentence (docs/live.md). */
+  waits: readonly [sentence: string];
   /** It was paused (true), or goes on. */
   paused: readonly [paused: boolean];
 }

@@ -78,6 +78,7 @@ export class StatusBoard {
       const { options, publisher } = this.#context;
       const status = { ...this.#status(), ...last };
       this.#context.processes = status.processes ?? [];
+      if (last.end === undefined && !status.paused) publisher.listeners.emit("waits", status.waits.sentence);
       for (const end of this.#ended.of(this.#context.processes)) publisher.warn(end);
       await writeWholeBeside(join(options.dir, RUN_FILES.line), `${JSON.stringify(status)}\n`);
     } catch (error) {

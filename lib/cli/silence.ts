@@ -1,0 +1,47 @@
+import { type Clock, systemClock } from "../clock.ts";
+
+/** Without progress for so long a line says what is waited for; each further line comes after twice the time. */
+const FIRST_MS = 10_000;
+const LONGEST_MS = 300_000;
+const LOOK_MS = 1000;
+
+/** Says what a session waits for while nothing else is shown. */
+export class Silence {
+  readonly #say: (line: string) => void;
+  readonly #clock: Clock;
+  readonly #timer: NodeJS.Timeout;
+  #sentence = "";
+  #sinceMs: number;
+  #nextMs = FIRST_MS;
+
+  constructor(say: (line: string) => void, clock: Clock = systemClock) {
+    this.#say = say;
+    this.#clock = clock;
+    this.#sinceMs = clock.now();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  /** Something was shown. @param sentence what is waited for from now on; unchanged when left out, "" for nothing */
+  broken(sentence = this.#sentence): void {
+    this.#sentence = sentence;
+    this.#sinceMs = this.#clock.now();
+    this.#nextMs = FIRST_MS;
+  }
+
+  /** @param sentence what is waited for now; that is no progress */
+  waits(sentence: string): void {
+    this.#sentence = sentence;
+  }
+
+  /** Says the sentence if it is time. */
+  look(): void {
+    const silentMs = this.#clock.now() - this.#sinceMs;
+    if (this.#sentence === "" || silentMs < this.#nextMs) return;
+    this.#nextMs = Math.min(2 * this.#nextMs, this.#nextMs + LONGEST_MS);
+    this.#say(`no progress for ${Math.round(silentMs / 1000)} s: ${this.#sentence}`);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
