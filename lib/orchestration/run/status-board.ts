@@ -99,8 +99,7 @@ export class StatusBoard {
     const moment = this.#lifecycle.training?.line.moment();
     const facts = moment && this.#facts(moment);
     const engine = moment?.engine;
-    const before = this.#before;
-    const cpu = process.cpuUsage();
+    const [before, cpu] = [this.#before, process.cpuUsage()];
     const tokens = (engine?.decodeTokens ?? 0) as number;
     const elapsed = Math.max(1, now - before.atMs);
     this.#before = { atMs: now, tokens, cpu };
