@@ -98,7 +98,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     "--max-tokens",
     "4",
     "--out",
-    "evals",
+    at("evals"),
   ]),
   "eval --out": {
     args: (dir) => ["eval", "--model", dir, "--suite", "procedural/math", "--limit", "1", "--out", dir],
