@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/// <reference types="node" preserve="true" />
 /** Post-training of reasoning language models with reinforcement learning from verifiable rewards. */
 export { type Evaluated, type EvaluateOptions, evaluate } from "./cli/evaluate-model.ts";
 export { exitCodeOf, explain, interruptSignal, runMain } from "./cli/exit.ts";
