@@ -21,6 +21,7 @@ import { program } from "../../lib/cli/program.ts";
 import { LiveServer } from "../../lib/live/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 import { CASES, FOLDERS, OTHERS, OWN_PROCESS, placesOf } from "./folder-cases.ts";
 import {
@@ -40,16 +41,16 @@ import {
 } from "./hostile-run.ts";
 import { noAddon } from "./native-core.ts";
 
-const native = test.skipIf(noAddon !== undefined);
+const native = test.skipIf(!long || noAddon !== undefined);
 
 beforeAll(async () => {
-  if (noAddon !== undefined) return;
+  if (!long || noAddon !== undefined) return;
   await recordRun();
   expect(marks()).toEqual(["reward", "slopes", "source", "verifier"]);
 }, patient(120_000));
 afterAll(removeAll);
 beforeEach(() => {
-  if (noAddon === undefined) clearMarks();
+  if (long && noAddon === undefined) clearMarks();
 });
 
 /** "eval --suite" names files of the user's, "traces --model" a server's model. */
