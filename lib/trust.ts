@@ -1,5 +1,5 @@
 /**
- * Decides what the record in a folder may make a command do. Whoever wrote a run folder chose the modules, servers and
+ * Decides what the record in a folder may make a command do. The author of a run folder chose the modules, servers and
  * files that its recipe names, and the command has the rights and secrets of the user who starts it. So a record is marked
  * where it is read, and every place that imports a module or opens a server for it asks here first. A recipe that the user
  * wrote has no mark, and may name what it likes.

@@ -70,7 +70,7 @@ export async function openAgain(dir: string, { host, port, trust }: LiveOptions)
 /** Where the page of a run was; for its owner's eyes alone, as it holds the token. */
 const ADDRESS = "live.json";
 
-/** Undefined also for a file that was copied or unpacked here: whoever made it would know the page's token. */
+/** Undefined also for a file that was copied or unpacked here: its author would know the page's token. */
 function readAddress(path: string): { readonly port: number; readonly token: string } | undefined {
   try {
     const { port, token, file } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
