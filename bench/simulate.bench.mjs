@@ -24,7 +24,8 @@ const ROUNDS = smoke
 const SCHEDULES = smoke ? ["sync"] : ["sync", "async"];
 const COMMON = {
   "training.steps": STEPS,
-  ...(smoke && { "training.groupsPerStep": 8 }),
+  // After a warm start of 20 steps few groups differ in their rewards, and a fit needs steps that trained.
+  ...(smoke && { "training.groupsPerStep": 8, "advantages.filter": "none" }),
   "warmStart.steps": smoke ? 20 : 300,
   "checkpoint.everySteps": 0,
   "evaluation.problemsPerDomain": 1,

@@ -142,7 +142,7 @@ test("plan takes a model by its name or folder, where there is no recipe", async
   expect(tight.stdout).toContain("--set lora.rank=16");
   const unknown = await honeHere(["plan", "nobody/nothing"]);
   expect([unknown.status, unknown.stdout]).toEqual([3, ""]);
-  expect(unknown.stderr).toContain("nobody/nothing is not here");
+  expect(unknown.stderr).toContain("nobody/nothing is no folder (looked for ");
 });
 
 test("a bad recipe shows every issue and exits 2", async () => {
