@@ -74,7 +74,7 @@ test("what a killed host held is judged by its next process, a long time before 
   await using processes = await openProcesses({ actors: 1, trainers: 0, verifiers: 1, core, settings: slow });
   const once = new URL("../fixtures/verifiers/first-for-ever.mjs", import.meta.url).href;
   const domains = { math: { weight: 1, source: "procedural/math" as const, reward: once } };
-  const verification = { workers: 2, timeoutMs: 600_000 };
+  const verification = { workers: 2, timeoutMs: 600_000, env: ["HONE_TEST_JUDGING"] };
   const training = { steps: 1, schedule: "sync" as const };
   await using run = await createRun(smallRecipe(training, { domains, verification }), {
     dir: join(dir, "hour"),

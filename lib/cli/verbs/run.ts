@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
-import { RUN_FILES } from "../../metrics/run-folder.ts";
 import { runChange } from "../../report/held-out-change.ts";
 import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isHopeless } from "../exit.ts";
 import { loadEntry } from "../load-recipe.ts";
@@ -41,6 +40,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   if (flags.agents) process.env["HONE_AGENTS"] = "1";
   const dir = flags.dir ?? join("runs", recipe.name);
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
+  const { RUN_FILES } = await import("../../metrics/run-folder.ts");
   if (resume === "auto" && !existsSync(join(dir, RUN_FILES.manifest)))
     say(`${resolve(dir)} holds no run to go on with: one begins there`);
   endWithParent();

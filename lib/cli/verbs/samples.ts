@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
-import { RUN_FILES, readRunManifest } from "../../metrics/run-folder.ts";
 import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
@@ -13,6 +12,7 @@ import type { Common, Verb } from "./verb.ts";
 
 async function samples(dir: string, flags: SampleFlags & Common): Promise<number> {
   const { showSamples } = await import("../samples.ts");
+  const { RUN_FILES, readRunManifest } = await import("../../metrics/run-folder.ts");
   if (!existsSync(join(dir, RUN_FILES.verdicts))) readRunManifest(dir); // throws where no run lies
   const { value, text } = await showSamples(dir, flags, columnsOf(process.stdout));
   process.stdout.write(`${flags.json ? visibleJson(value, 2) : text}\n`);

@@ -31,7 +31,7 @@ async function train(
   Object.assign(engine, { take: (version: number) => published.push(version) });
   const afterPublication = () => {};
   const parts = {
-    recipe: smallRecipe({ steps: 9, ...training }),
+    recipe: smallRecipe({ steps: 9, ...training }, { optimizer: { warmupSteps: 50 } }),
     trainer,
     engine,
     clock,
