@@ -4,9 +4,8 @@ import type { Comparison, ModelSummary, ShownChange } from "../suites/index.ts";
 import { visibleText } from "../visible-text.ts";
 import { percent, span, tokens } from "./evaluation-tables.ts";
 
-/** Tables of `hone compare`, in the order in which it prints them. */
-export const COMPARISON_TABLES = ["summary", "difference", "length", "solve-rate"] as const;
-export type ComparisonTable = (typeof COMPARISON_TABLES)[number];
+/** A table of `hone compare`. */
+export type ComparisonTable = "summary" | keyof typeof TABLE_OF;
 
 export interface ComparisonView {
   readonly tables: readonly ComparisonTable[];
@@ -21,11 +20,11 @@ export function comparisonText(
   comparisons: readonly Comparison[],
   { tables, format, columns }: ComparisonView,
 ): string {
-  const asked = COMPARISON_TABLES.filter((name) => tables.includes(name) && name !== "summary");
+  const asked = TABLES.filter((name) => tables.includes(name));
   const summary = tables.includes("summary") ? [summaryTable(models)] : [];
   const parts = [
     summary,
-    ...comparisons.map((comparison) => asked.map((name) => TABLE_OF[name as "length"](comparison))),
+    ...comparisons.map((comparison) => asked.map((name) => TABLE_OF[name](comparison))),
   ];
   const texts = parts.flatMap((own, i) => [
     ...own.map((table) => formatTable(table, format, columns)),
@@ -132,6 +131,8 @@ function solveRateTable({ before, after, solveRates }: Comparison): PlainTable {
 const rangeText = (from: number, to: number): string => `[${100 * from}, ${100 * to}${to === 1 ? "]" : ")"}`;
 
 const TABLE_OF = { difference: differenceTable, length: lengthTable, "solve-rate": solveRateTable } as const;
+/** In the order in which they are printed. */
+const TABLES = Object.keys(TABLE_OF) as (keyof typeof TABLE_OF)[];
 
 /** Problems and suites that only one side has, hence in none of the tables; a sentence each. */
 export function notesOf({ before, after, suites, alone }: Comparison): string[] {

@@ -1,9 +1,17 @@
 import { InvalidArgumentError, Option } from "commander";
 import { TABLE_FORMATS, type TableFormat } from "../../report/table-formats.ts";
 import { columnsOf } from "../../report/terminal.ts";
-import { COMPARISON_TABLES, type ComparisonTable } from "../comparison-tables.ts";
+import type { ComparisonTable } from "../comparison-tables.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
+
+/** Tables of `hone compare`, in the order in which it prints them. */
+const COMPARISON_TABLES = [
+  "summary",
+  "difference",
+  "length",
+  "solve-rate",
+] as const satisfies readonly ComparisonTable[];
 
 interface Flags extends Common {
   readonly tables: readonly ComparisonTable[];
