@@ -1,4 +1,4 @@
-// The run folder of somebody else, whose modules leave a mark wherever they are run, and commands that are given it.
+// A run folder from elsewhere, whose modules leave a mark wherever they run, and the commands that read it.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,7 +73,7 @@ function recipeWith(place: (name: Mark) => string, steps = STEPS): RecipeInput {
   };
 }
 
-/** Records the run of somebody who has these modules: to whoever gets the folder it is a hostile one. */
+/** Records a run with these modules; to a user who receives the folder it is a hostile one. */
 export async function recordRun(): Promise<void> {
   mkdirSync(at("marks"));
   await using trained = await createRun(defineRecipe(recipeWith(module)), { dir: run });

@@ -35,7 +35,7 @@ afterAll(() => {
   for (const name of SECRETS) delete process.env[name];
 });
 
-test("what programs need is kept, secrets and what nobody knows are not", () => {
+test("what programs need is kept, secrets and unknown variables are not", () => {
   const env = {
     PATH: "/bin",
     HOME: "/srv/me",
