@@ -38,7 +38,7 @@ export async function doctorCluster(
   if (version === null)
     throw new HoneError("HONE_ERR_UNSUPPORTED", `ranks talk over Gloo, and there is none: ${reason}`);
   const address = flags.store ?? (process.env["HONE_STORE"] || missingStore());
-  const towards = address.startsWith("redis") ? await addressTowards(address) : undefined;
+  const towards = /^rediss?:/.test(address) ? await addressTowards(address) : undefined;
   const host = process.env["HONE_HOST"] || towards;
   const report = await withStore(
     openStore(address, { run: `doctor-${process.env["HONE_RUN_ID"] ?? "cluster"}` }),

@@ -6,8 +6,8 @@ import { Trust } from "../trust.ts";
 /**
  * Of a run whose own process is silent: who of its actors and verifier hosts is alive, from the store itself. What the store says instead of
  * an answer becomes what they do.
- * @param address of the store, as the user gives it; default: what the folder says, if it is a file, or if `trust` allows
- * the server: the password of this process's environment would go there
+ * @param address of the store, as the user gives it; default: what the folder says, if it is a file or a Unix socket, or if `trust`
+ * allows the server: the password of this process's environment would go there
  */
 export async function asTheStoreSays(
   status: RunStatus,
@@ -31,8 +31,11 @@ export async function asTheStoreSays(
   }
 }
 
+/** A file or a Unix socket of this machine gets no password. */
+const isLocal = (url: string): boolean => /^(?:sqlite|redis\+unix):/.test(url);
+
 const mayAsk = (url: string, trust: Trust): boolean =>
-  url.startsWith("sqlite:") ||
+  isLocal(url) ||
   trust.allows({ field: "store.address", kind: "server", url, keyEnv: "HONE_REDIS_PASSWORD" });
 
 /** Whether it would show the store signs of life. */

@@ -1,47 +1,49 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
+import { socketUrl } from "../streams/index.ts";
 
 /** The address by which a run brings a server of its own. */
 export const OWN_REDIS = "redis-server";
 const PID_FILE = "redis.pid";
-const READY = "Ready to accept connections";
-/** Ports of which somebody else took each between its choice and the server's start. */
-const MOST_PORTS = 5;
-const TAKEN = /address already in use/i;
+const SOCKET = "redis.sock";
+/** Redis 7.0 writes it otherwise for a socket than for a port. */
+const READY = /ready to accept connections/i;
 
-/** A Redis server of this run alone, at 127.0.0.1, that keeps every write before it answers. */
+/**
+ * A Redis server of this run alone, that keeps every write before it answers. It listens at a Unix socket in a folder that
+ * no other user may enter, and at no port.
+ */
 export class OwnRedis implements AsyncDisposable {
   readonly url: string;
-  readonly #port: number;
   readonly #dir: string;
   readonly #killNow = () => void this.#process?.kill("SIGKILL");
   #process: ChildProcess | undefined;
   #closed = false;
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(port: number, dir: string) {
-    this.url = `redis://127.0.0.1:${port}`;
-    this.#port = port;
+  private constructor(dir: string) {
+    this.url = socketUrl(join(dir, SOCKET));
     this.#dir = dir;
     process.prependOnceListener("exit", this.#killNow); // before the folder goes that it writes to
   }
 
-  /** Rejects with HONE_ERR_USAGE where redis-server is not installed, HONE_ERR_IO where it does not start. */
-  static async start(dir: string, choosePort = freePort): Promise<OwnRedis> {
-    mkdirSync(dir, { recursive: true });
-    for (let tried = 1; ; tried++) {
-      const server = new OwnRedis(await choosePort(), dir);
-      try {
-        await server.#begin();
-        return server;
-      } catch (error) {
-        await server[Symbol.asyncDispose]();
-        if (tried === MOST_PORTS || !TAKEN.test((error as Error).message)) throw error;
-      }
+  /**
+   * Rejects with HONE_ERR_USAGE where redis-server is not installed, or the path is too long for a Unix socket; HONE_ERR_IO
+   * where it does not start. @param dir closed to other users from here on
+   */
+  static async start(dir: string): Promise<OwnRedis> {
+    const server = new OwnRedis(dir);
+    try {
+      mkdirSync(dir, { recursive: true });
+      chmodSync(dir, 0o700);
+      await server.#begin();
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
     }
   }
 
@@ -66,16 +68,22 @@ export class OwnRedis implements AsyncDisposable {
 
   async #begin(): Promise<void> {
     const kept = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
-    const pidFile = ["--pidfile", join(this.#dir, PID_FILE)];
-    const place = ["--bind", "127.0.0.1", "--port", String(this.#port), "--dir", this.#dir, ...pidFile];
-    const child = spawn("redis-server", [...place, ...kept], {
+    const place = ["--port", "0", "--unixsocket", join(this.#dir, SOCKET), "--unixsocketperm", "700"];
+    const files = ["--dir", this.#dir, "--pidfile", join(this.#dir, PID_FILE)];
+    const child = spawn("redis-server", [...place, ...files, ...kept], {
       stdio: ["ignore", "pipe", "ignore"],
       detached: true, // an interrupt from the terminal is for the run, which needs its store to save a checkpoint
     });
     this.#process = child;
-    const missing = once(child, "error").then(() => "it is not there: apt-get install redis-server");
+    const missing = once(child, "error").then(([cause]) => {
+      const hint = "apt-get install redis-server, or leave --store out for a file";
+      throw new HoneError("HONE_ERR_USAGE", "redis-server does not start: it is not installed", {
+        cause,
+        hint,
+      });
+    });
     const why = await Promise.race([missing, readiness(child)]);
-    if (why !== undefined) throw new HoneError("HONE_ERR_USAGE", `redis-server does not start: ${why}`);
+    if (why !== undefined) throw new HoneError("HONE_ERR_IO", `redis-server does not start: ${why}`);
   }
 
   async #kill(): Promise<void> {
@@ -103,18 +111,9 @@ async function readiness(child: ChildProcess): Promise<string | undefined> {
   let said = "";
   for await (const chunk of child.stdout!) {
     said += String(chunk);
-    if (!said.includes(READY)) continue;
+    if (!READY.test(said)) continue;
     child.stdout!.resume();
     return undefined;
   }
   return said.trim().split("\n").slice(-3).join("; ");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

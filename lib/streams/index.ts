@@ -11,6 +11,6 @@ export {
   sectionOf,
 } from "./message.ts";
 export { type OpenOptions, openStore } from "./open.ts";
-export { withoutPassword } from "./redis/address.ts";
+export { socketUrl, withoutPassword } from "./redis/address.ts";
 export type * from "./store.ts";
 export { type Refusal, StreamError } from "./stream-error.ts";

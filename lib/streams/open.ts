@@ -18,7 +18,8 @@ export interface OpenOptions {
 /**
  * Streams of a run, made where they are not there yet.
  * @param url "memory:", of this process and this object alone; "sqlite:<file>", with "?synchronous=off" kept
- * over the death of every process and not over a loss of power; "redis://host:port/db" or "rediss://", see readAddress.
+ * over the death of every process and not over a loss of power; "redis://host:port/db", "rediss://" or
+ * "redis+unix:///path", see readAddress.
  * Rejects with HONE_ERR_USAGE for another address, and where the package that it needs is not installed; StreamError
  * "lost" where `mustExist` does not hold; HONE_ERR_IO where it cannot be reached.
  */
@@ -28,7 +29,7 @@ export async function openStore(url: string, { run, mustExist = false }: OpenOpt
 }
 
 async function driverOf(url: string, run: string, mustExist: boolean): Promise<Driver> {
-  if (/^rediss?:/.test(url)) {
+  if (/^redis(?:s|\+unix)?:/.test(url)) {
     const { RedisDriver } = await import("./redis/driver.ts");
     return RedisDriver.open(url, run, mustExist);
   }

@@ -1,15 +1,19 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { asTheStoreSays } from "../../lib/cli/store-status.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
+import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import type { LineStatus } from "../../lib/metrics/index.ts";
 import type { RunStatus } from "../../lib/runs/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { patient } from "../patience.ts";
 import { scratch } from "../runs/folders.ts";
+import { noRedis } from "../streams/redis/redis-server.ts";
 
 const row = (name: string) => ({ name, pid: 1, state: "alive" as const, restarts: 0, doing: "samples 3" });
 const silent = (address: string): RunStatus => ({
@@ -72,3 +76,24 @@ test("a server that the folder names is not asked, and gets no password, unless 
   vi.unstubAllEnvs();
   server.close();
 });
+
+test.skipIf(noRedis !== undefined)(
+  "a server at a Unix socket is asked without trust, and gets no password",
+  async () => {
+    vi.stubEnv("HONE_REDIS_PASSWORD", "hunter2");
+    const dir = mkdtempSync(join(tmpdir(), "hone-status-"));
+    try {
+      await using server = await OwnRedis.start(dir);
+      await using store = await openStore(server.url, { run: "run-1" });
+      await store.kv.setLease(REGISTERS.beat("actor.1"), "actor.1#2", 60_000);
+      const word = { member: "actor.1#2", pid: 1, engines: {} };
+      await store.kv.set(REGISTERS.word("actor.1"), JSON.stringify(word));
+      const { processes } = await asTheStoreSays(silent(server.url));
+      expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "silent", "silent"]);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+  patient(60_000),
+);

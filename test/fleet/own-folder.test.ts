@@ -31,7 +31,7 @@ const inRoot = (script: string, stdio: StdioOptions = "inherit") =>
 
 /** Whether anybody listens there. */
 function answers(url: string): Promise<boolean> {
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const socket = connect(new URL(url).pathname);
   return once(socket, "connect").then(
     () => socket.destroy() !== undefined,
     () => false,

@@ -1,13 +1,23 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { patient } from "../patience.ts";
-import { freePort, noRedis } from "../streams/redis/redis-server.ts";
+import { noRedis } from "../streams/redis/redis-server.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -31,8 +41,7 @@ test.skipIf(noRedis !== undefined)(
     ]);
     await store.close();
     await server[Symbol.asyncDispose]();
-    const { port, hostname: host } = new URL(server.url);
-    await expect(once(connect(Number(port), host), "connect")).rejects.toMatchObject({
+    await expect(once(connect(join(dir, "redis.sock")), "connect")).rejects.toMatchObject({
       code: "ECONNREFUSED",
     });
   },
@@ -56,24 +65,94 @@ test("where there is none that is said, with what to install", async () => {
   try {
     await expect(OwnRedis.start(join(dir, "data"))).rejects.toMatchObject({
       code: "HONE_ERR_USAGE",
-      message: expect.stringContaining("apt-get install redis-server"),
+      message: "redis-server does not start: it is not installed",
+      hint: expect.stringContaining("apt-get install redis-server"),
     });
   } finally {
     vi.unstubAllEnvs();
   }
 });
 
+/** Sockets of a process that listen, by the files of /proc/net: "0A" of TCP, the flag __SO_ACCEPTCON of Unix sockets. */
+function listening(pid: string): { tcp: string[]; unix: string[] } {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  const own = new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
+  const rows = (file: string) =>
+    readFileSync(`/proc/net/${file}`, "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/));
+  const tcp = ["tcp", "tcp6"].flatMap(rows).filter((row) => row[3] === "0A" && own.has(row[9]!));
+  const unix = rows("unix").filter((row) => row[3] === "00010000" && own.has(row[6]!));
+  return { tcp: tcp.map((row) => row[1]!), unix: unix.map((row) => row.slice(7).join(" ")) };
+}
+
 test.skipIf(noRedis !== undefined)(
-  "a port that somebody else took meanwhile is not the last one tried",
+  "it listens at a socket in a folder of its user alone, and at no port",
   async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    const { port } = taken.address() as AddressInfo;
-    const ports = [port, 0]; // 0: the one that is free, as without this test
-    await using server = await OwnRedis.start(dir, async () => ports.shift() || freePort());
-    expect([ports, server.url.endsWith(`:${port}`)]).toEqual([[], false]);
-    await expect(OwnRedis.start(dir, async () => port)).rejects.toThrow(/ddress already in use/);
-    taken.close();
+    await using server = await OwnRedis.start(join(dir, "a b"));
+    const pid = readFileSync(join(dir, "a b", "redis.pid"), "utf8").trim();
+    const path = join(dir, "a b", "redis.sock");
+    expect(listening(pid)).toEqual({ tcp: [], unix: [path] });
+    expect([statSync(join(dir, "a b")), statSync(path)].map(({ mode }) => mode & 0o777)).toEqual([
+      0o700, 0o700,
+    ]);
+    await using store = await openStore(server.url, { run: "run-1" });
+    await store.kv.set("x", "1");
+    expect(await store.kv.get("x")).toBe("1");
+  },
+  patient(60_000),
+);
+
+/** What another user gets who connects there: "connected", or the error's code. */
+function connectAs(uid: number, path: string): string {
+  const script = `require("node:net").connect(${JSON.stringify(path)})
+    .on("connect", () => { console.log("connected"); process.exit(); })
+    .on("error", ({ code }) => { console.log(code); process.exit(); })`;
+  const options = { uid, gid: uid, cwd: "/", encoding: "utf8" } as const;
+  return spawnSync(process.execPath, ["-e", script], options).stdout.trim();
+}
+
+const notRoot = process.getuid?.() !== 0;
+test.skipIf(noRedis !== undefined || notRoot)(
+  "another user of the machine cannot connect",
+  async () => {
+    const NOBODY = 65_534;
+    chmodSync(dir, 0o755);
+    const own = join(dir, "own");
+    await using _ = await OwnRedis.start(own);
+    const path = join(own, "redis.sock");
+    expect(connectAs(NOBODY, path)).toBe("EACCES");
+    chmodSync(own, 0o755);
+    expect(connectAs(NOBODY, path)).toBe("EACCES"); // by the socket's own mode
+    chmodSync(path, 0o777);
+    expect(connectAs(NOBODY, path)).toBe("connected"); // so it is the modes that keep others out
+  },
+  patient(60_000),
+);
+
+test("a folder whose path is too long for a Unix socket is refused, with what to do", async () => {
+  const long = join(dir, "x".repeat(110 - dir.length));
+  await expect(OwnRedis.start(long)).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    message: `${long}/redis.sock has 122 bytes, and the path of a Unix socket has 107 at most`,
+    hint: expect.stringContaining("TMPDIR=/tmp"),
+  });
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test(
+  "one that does not start says why",
+  async () => {
+    vi.stubEnv("PATH", dir);
+    writeFileSync(join(dir, "redis-server"), "#!/bin/sh\necho no memory\nexit 1\n", { mode: 0o755 });
+    try {
+      await expect(OwnRedis.start(join(dir, "data"))).rejects.toMatchObject({
+        code: "HONE_ERR_IO",
+        message: "redis-server does not start: no memory",
+      });
+    } finally {
+      vi.unstubAllEnvs();
+    }
   },
   patient(60_000),
 );

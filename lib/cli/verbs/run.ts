@@ -111,7 +111,10 @@ export const runVerb: Verb = (hone, ends) => {
       "--processes <number>",
       "so many beside this one: half of them train, the others sample (docs/cluster.md)",
     )
-    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE, or a file)")
+    .option(
+      "--store <address>",
+      "where they meet: redis://host:port, or redis-server for one of its own (default: HONE_STORE, or a file)",
+    )
     .option(
       "--agents",
       "its processes are started by agents of other machines, one of which starts this (hone agent)",

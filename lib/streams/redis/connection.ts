@@ -50,14 +50,9 @@ export class RedisConnections {
    * sent again. Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, HONE_ERR_USAGE as soon as the server refuses for good.
    */
   connect(firstMs = FIRST_CONNECTION_MS): Promise<RedisClient> {
-    const { host, port, db, username, password, tls } = this.address;
+    const { mustKeep: _, ...server } = this.address;
     const client = new this.#class({
-      host,
-      port,
-      db,
-      username,
-      password,
-      tls,
+      ...server,
       connectTimeout: CONNECT_MS,
       maxRetriesPerRequest: null,
       autoResubscribe: true,
@@ -86,7 +81,7 @@ export class RedisConnections {
   #unreachable(cause: Error | undefined): HoneError {
     const [code, hint] =
       cause !== undefined && isForGood(cause)
-        ? (["HONE_ERR_USAGE", REFUSED_HINT] as const)
+        ? (["HONE_ERR_USAGE", "path" in this.address ? SOCKET_HINT : REFUSED_HINT] as const)
         : (["HONE_ERR_IO", ABSENT_HINT] as const);
     return new HoneError(code, `${this.#url}: ${cause?.message || "no answer"}`, { cause, hint });
   }
@@ -94,6 +89,8 @@ export class RedisConnections {
 
 const REFUSED_HINT =
   "HONE_REDIS_PASSWORD or HONE_REDIS_PASSWORD_FILE gives a password, HONE_REDIS_CA a certificate authority";
+const SOCKET_HINT =
+  "A server at a Unix socket gets no password: the mode of the socket's folder says who may connect. Use redis:// for one that asks for a password";
 const ABSENT_HINT =
   "Is a server there (`redis-server --port 6379 --appendonly yes` starts one), and reached from here? rediss:// is for ports with TLS, redis:// for those without";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAddress, withoutPassword } from "../../../lib/streams/redis/address.ts";
+import { readAddress, socketUrl, withoutPassword } from "../../../lib/streams/redis/address.ts";
 
 test("an address says where, with what and how", () => {
   expect(readAddress("redis://example.org", {})).toEqual({
@@ -17,12 +17,45 @@ test("an address says where, with what and how", () => {
     tls: {},
     mustKeep: false,
   });
-  expect(readAddress("rediss://h", {}).tls).toEqual({ servername: "h" });
-  expect(readAddress("redis://h", { HONE_REDIS_PASSWORD: "x" }).password).toBe("x");
-  expect(readAddress("redis://:y@h", { HONE_REDIS_PASSWORD: "x" }).password).toBe("y");
+  expect(readAddress("rediss://h", {})).toMatchObject({ tls: { servername: "h" } });
+  expect(readAddress("redis://h", { HONE_REDIS_PASSWORD: "x" })).toMatchObject({ password: "x" });
+  expect(readAddress("redis://:y@h", { HONE_REDIS_PASSWORD: "x" })).toMatchObject({ password: "y" });
+});
+
+test("a Unix socket has a path and no password", () => {
+  const env = { HONE_REDIS_PASSWORD: "x", HONE_REDIS_PASSWORD_FILE: "nowhere/secret" };
+  expect(readAddress("redis+unix:///run/a/redis.sock", env)).toEqual({
+    path: "/run/a/redis.sock",
+    mustKeep: true,
+  });
+  expect(readAddress("redis+unix:///s?appendonly=no", env)).toEqual({ path: "/s", mustKeep: false });
+  for (const path of ["/run/a b/é?#%41.sock", "/s"])
+    expect(readAddress(socketUrl(path), env)).toEqual({ path, mustKeep: true });
+});
+
+test("a Unix socket's path has 107 bytes at most, as sun_path of Linux less its zero byte", () => {
+  const path = `/${"é".repeat(53)}`;
+  expect(readAddress(socketUrl(path), {})).toMatchObject({ path });
+  const refused = expect.objectContaining({
+    code: "HONE_ERR_USAGE",
+    message: expect.stringContaining("108 bytes"),
+    hint: expect.stringContaining("TMPDIR"),
+  });
+  expect(() => socketUrl(`${path}x`)).toThrow(refused);
+  expect(() => readAddress(`redis+unix://${path}x`, {})).toThrow(refused);
 });
 
 test.each([
+  "redis+unix://",
+  "redis+unix:///",
+  "redis+unix:///run/",
+  "redis+unix://host/s",
+  "redis+unix:s",
+  "redis+unix:///a%00b",
+  "redis+unix:///a%zz",
+  "redis+unix://:pw@/s",
+  "redis+unix:///s?appendonly=yes",
+  "redis://%zz@h",
   "redis://",
   "redis://h/a",
   "redis://h?appendonly=yes",
