@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import type { Recipe } from "../config/index.ts";
+import { type Recipe, readsReference } from "../config/index.ts";
 import {
   counted,
   type DatasetReport,
@@ -14,6 +14,7 @@ import {
   type DatasetSpec,
   filterDataset,
   loadBuiltIn,
+  needsReference,
   ofDomain,
   parseDatasetSpec,
   readerOf,
@@ -65,9 +66,9 @@ const MAX_REASON_CHARS = 160;
 /** The data sets of a recipe, by domain. */
 export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
   const found = new Map<string, DatasetSpec>();
-  for (const [domain, { source }] of Object.entries(domains)) {
-    const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
-    if (spec !== undefined) found.set(domain, ofDomain(spec, domain));
+  for (const [domain, one] of Object.entries(domains)) {
+    const spec = typeof one.source === "string" ? parseDatasetSpec(one.source) : one.source;
+    if (spec !== undefined) found.set(domain, ofDomain(spec, domain, readsReference(one)));
   }
   return found;
 }
@@ -82,7 +83,8 @@ export async function checkDataset(
   options: DataCheckOptions = {},
 ): Promise<SourceCheck> {
   const { domain, verifier } = readerOf(spec);
-  const judge = VERIFIERS.some((known) => known.name === verifier) ? await loadBuiltIn(verifier) : undefined;
+  const isJudged = needsReference(spec) && VERIFIERS.some((known) => known.name === verifier);
+  const judge = isJudged ? await loadBuiltIn(verifier) : undefined;
   const filter = filterDataset(spec, ({ reference }) => referenceFault(judge, reference));
   const lengths: number[] = [];
   const gold =
@@ -207,9 +209,11 @@ function sourceText({ name, report, characters: c, gold }: SourceCheck): string[
     list.map(({ reason, rows, first }) => `    ${rows} × ${reason}, at ${first.join(", ")}`);
   const sum = (list: readonly Tally[]) => list.reduce((rows, tally) => rows + tally.rows, 0);
   const lines = [
-    `${name}: ${reportLine({ ...report, bad: [], leftOut: [], duplicates: [] })}, ${counted(report.files, "file")}`,
+    `${name}: ${reportLine({ ...report, questions: [], bad: [], leftOut: [], duplicates: [] })}, ${counted(report.files, "file")}`,
     `  questions of ${c.shortest} to ${c.longest} characters: half up to ${c.p50}, 90 % up to ${c.p90}, 99 % up to ${c.p99}`,
   ];
+  for (const { reason, rows } of report.questions ?? [])
+    lines.push(`  question of ${counted(rows, "row")}: ${reason}`);
   for (const { reason, rows } of report.answers ?? [])
     lines.push(`  answer of ${counted(rows, "row")}: ${reason}`);
   for (const [what, list] of [

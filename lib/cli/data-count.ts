@@ -5,6 +5,7 @@ import {
   type DatasetSpec,
   filterDataset,
   loadBuiltIn,
+  needsReference,
   readerOf,
   referenceFault,
   VERIFIERS,
@@ -106,7 +107,8 @@ export async function countDataset(name: string, spec: DatasetSpec, admit?: Admi
 /** Verifiers of the user's own are not asked: they live in a run's workers. */
 async function referencesOf(spec: DatasetSpec): Promise<Admission> {
   const { verifier: name } = readerOf(spec);
-  const verifier = VERIFIERS.some((known) => known.name === name) ? await loadBuiltIn(name) : undefined;
+  const isJudged = needsReference(spec) && VERIFIERS.some((known) => known.name === name);
+  const verifier = isJudged ? await loadBuiltIn(name) : undefined;
   return ({ reference }) => referenceFault(verifier, reference);
 }
 

@@ -8,7 +8,7 @@ export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";
 export { definedRecipe, defineRecipe, recipeInput, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
-export type { RewardChoice } from "./reward.ts";
+export { type RewardChoice, readsReference } from "./reward.ts";
 export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
 export {
   evaluationContext,

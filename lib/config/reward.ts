@@ -105,6 +105,26 @@ function scaleFault({ reward, range, solvedAt }: ScaledReward): string | undefin
   return `has solvedAt ${solvedAt}, which is not above ${low} and at most ${high}, its range`;
 }
 
+interface JudgedRows {
+  readonly reward?: RewardChoice | undefined;
+  readonly rewards?: Readonly<Record<string, { readonly reward: RewardChoice }>> | undefined;
+  readonly environment?: unknown;
+}
+
+/**
+ * Whether what judges a domain, or a validation set, reads the answer that a row has: a verifier does, and a judge that
+ * compares with it; a reward of the recipe's own may do without, and so may an environment.
+ */
+export function readsReference({ reward, rewards, environment }: JudgedRows): boolean {
+  if (environment !== undefined) return false;
+  const choices =
+    rewards === undefined ? [reward ?? "verifier"] : Object.values(rewards).map((one) => one.reward);
+  return choices.some((choice) => {
+    if (typeof choice === "string") return choice === "verifier";
+    return "judge" in choice && (choice.judge.kind === "pairwise" || choice.judge.against !== undefined);
+  });
+}
+
 /** The schema's part that says who judges a domain, or a validation set, instead of the problem's own verifier. */
 export const domainRewards = {
   /** One judge. */

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Fault, RawRow } from "./raw-row.ts";
+import type { RowDraft } from "./row-reader.ts";
 
 /** How many rows had one outcome, and where the first of them are. */
 export interface Tally {
@@ -18,6 +19,8 @@ export interface DatasetReport {
   readonly rows: number;
   readonly training: number;
   readonly heldOut: number;
+  /** Columns that say what is asked in the rows that are used, where rows of the kind differ. */
+  readonly questions?: readonly Tally[];
   /** Where in the rows that are used the answer was, where rows of the kind differ. */
   readonly answers?: readonly Tally[];
   /** Damaged, by reason. */
@@ -73,7 +76,17 @@ export function reportLine(report: DatasetReport): string {
     const reasons = tallies.map((t) => `${t.reason}: ${n(t.rows)}, first ${t.first[0]}`);
     parts.push(`${n(rows)} ${name} (${reasons.join("; ")})`);
   }
-  return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}`;
+  return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}${columnsText(report)}`;
+}
+
+/** "; question: prompt; answer: ground_truth": the columns that were taken, the most frequent first. */
+function columnsText({ questions = [], answers = [] }: DatasetReport): string {
+  if (questions.length === 0) return "";
+  const names = (tallies: readonly Tally[]) => [
+    ...new Set(tallies.map(({ reason }) => reason.split(/[,;]/)[0])),
+  ];
+  const answer = answers.length === 0 ? "" : `; answer: ${names(answers).join(", ")}`;
+  return `; question: ${names(questions).join(", ")}${answer}`;
 }
 
 /** "file:row". */
@@ -88,6 +101,7 @@ export class Census {
   files = 0;
   rows = 0;
   readonly #refused = { bad: new Tallies(), leftOut: new Tallies(), duplicates: new Tallies() };
+  readonly #questions = new Tallies();
   readonly #answers = new Tallies();
   /** Of the first refused rows, by place. */
   readonly #columns = new Map<string, string>();
@@ -102,14 +116,16 @@ export class Census {
     });
   }
 
-  /** Counts where in a row that is used the answer was. */
-  answered(from: string, raw: RawRow): void {
-    this.#answers.add(from, () => placeOf(raw));
+  /** Counts where in a row that is used question and answer were. */
+  taken({ askedFrom, answerFrom }: Pick<RowDraft, "askedFrom" | "answerFrom">, raw: RawRow): void {
+    if (askedFrom !== undefined) this.#questions.add(askedFrom, () => placeOf(raw));
+    if (answerFrom !== undefined) this.#answers.add(answerFrom, () => placeOf(raw));
   }
 
-  tallies(): Pick<DatasetReport, "answers" | "bad" | "leftOut" | "duplicates"> {
+  tallies(): Pick<DatasetReport, "questions" | "answers" | "bad" | "leftOut" | "duplicates"> {
     const { bad, leftOut, duplicates } = this.#refused;
     return {
+      ...(this.#questions.rows > 0 && { questions: this.#questions.list() }),
       ...(this.#answers.rows > 0 && { answers: this.#answers.list() }),
       bad: bad.list(),
       leftOut: leftOut.list(),

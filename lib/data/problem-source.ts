@@ -33,6 +33,8 @@ export interface SourceOptions {
   readonly ordinal: number;
   /** What the recipe calls the domain. */
   readonly domain?: DomainName;
+  /** False where no verifier reads the references, so that rows without an answer are problems too. Default true. */
+  readonly needsReference?: boolean;
   /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
   readonly heldOut?: ReadonlySet<string>;
   /** Content keys of rows that a validation set asks: the rows are left out. */

@@ -225,7 +225,7 @@ export class RowFilter {
     const row = new UsedRow(this.#references.length, raw, draft, { text: content, hash });
     this.#references.push(reference);
     this.#rule.take(row);
-    if (draft.answerFrom !== undefined) this.#census.answered(draft.answerFrom, raw);
+    this.#census.taken(draft, raw);
     return row;
   }
 }

@@ -15,6 +15,8 @@ export interface RowDraft {
   /** 0 = easiest, and where the set says nothing. */
   readonly level: number;
   readonly reference: unknown;
+  /** The column that says what is asked, where rows of the kind differ. */
+  readonly askedFrom?: string;
   /** Where in the row the answer was, where rows of the kind differ: "answer, after ####". */
   readonly answerFrom?: string;
   /**

@@ -117,9 +117,12 @@ function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
   if (!isNamed(kind.spec, raw.value)) return;
   try {
     const outcome = kind.read(raw);
-    if ("bad" in outcome) kind.fault ??= outcome.bad;
+    // rows of verl's are known by their kind, which knows who judges them
+    const isOfVerl = "answerFrom" in outcome && outcome.answerFrom?.startsWith("reward_model.");
+    if (kind.spec.kind === "jsonl" && isOfVerl) kind.fault ??= "rows of verl's";
+    else if ("bad" in outcome) kind.fault ??= outcome.bad;
     else kind.rows += 1;
-    if ("question" in outcome) kind.kept += 1;
+    if ("question" in outcome && !isOfVerl) kind.kept += 1;
   } catch (error) {
     kind.fault ??= (error as Error).message;
   }

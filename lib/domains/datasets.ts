@@ -2,7 +2,7 @@ import { DatasetSource } from "../data/dataset-source.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { type Admission, RowFilter } from "../data/row-filter.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
-import { type JsonlOptions, jsonl } from "./jsonl.ts";
+import { type JsonlReading, jsonl } from "./jsonl.ts";
 import { DOMAINS } from "./registry.ts";
 import { verl } from "./verl.ts";
 
@@ -54,13 +54,21 @@ export function isDatasetKind(name: string): name is DatasetKind {
 /** Throws HONE_ERR_CONFIG if the options are incomplete. */
 export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
   const reader = DATASETS[spec.kind];
-  return typeof reader === "function" ? reader(spec as JsonlOptions) : reader;
+  return typeof reader === "function" ? reader(spec as JsonlReading) : reader;
 }
 
-/** The data set as the source of a domain: one that is read for any domain is read for this. */
-export function ofDomain(spec: DatasetSpec, domain: string | undefined): DatasetSpec {
-  return typeof DATASETS[spec.kind] === "function" ? ({ domain, ...spec } as DatasetSpec) : spec;
+/**
+ * The data set as the source of a domain: one that is read for any domain is read for this.
+ * @param needsReference false where no verifier reads what rows say of their answers
+ */
+export function ofDomain(spec: DatasetSpec, domain: string | undefined, needsReference = true): DatasetSpec {
+  if (typeof DATASETS[spec.kind] !== "function") return spec;
+  return { domain, ...spec, ...(needsReference ? {} : { needsReference }) } as DatasetSpec;
 }
+
+/** Whether a data set was made one whose references no verifier reads. */
+export const needsReference = (spec: DatasetSpec): boolean =>
+  !("needsReference" in spec && spec.needsReference === false);
 
 /**
  * Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left.
@@ -72,7 +80,7 @@ export function openDataset(
   admit?: Admission,
   validates = false,
 ): Promise<ProblemSource> {
-  const reader = readerOf(ofDomain(spec, options.domain));
+  const reader = readerOf(ofDomain(spec, options.domain, options.needsReference));
   const all = validates && spec.heldOut === undefined;
   return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
 }

@@ -7,6 +7,7 @@ export {
   type DatasetSpec,
   filterDataset,
   isDatasetKind,
+  needsReference,
   ofDomain,
   openBenchmark,
   parseDatasetSpec,

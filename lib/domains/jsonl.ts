@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RawRow } from "../data/raw-row.ts";
 import {
   type DatasetOptions,
   fill,
@@ -11,6 +12,7 @@ import {
 } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
 import { membersOf } from "../json-text.ts";
+import { ANSWER_COLUMNS, type AnswerColumn, type AskedColumn, answersIn, askedIn } from "./columns.ts";
 import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
 import { hiddenChoices } from "./hidden-choices.ts";
 import { askedForm } from "./math/read/asked-form.ts";
@@ -23,6 +25,12 @@ export interface JsonlOptions extends DatasetOptions {
   readonly verifier?: string | undefined;
 }
 
+/** Options, and what the recipe around the source says of it. */
+export interface JsonlReading extends JsonlOptions {
+  /** False where no verifier reads the reference: rows without an answer are problems too. Default true. */
+  readonly needsReference?: boolean | undefined;
+}
+
 const text = z.string().trim().min(1);
 /** OlympiadBench lists its answers, and its solutions. */
 const onlyOne = z.tuple([text], "not one answer").transform(([answer]) => answer);
@@ -32,47 +40,28 @@ const toolSchema = z.looseObject({
   function: z.looseObject({ name: text }),
 });
 const number = z.union([z.number(), z.bigint()]);
-/** Where a row may have its answer, the surest first. */
-const ANSWERS = ["final_answer", "answer", "solution", "ground_truth_solution"] as const;
-/** Of these, what is worked out and not the answer alone. */
-const WORKED: ReadonlySet<string> = new Set(["solution", "ground_truth_solution"]);
-const fields = z
-  .object({
-    question: text.optional(),
-    problem: text.optional(),
-    messages: z
-      .array(z.looseObject({ role: text, content: text }))
-      .min(1)
-      .optional(),
-    tools: z.array(toolSchema).min(1).optional(),
-    reference: z.unknown().optional(),
-    answer: z.union([text, number]).optional(),
-    final_answer: z.union([text, number, onlyOne]).optional(),
-    solution: z.union([text, solutions]).optional(),
-    ground_truth_solution: text.optional(),
-    family: text.optional(),
-    level: z.int().min(0).optional(),
-    gold: text.optional(),
-  })
-  .refine(
-    (row) => (row.question ?? row.problem ?? row.messages) !== undefined,
-    "neither question nor messages",
-  )
-  .refine(
-    (row) => row.reference !== undefined || ANSWERS.some((field) => row[field] !== undefined),
-    "neither reference nor answer",
-  );
+const fields = z.object({
+  tools: z.array(toolSchema).min(1).optional(),
+  reference: z.unknown().optional(),
+  answer: z.union([text, number]).optional(),
+  final_answer: z.union([text, number, onlyOne]).optional(),
+  solution: z.union([text, solutions]).optional(),
+  ground_truth_solution: text.optional(),
+  family: text.optional(),
+  level: z.int().min(0).optional(),
+  gold: text.optional(),
+});
+type Row = z.infer<typeof fields>;
+type Columns = Readonly<Record<string, unknown>>;
+
 /**
  * A field that holds null is as good as absent: sets put together from several have all columns in every row. So is an
- * answer that is blank, as DeepScaleR's solutions are where nobody wrote one.
+ * answer that is blank, as DeepScaleR's solutions are where none was written.
  */
-const rowSchema = z.preprocess(withoutBlanks, fields);
-type Row = z.infer<typeof rowSchema>;
-
 function withoutBlanks(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
   const isBlank = (field: string, value: unknown) =>
-    typeof value === "string" && value.trim() === "" && (ANSWERS as readonly string[]).includes(field);
+    typeof value === "string" && value.trim() === "" && ANSWER_COLUMNS.has(field);
   const entries = Object.entries(row);
   const isAbsent = ([field, value]: (typeof entries)[number]) => value === null || isBlank(field, value);
   return entries.some(isAbsent) ? Object.fromEntries(entries.filter((entry) => !isAbsent(entry))) : row;
@@ -85,13 +74,14 @@ export const jsonlOptions: OptionSchemas<JsonlOptions> = {
 };
 
 /**
- * Rows of the user's own, for any domain: `question` or `messages`, perhaps `tools` (JSON Schema, as chat templates take
- * them), and `reference`, what the verifier reads; `answer` is short for { answer }. Published shapes are read too:
- * `problem` for the question, `final_answer`, `answer`, and for the verifier `math` an answer after `####` or in a box, or
- * a `solution` (`ground_truth_solution`) that ends in one. Turns of an assistant at the end are left away. Optional: `family`, `level`, `gold` (a response that the verifier must accept).
+ * Rows of the user's own, for any domain: what is asked, perhaps `tools` (JSON Schema, as chat templates take them), and
+ * `reference`, what the verifier reads, or an answer, short for { answer }. columns.ts has the names that both may have;
+ * the column taken is said, and two that differ make the row bad. For the verifier `math` the answer is what follows
+ * `####`, or what a box holds, and a worked solution must end in one. Turns of an assistant at the end are left away.
+ * Optional: `family`, `level`, `gold` (a response that the verifier must accept).
  * Throws HONE_ERR_CONFIG where nothing says which domain it is.
  */
-export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOptions> {
+export function jsonl({ domain, verifier, needsReference = true }: JsonlReading): RowReader<JsonlOptions> {
   const [named, judge] = [domain ?? verifier, verifier ?? domain];
   if (named === undefined || judge === undefined) {
     throw new HoneError("HONE_ERR_CONFIG", "jsonl: nothing says which domain the rows are of", {
@@ -102,82 +92,126 @@ export function jsonl({ domain, verifier }: JsonlOptions): RowReader<JsonlOption
     domain: named,
     verifier: judge,
     options: jsonlOptions,
-    open({ template }) {
-      return (raw) => {
-        const row = readFields(rowSchema, raw.value);
-        if (isBad(row)) return row;
-        if (row.messages && turnsOf(row.messages).length === 0)
-          return { bad: "messages: only what an assistant said" };
-        const tools =
-          row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
-        const draft = draftOf(row, tools, template);
-        if (row.reference !== undefined) return draft;
-        const bad = hiddenChoices(raw.value, draft.question);
-        return bad === undefined ? withAnswer(draft, statedIn(row, raw.text), judge === "math") : { bad };
-      };
-    },
+    open:
+      ({ template }) =>
+      (raw) =>
+        outcomeOf(raw, { template, judge, needsReference }),
   };
 }
 
-/** Up to the turn that is to be answered: a recorded answer at the end (OpenR1-Math) is not shown to the policy. */
-function turnsOf(messages: Row["messages"] & {}): Row["messages"] & {} {
-  return messages.slice(0, messages.findLastIndex(({ role }) => role !== "assistant") + 1);
+interface Reading {
+  readonly template: string | undefined;
+  readonly judge: string;
+  readonly needsReference: boolean;
+}
+
+function outcomeOf(raw: RawRow, { template, judge, needsReference }: Reading): RowOutcome {
+  const columns = withoutBlanks(raw.value);
+  const row = readFields(fields, columns);
+  if (isBad(row)) return row;
+  const asked = askedIn(columns as Columns);
+  if (asked === undefined) return { bad: "row: neither question nor messages" };
+  if (isBad(asked)) return asked;
+  const tools = row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
+  const draft = draftOf({ ...row, asked }, tools, template);
+  if (row.reference !== undefined) return draft;
+  const answers = answersIn({ ...(columns as Columns), ...row }, raw);
+  const [answer] = answers;
+  if (answer === undefined) return needsReference ? { bad: "row: neither reference nor answer" } : draft;
+  const bad = hiddenChoices(raw.value, draft.question);
+  if (bad !== undefined) return { bad };
+  const other = judge === "math" ? otherAbility(columns as Columns, answer) : undefined;
+  return other ?? withAnswer(draft, answers, { judge, needsReference });
+}
+
+/** Of rows of verl's of which no mathematics is asked. */
+function otherAbility({ ability }: Columns, { column }: AnswerColumn): RowOutcome | undefined {
+  const isOther =
+    column === "reward_model.ground_truth" && typeof ability === "string" && !/^math/i.test(ability);
+  return isOther ? { leftOut: `ability ${ability}: not mathematics` } : undefined;
 }
 
 /** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
-function draftOf(row: Row, tools: string | undefined, template: string | undefined): RowDraft {
-  const { family = "jsonl", level = 0, gold } = row;
-  const messages = row.messages && turnsOf(row.messages);
-  const task = row.question ?? row.problem ?? messages!.map(({ content }) => content).join("\n\n");
+function draftOf(
+  row: Row & { readonly asked: AskedColumn },
+  tools: string | undefined,
+  template: string | undefined,
+): RowDraft {
+  const { family = "jsonl", level = 0, gold, asked } = row;
+  const { task, turns } = asked;
   const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
-  const structured = template === undefined && (messages !== undefined || tools !== undefined);
-  const asksAlone = messages === undefined && tools === undefined;
+  const structured = template === undefined && (turns !== undefined || tools !== undefined);
+  const asksAlone = turns === undefined && tools === undefined;
+  const messages = turns ?? [{ role: "user", content: task }];
   const draft = {
-    content: asksAlone ? contentOf(task) : JSON.stringify([turnsAs(messages, task), tools ?? null]),
+    content: asksAlone ? contentOf(task) : JSON.stringify([messages, tools ?? null]),
     question: template === undefined ? words : fill(template, words),
     family,
     level,
     reference: row.reference,
+    askedFrom: asked.column,
   };
   if (!structured && gold === undefined) return draft;
   return {
     ...draft,
-    ...(structured && { messages: turnsAs(messages, task), ...(tools !== undefined && { tools }) }),
+    ...(structured && { messages, ...(tools !== undefined && { tools }) }),
     ...(gold !== undefined && { gold: () => [gold] }),
   };
 }
 
 /** JSON of [[one turn of the user's], null]. */
 const contentOf = (task: string) => `[[{"role":"user","content":${JSON.stringify(task)}}],null]`;
-const turnsAs = (messages: Row["messages"], task: string) => messages ?? [{ role: "user", content: task }];
 
 interface Stated {
-  readonly field: (typeof ANSWERS)[number];
-  readonly text: string;
-}
-
-/** A number with more digits than its value has here, as the file writes it. */
-const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
-const SURE_DIGITS = 15;
-
-function statedIn(row: Row, json: string | undefined): Stated {
-  const field = ANSWERS.find((name) => row[name] !== undefined)!;
-  const text = String(row[field]);
-  const isCut = typeof row[field] === "number" && text.replace(/\D/g, "").length > SURE_DIGITS;
-  const written = isCut && json !== undefined ? membersOf(json).get(field)?.trim() : undefined;
-  return { field, text: written !== undefined && LONG_NUMBER.test(written) ? written : text };
+  readonly answer: unknown;
+  /** Where it was: "answer, after ####". */
+  readonly from: string;
 }
 
 /**
  * The draft with { answer }, and for mathematics a response that states it, for the verifier to accept: in the form that
  * the question asks for, else in a box.
  */
-function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): RowOutcome {
-  if (!isMath) return { ...draft, reference: { answer: text }, answerFrom: field };
-  const stated = statedAnswer(field, text, WORKED.has(field));
-  if (stated === undefined) return { bad: `${field}: states no answer, neither after #### nor in \\boxed` };
-  const { answer, from } = stated;
+function withAnswer(
+  draft: RowDraft,
+  answers: readonly AnswerColumn[],
+  { judge, needsReference }: Pick<Reading, "judge" | "needsReference">,
+): RowOutcome {
+  const isMath = judge === "math";
+  const stated = answers.map((one) =>
+    isMath ? mathIn(one) : { answer: textOf(one.value), from: one.column },
+  );
+  const [taken, ...others] = stated.filter((one): one is Stated => !isBad(one));
+  if (taken === undefined) return needsReference ? (stated[0] as { bad: string }) : draft;
+  const other = others.find(({ answer }) => JSON.stringify(answer) !== JSON.stringify(taken.answer));
+  if (other !== undefined)
+    return { bad: `${columnIn(taken)} and ${columnIn(other)}: both state the answer, and differ` };
+  if (!isMath) return { ...draft, reference: { answer: taken.answer }, answerFrom: taken.from };
+  return mathDraft(draft, taken);
+}
+
+const columnIn = ({ from }: Stated): string => from.split(",", 1)[0]!;
+
+/** Numbers and texts as text; any other value as it is. */
+const textOf = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+
+const severalAnswers = z.array(z.union([text, number]).transform(String)).min(1);
+
+function mathIn({ column, value, isWorked }: AnswerColumn): Stated | { readonly bad: string } {
+  if (Array.isArray(value)) {
+    const read = readFields(severalAnswers, value, column);
+    return isBad(read) ? read : { answer: read.length === 1 ? read[0] : read, from: column };
+  }
+  const known = textOf(value);
+  if (typeof known !== "string") return { bad: `${column}: invalid input, received ${typeof value}` };
+  const stated = statedAnswer(column, known, isWorked);
+  return stated ?? { bad: `${column}: states no answer, neither after #### nor in \\boxed` };
+}
+
+function mathDraft(draft: RowDraft, { answer, from }: Stated): RowDraft {
   const form = askedForm(promptOf(draft));
+  const first = String(Array.isArray(answer) ? answer[0] : answer);
   return {
     content: draft.content,
     question: draft.question,
@@ -186,8 +220,9 @@ function withAnswer(draft: RowDraft, { field, text }: Stated, isMath: boolean): 
     family: draft.family,
     level: draft.level,
     reference: form?.after === undefined ? { answer } : { answer, after: form.after },
+    askedFrom: draft.askedFrom!,
     answerFrom: form === undefined ? unasked(from) : from,
-    gold: draft.gold ?? (() => [form?.stated(answer) ?? `\\boxed{${answer}}`]),
+    gold: draft.gold ?? (() => [form?.stated(first) ?? `\\boxed{${first}}`]),
   };
 }
 

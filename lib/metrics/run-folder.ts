@@ -43,6 +43,8 @@ export interface RunManifest {
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
   /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
+  /** What became of the rows of data sets, and the columns they were read by, by domain and validation set. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The current time for chat templates (ISO 8601, UTC): when the run began, even in a later session. */
   readonly clock?: string | undefined;
   /** Seeds by use, e.g. {run: 0}. Decimal text where a seed may exceed 2^53. */

@@ -22,6 +22,7 @@ describe("a row", () => {
       family: "jsonl",
       level: 0,
       reference: { answer: "2" },
+      askedFrom: "question",
       answerFrom: "answer; the question does not ask for \\boxed",
     });
     expect(gold!()).toEqual(["\\boxed{2}"]); // what `math` must accept
@@ -160,4 +161,78 @@ test("the domain names the verifier and the other way round, and one of them mus
     verifier: "math",
   });
   expect(() => jsonl({ path: "x" })).toThrow("nothing says which domain");
+});
+
+describe("columns of other names", () => {
+  const user = (content: string) => ({ role: "user", content });
+
+  test("are read as question and answer, and said", () => {
+    const draft = read(
+      { prompt: "1+1?", ground_truth: "2" },
+      { template: "{task} Use \\boxed{}." },
+    ) as RowDraft;
+    expect(draft).toMatchObject({
+      content: JSON.stringify([[user("1+1?")], null]),
+      question: "1+1? Use \\boxed{}.",
+      reference: { answer: "2" },
+      askedFrom: "prompt",
+      answerFrom: "ground_truth",
+    });
+    expect(draft.gold!()).toEqual(["\\boxed{2}"]);
+    const turns = [{ role: "system", content: "Use \\boxed{}." }, user("1+1?")];
+    expect(read({ prompt: turns, answer: "2" })).toMatchObject({ messages: turns, askedFrom: "prompt" });
+  });
+
+  test("that state two answers make the row bad, and both are named", () => {
+    expect(read({ question: "q", answer: "2", ground_truth: "3" })).toEqual({
+      bad: "answer and ground_truth: both state the answer, and differ",
+    });
+    const worked = { question: "q", solution: "It is \\boxed{2}.", ground_truth: "2" };
+    expect(read(worked)).toMatchObject({ reference: { answer: "2" } });
+    expect(read({ ...worked, ground_truth: "3" })).toEqual({
+      bad: "solution and ground_truth: both state the answer, and differ",
+    });
+    // a solution that states no answer is no answer
+    const unstated = { ...worked, solution: "It is as plain as can be, as everybody sees at once." };
+    expect(read(unstated)).toMatchObject({ reference: { answer: "2" } });
+  });
+
+  test("may list several right answers for mathematics", () => {
+    const draft = read({ question: "q", ground_truth: ["1/2", 0.5] }) as RowDraft;
+    expect(draft.reference).toEqual({ answer: ["1/2", "0.5"] });
+    expect(draft.gold!()).toEqual(["\\boxed{1/2}"]);
+    expect(read({ question: "q", ground_truth: { a: 1 } })).toEqual({
+      bad: "ground_truth: invalid input, received object",
+    });
+    expect(read({ question: "q", ground_truth: { a: 1 } }, { domain: "mine" })).toMatchObject({
+      reference: { answer: { a: 1 } },
+    });
+  });
+
+  test("of verl's that ask no mathematics are left out", () => {
+    const row = { prompt: [user("q")], ability: "logic", reward_model: { ground_truth: "2" } };
+    expect(read(row)).toEqual({ leftOut: "ability logic: not mathematics" });
+    expect(read({ ...row, ability: "math" })).toMatchObject({ reference: { answer: "2" } });
+  });
+});
+
+describe("where no verifier reads the reference", () => {
+  const free = (row: unknown) =>
+    jsonl({ path: "x", domain: "math", needsReference: false }).open({ path: "x" })({
+      file: "x.jsonl",
+      row: 1,
+      value: row,
+    });
+
+  test("a row needs no answer", () => {
+    expect(free({ prompt: "Write a poem." })).toMatchObject({
+      question: "Write a poem.",
+      reference: undefined,
+      askedFrom: "prompt",
+    });
+    const unstated = { question: "q", solution: "It is as plain as can be, as everybody sees at once." };
+    expect(free(unstated)).toMatchObject({ question: "q", reference: undefined });
+    expect(free({ question: "q", answer: "2" })).toMatchObject({ reference: { answer: "2" } });
+    expect(free({ answer: "2" })).toEqual({ bad: "row: neither question nor messages" });
+  });
 });

@@ -116,6 +116,7 @@ export function prepareRunFolder(
     config: recipe,
     clock: clock.toISOString(),
     model: model.origin,
+    data: Object.fromEntries(asked.flatMap(([name, { report }]) => (report ? [[name, report]] : []))),
     modules: moduleHashes(recipeDemands(recipe, ["problems", "verifiers", "objective"])),
     seeds: { run: recipe.seed },
     versions: { hone: info.version, isa: info.isa, threads: info.threads },

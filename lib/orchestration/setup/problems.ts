@@ -1,4 +1,4 @@
-import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe, readsReference } from "../../config/index.ts";
 import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
 import {
   judgedBy,
@@ -6,6 +6,7 @@ import {
   openValidationSource,
   playedIn,
   rewardedBy,
+  rewardName,
 } from "../../domains/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import { HoneError } from "../../errors.ts";
@@ -56,12 +57,11 @@ async function openDomains(
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
   const plays = playsOf({ domains, evaluation });
-  for (const [ordinal, [domain, { source, verifier, reward, rewards }]] of Object.entries(
-    domains,
-  ).entries()) {
+  for (const [ordinal, [domain, one]] of Object.entries(domains).entries()) {
+    const { source, verifier, reward, rewards } = one;
     const held = heldOut?.get(domain);
     const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
-    const opened = await openProblemSource(source, place, admit);
+    const opened = await openProblemSource(source, ...rowsOf(place, one, admit));
     if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",
@@ -80,15 +80,28 @@ async function openSets(
   const sets = new Map<string, ValidationSet>();
   const first = Object.keys(domains).length;
   const plays = playsOf({ domains, evaluation });
-  for (const [
-    i,
-    [name, { source, verifier, reward, rewards, environment: _, episode: __, ...how }],
-  ] of Object.entries(evaluation.sets).entries()) {
-    const opened = await openValidationSource(source, { seed, ordinal: first + i, domain: name }, admit);
+  for (const [i, [name, set]] of Object.entries(evaluation.sets).entries()) {
+    const { source, verifier, reward, rewards, environment: _, episode: __, ...how } = set;
+    const place: SourceOptions = { seed, ordinal: first + i, domain: name };
+    const opened = await openValidationSource(source, ...rowsOf(place, set, admit));
     const by = { verifier, reward, rewards, play: plays.get(name) };
     sets.set(name, { ...how, source: judged(opened, name, by) });
   }
   return sets;
+}
+
+/**
+ * How rows are read and admitted. Where no verifier judges, rows need no answer, and the verifier that their domain is
+ * called like does not read the one they have.
+ */
+function rowsOf(
+  place: SourceOptions,
+  judges: Parameters<typeof readsReference>[0],
+  admit: Admission | undefined,
+): [SourceOptions, Admission | undefined] {
+  if (readsReference(judges)) return [place, admit];
+  const verifier = rewardName(place.domain!);
+  return [{ ...place, needsReference: false }, admit && ((problem) => admit({ ...problem, verifier }))];
 }
 
 type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards"> & {

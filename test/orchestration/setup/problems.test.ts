@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProblemSource } from "../../../lib/data/index.ts";
 import type { RewardFunction } from "../../../lib/domains/index.ts";
+import { admissionOf } from "../../../lib/orchestration/setup/admission.ts";
 import { openProblems } from "../../../lib/orchestration/setup/problems.ts";
 import { openVerifiers } from "../../../lib/orchestration/setup/resources.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -143,4 +144,41 @@ test("what a validation set asked is not trained on when the run goes on without
   ]);
   const after = await openProblems(smallRecipe({}, { domains: { math } }), { heldOut });
   expect(after.sources.get("math")!.report).toMatchObject({ training: 30, heldOut: 10 });
+});
+
+test("rows of prompts alone are problems where a reward of the recipe's judges, and not where a verifier does", async () => {
+  const path = join(dir, "prompts.jsonl");
+  const lines = Array.from({ length: 40 }, (_, i) => JSON.stringify({ prompt: `Write ${i} words.` }));
+  writeFileSync(path, lines.join("\n"));
+  const reward: RewardFunction = ({ reference }) => (reference === undefined ? 1 : 0);
+  const source = `jsonl:${path}`;
+  const admit = admissionOf({ rollouts: { maxPromptTokens: 99 }, verification: { modules: {} } }, {
+    mostTokens: () => 1,
+  } as never);
+  const opened = await openProblems(
+    smallRecipe(
+      {},
+      { domains: { math: { weight: 1, source, reward }, poems: { weight: 1, source, reward } } },
+    ),
+    { admit },
+  );
+  for (const domain of ["math", "poems"]) {
+    const problems = opened.sources.get(domain)!;
+    expect(problems.report).toMatchObject({
+      rows: 40,
+      bad: [],
+      leftOut: [],
+      questions: [{ reason: "prompt" }],
+    });
+    expect(problems.problem(0).reference).toEqual({
+      prompt: expect.stringMatching(/^Write/) as string,
+      verifier: domain,
+      reference: undefined,
+    });
+  }
+  const judged = smallRecipe({}, { domains: { math: { weight: 1, source } } });
+  await expect(openProblems(judged)).rejects.toThrow(/40 rows: row: neither reference nor answer/);
+  const rewards = { short: { weight: 1, reward }, right: { weight: 1, reward: "verifier" as const } };
+  const both = smallRecipe({}, { domains: { math: { weight: 1, source, rewards } } });
+  await expect(openProblems(both)).rejects.toThrow(/neither reference nor answer/);
 });

@@ -1,0 +1,222 @@
+import { z } from "zod";
+import { normalized } from "../data/content.ts";
+import { jsonAt, type RawRow } from "../data/raw-row.ts";
+import { isBad, readFields } from "../data/row-reader.ts";
+import type { ChatMessage } from "../records.ts";
+
+/*
+ * The names that published sets and users give to what a row asks and to its answer. Every reader of rows of one's own
+ * takes them from here, so that a name means the same in all of them.
+ */
+
+type Row = Readonly<Record<string, unknown>>;
+type Bad = { readonly bad: string };
+
+/** What a row asks, and the column that it was taken from. */
+export interface AskedColumn {
+  readonly column: string;
+  /** The words alone. */
+  readonly task: string;
+  /** The turns, where the column has turns; those of an assistant at the end are left away. */
+  readonly turns?: readonly ChatMessage[];
+}
+
+/** The answer of a row, and the column that it was taken from. */
+export interface AnswerColumn {
+  readonly column: string;
+  /** A text, a number as the file writes it, or any other JSON value. */
+  readonly value: unknown;
+  /** The column has a worked solution, of which not all can be the answer. */
+  readonly isWorked: boolean;
+}
+
+const text = z.string().trim().min(1);
+const turnsSchema = z.array(z.looseObject({ role: text, content: text })).min(1);
+const sharedTurnsSchema = z
+  .array(
+    z.union([
+      z.looseObject({ from: text, value: text }).transform(({ from, value }) => asTurn(from, value)),
+      z.looseObject({ role: text, content: text }),
+    ]),
+  )
+  .min(1);
+
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ["human", "user"],
+  ["gpt", "assistant"],
+  ["model", "assistant"],
+  ["chatgpt", "assistant"],
+  ["bing", "assistant"],
+  ["function", "tool"],
+  ["observation", "tool"],
+]);
+const asTurn = (from: string, value: string): ChatMessage => ({
+  role: ROLES.get(from) ?? from,
+  content: value,
+});
+
+type Read = (value: unknown, column: string, row: Row) => Omit<AskedColumn, "column"> | Bad;
+
+const readText: Read = (value, column) => {
+  const read = readFields(text, value, column);
+  return isBad(read) ? read : { task: read };
+};
+
+const readTurns =
+  (schema: z.ZodType<readonly ChatMessage[]>): Read =>
+  (value, column) => {
+    const read = readFields(schema, value, column);
+    if (isBad(read)) return read;
+    const turns = openTurns(read);
+    if (turns.length === 0) return { bad: `${column}: only what an assistant said` };
+    return { task: turns.map(({ content }) => content).join("\n\n"), turns };
+  };
+
+const messages = readTurns(turnsSchema as unknown as z.ZodType<readonly ChatMessage[]>);
+const conversations = readTurns(sharedTurnsSchema as unknown as z.ZodType<readonly ChatMessage[]>);
+const textOrTurns: Read = (value, column, row) =>
+  (typeof value === "string" ? readText : messages)(value, column, row);
+
+const instruction: Read = (value, column, row) => {
+  const read = readText(value, column, row);
+  const input = row["input"];
+  if (isBad(read) || typeof input !== "string" || input.trim() === "") return read;
+  return { task: `${read.task}\n\n${input.trim()}` };
+};
+
+/** Columns that say what is asked, the surest first. `question`, `problem` and `messages` are older than the others. */
+const QUESTIONS: readonly (readonly [column: string, read: Read])[] = [
+  ["question", readText],
+  ["problem", readText],
+  ["messages", messages],
+  ["prompt", textOrTurns],
+  ["query", readText],
+  ["instruction", instruction],
+  ["conversations", conversations],
+  ["responses_create_params.input", textOrTurns],
+];
+/** Columns that name one thing in two ways in published sets: the turns are asked, the text stands for them in words. */
+const BESIDE_MESSAGES: ReadonlySet<string> = new Set(["question", "problem"]);
+
+/** Up to the turn that is to be answered: a recorded answer at the end is not shown to the policy. */
+function openTurns<T extends ChatMessage>(turns: readonly T[]): readonly T[] {
+  return turns.slice(0, turns.findLastIndex(({ role }) => role !== "assistant") + 1);
+}
+
+/**
+ * What a row asks. Undefined where no column says it. Bad where the one column that does is of a wrong type, and where two
+ * columns say it differently: then both are named.
+ */
+export function askedIn(row: Row): AskedColumn | Bad | undefined {
+  let bad: Bad | undefined;
+  const found: AskedColumn[] = [];
+  for (const [column, read] of QUESTIONS) {
+    const value = valueAt(row, column);
+    if (value === undefined || value === null) continue;
+    const one = read(value, column, row);
+    if (isBad(one)) bad ??= one;
+    else found.push({ column, ...one });
+  }
+  // a row that is read by an older name is not refused for a column that happens to have a newer one
+  if (bad !== undefined && (found.length === 0 || isOfOlder(bad))) return bad;
+  const [first, ...others] = found;
+  if (first === undefined || others.length === 0) return first;
+  return chosen(first, others);
+}
+
+const isOfOlder = ({ bad }: Bad): boolean => /^(?:question|problem|messages)\b/.test(bad);
+
+function chosen(first: AskedColumn, others: readonly AskedColumn[]): AskedColumn | Bad {
+  const turns = [first, ...others].find(({ column }) => column === "messages");
+  const other = others.find(
+    (one) => !(one === turns && BESIDE_MESSAGES.has(first.column)) && !isSame(first, one),
+  );
+  if (other !== undefined)
+    return { bad: `${first.column} and ${other.column}: both say what is asked, and differ` };
+  return turns === undefined || turns === first ? first : { ...turns, task: first.task };
+}
+
+/** Whether two columns ask the same: in words, or one of them is the last turn of the other. */
+function isSame(one: AskedColumn, other: AskedColumn): boolean {
+  const words = wordings(one);
+  return wordings(other).some((wording) => words.includes(wording));
+}
+
+const wordings = ({ task, turns = [] }: AskedColumn): string[] =>
+  [task, ...turns.slice(-1).map(({ content }) => String(content))].map(normalized);
+
+/**
+ * Columns that state the answer, the surest first. Of the first four, which published sets have beside each other, the
+ * first that is there is taken; the last ones count only where no other is there.
+ */
+const ANSWERS: readonly {
+  readonly column: string;
+  readonly isWorked?: true;
+  readonly rank: "ordered" | "equal" | "last";
+}[] = [
+  { column: "final_answer", rank: "ordered" },
+  { column: "answer", rank: "ordered" },
+  { column: "solution", isWorked: true, rank: "ordered" },
+  { column: "ground_truth_solution", isWorked: true, rank: "ordered" },
+  { column: "ground_truth", rank: "equal" },
+  { column: "expected_answer", rank: "equal" },
+  { column: "reward_model.ground_truth", rank: "equal" },
+  { column: "verification_info.ground_truth", rank: "equal" },
+  { column: "metadata.expected_answer", rank: "last" },
+  { column: "label", rank: "last" },
+  { column: "gold_standard_solution", isWorked: true, rank: "last" },
+];
+
+/** Names of the columns of an answer that a blank text leaves empty. */
+export const ANSWER_COLUMNS: ReadonlySet<string> = new Set(ANSWERS.map(({ column }) => column));
+
+/** Every answer that a row states, the one to take first. Of "last" columns only the first, and only by itself. */
+export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
+  const found: AnswerColumn[] = [];
+  let isOrdered = false;
+  for (const { column, isWorked = false, rank } of ANSWERS) {
+    if (rank === "ordered" && isOrdered) continue;
+    if (rank === "last" && found.length > 0) continue;
+    const value = answerAt(row, column, raw);
+    if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) continue;
+    found.push({ column, value, isWorked });
+    isOrdered ||= rank === "ordered";
+  }
+  return found;
+}
+
+/** A number with more digits than its value has here, as the file writes it. */
+const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
+const SURE_DIGITS = 15;
+
+function answerAt(row: Row, column: string, raw: RawRow): unknown {
+  const path = column.split(".");
+  const value = valueAt(row, column);
+  if (typeof value === "string") return value.trim();
+  const isHidden = value === undefined && path.length > 1 && typeof row[path[0]!] === "string";
+  if (isHidden) return unpacked(jsonAt(raw, path));
+  if (typeof value !== "number" || String(value).replace(/\D/g, "").length <= SURE_DIGITS) return value;
+  const written = raw.text === undefined ? undefined : jsonAt(raw, path)?.trim();
+  return written !== undefined && LONG_NUMBER.test(written) ? written : value;
+}
+
+/** Of a column that holds JSON as text, a list or an object; anything else as its text. */
+function unpacked(json: string | undefined): unknown {
+  if (json === undefined || !/^\s*[[{]/.test(json)) return json?.trim();
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return json.trim();
+  }
+}
+
+/** What stands at "reward_model.ground_truth". */
+function valueAt(row: Row, column: string): unknown {
+  if (!column.includes(".")) return row[column];
+  return column
+    .split(".")
+    .reduce<unknown>(
+      (inner, key) => (typeof inner === "object" && inner !== null ? (inner as Row)[key] : undefined),
+      row,
+    );
+}
