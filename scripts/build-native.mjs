@@ -1,5 +1,6 @@
 // Builds the native core with cmake-js. npm install, node-gyp (binding.gyp) and `npx hone build` all end here.
-// HONE_CMAKE_ARGS="-DNAME=VALUE ..." overrides options; HONE_JOBS limits parallel compiles.
+// --cuda makes a machine without nvcc an error. HONE_CMAKE_ARGS="-DNAME=VALUE ..." overrides options; HONE_JOBS limits
+// parallel compiles. The addon goes to build/<config>/, where node-gyp-build prefers it to the package's prebuilt one.
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -15,11 +16,12 @@ const flag = process.argv.indexOf("--config");
 const config = (flag > 0 ? process.argv[flag + 1] : undefined) ?? process.env.HONE_BUILD_TYPE ?? "Release";
 // Every option every time: cmake-js keeps stale cache values otherwise.
 const options = {
-  HONE_CUDA: "AUTO",
+  HONE_CUDA: process.argv.includes("--cuda") ? "ON" : "AUTO",
   HONE_CUDA_SHIM: "OFF",
   HONE_GLOO: "AUTO",
   HONE_MARCH: "default",
   HONE_PCH: "OFF",
+  HONE_PORTABLE: "OFF",
   HONE_SANITIZE: "off",
   HONE_TESTS: "OFF",
   HONE_ADDON: "ON",

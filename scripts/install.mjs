@@ -1,4 +1,5 @@
-// npm's install step: build the native core here, or say exactly what is missing. Downloads nothing.
+// npm's install step. Takes the prebuilt CPU core of the package where it loads; builds the core here where nvcc is, so
+// that CUDA is compiled in, and where there is no prebuilt one. Says exactly what is missing. Downloads nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -53,14 +54,36 @@ function missingTools() {
   return missing;
 }
 
-if (prebuildLoads() || isBuiltForNpx()) process.exit(0);
+/** nvcc, looked for where CMakeLists.txt looks. */
+function hasNvcc() {
+  if ((process.env.HONE_CMAKE_ARGS ?? "").includes("-DHONE_CUDA=OFF")) return false;
+  const { CUDACXX, CUDA_PATH, CUDA_HOME, PATH = "" } = process.env;
+  const homes = [CUDA_PATH, CUDA_HOME, "/usr/local/cuda", "/opt/cuda"].filter(Boolean);
+  const files = [...PATH.split(path.delimiter), ...homes.map((home) => path.join(home, "bin"))];
+  return CUDACXX !== undefined || files.some((folder) => existsSync(path.join(folder, "nvcc")));
+}
+
+/** Ends the installation: with the prebuilt core where it loads, with an error where there is none. */
+function endWithout(reason, todo) {
+  console.error(`hone: ${reason}.`);
+  console.error(`      ${todo}`);
+  if (isPrebuilt) console.error("      The prebuilt core works meanwhile, on CPUs only.");
+  process.exit(isPrebuilt ? 0 : 1);
+}
+
+if (isBuiltForNpx()) process.exit(0);
+const isPrebuilt = prebuildLoads();
+const cuda = hasNvcc();
+if (isPrebuilt && !cuda) process.exit(0);
 const missing = missingTools();
 if (missing.length > 0) {
-  console.error(`hone: to build the native core, this machine lacks ${missing.join(", ")}.`);
-  console.error("      Debian/Ubuntu: apt-get install cmake g++ ninja-build");
-  process.exit(1);
+  const what = cuda ? "the native core with CUDA" : "the native core";
+  endWithout(
+    `to build ${what}, this machine lacks ${missing.join(", ")}`,
+    `Debian/Ubuntu: apt-get install cmake g++ ninja-build${isPrebuilt ? ", then npx hone build --cuda" : ""}`,
+  );
 }
-const build = spawnSync(process.execPath, [path.join(root, "scripts/build-native.mjs")], {
-  stdio: "inherit",
-});
-process.exit(build.status ?? 1);
+const script = path.join(root, "scripts/build-native.mjs");
+const build = spawnSync(process.execPath, [script], { stdio: "inherit" });
+if (build.status !== 0)
+  endWithout("the native core does not compile here", "The compiler's message is above.");

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import type { NativeInfo } from "../native/face.ts";
-import { packageVersion } from "../native/load.ts";
+import { addonFile, packageVersion } from "../native/load.ts";
 import { packageRoot } from "../package-root.ts";
 import { flow } from "../report/index.ts";
 import { choiceText, sandboxChoice } from "../sandbox/index.ts";
@@ -23,6 +23,8 @@ export interface Diagnosis {
   /** Which sandbox runs Python programs of the code domain, and why not a better one. */
   readonly sandbox: string;
   readonly native?: NativeInfo;
+  /** File of the native core, relative to the package. */
+  readonly file?: string;
   readonly build?: Readonly<Record<string, unknown>>;
   readonly problem?: string;
 }
@@ -45,7 +47,8 @@ export async function diagnose(): Promise<Diagnosis> {
     ? { build: JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown> }
     : {};
   try {
-    return { ...facts, ...build, native: (await import("../native/index.ts")).info() };
+    const native = (await import("../native/index.ts")).info();
+    return { ...facts, ...build, native, file: addonFile() };
   } catch (error) {
     return { ...facts, ...build, problem: explain(error) };
   }
@@ -53,7 +56,7 @@ export async function diagnose(): Promise<Diagnosis> {
 
 /** One block of at most `columns` that can be pasted into an issue. */
 export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
-  const { native, build, problem, ...facts } = diagnosis;
+  const { native, file, build, problem, ...facts } = diagnosis;
   const rows: [string, string][] = [
     ["hone", facts.hone],
     ["node", facts.node],
@@ -72,6 +75,7 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
       ["gloo", gloo.version ?? `not there${because(gloo.reason)}`],
     );
   }
+  if (file !== undefined) rows.push(["file", `${file}: ${originOf(file)}`]);
   for (const [name, value] of Object.entries(build ?? {})) {
     rows.push([`build.${name}`, typeof value === "string" ? value : JSON.stringify(value)]);
   }
@@ -83,6 +87,12 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
   return [...lines, ...(problem === undefined ? [] : ["", "the native core does not load:", problem])].join(
     "\n",
   );
+}
+
+/** Why this file of the core is the one that is used. */
+function originOf(file: string): string {
+  if (!file.startsWith("prebuilds")) return "built here, and preferred to a prebuilt one";
+  return "prebuilt for CPUs, and none is built here; npx hone build --cuda compiles CUDA into one beside it";
 }
 
 function ncclText({ version, capabilities = [] }: NativeInfo["nccl"]): string {

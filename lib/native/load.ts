@@ -29,10 +29,19 @@ export function binding(): NativeBinding {
   return cached;
 }
 
+interface NodeGypBuild {
+  (directory: string): NativeBinding;
+  path(directory: string): string;
+}
+
+const finder = (): NodeGypBuild => createRequire(import.meta.url)("node-gyp-build") as NodeGypBuild;
+
+/** The addon's file, relative to the package: of build/ where the core was built here, else of prebuilds/. */
+export const addonFile = (): string => path.relative(packageRoot(), finder().path(packageRoot()));
+
 function loadAddon(): NativeBinding {
   try {
-    const load = createRequire(import.meta.url)("node-gyp-build") as (directory: string) => NativeBinding;
-    return load(packageRoot());
+    return finder()(packageRoot());
   } catch (cause) {
     const message = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
     const hint = loadHint(message);

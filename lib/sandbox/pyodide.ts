@@ -62,6 +62,6 @@ function pyodideModule(): string | undefined {
 
 /** The addon that forks (csrc/sandbox). It lies beside the core's addon and contains nothing of the core. */
 const addonFile = (): string | undefined =>
-  ["Release", "Debug"]
-    .map((kind) => join(packageRoot(), "build", kind, "sandbox", "hone_sandbox.node"))
+  ["build/Release", "build/Debug", `prebuilds/${process.platform}-${process.arch}`]
+    .map((folder) => join(packageRoot(), folder, "sandbox", "hone_sandbox.node"))
     .find((file) => existsSync(file));

@@ -19,7 +19,8 @@ function script(name: string): () => Promise<number> {
 export const buildVerb: Verb = (hone, ends) => {
   hone
     .command("build")
-    .description("build the native core here")
+    .description("build the native core here; it is preferred to the package's prebuilt one")
+    .option("--cuda", "an error where nvcc is not found")
     .allowUnknownOption()
     .action(ends(script("build-native.mjs")));
 };

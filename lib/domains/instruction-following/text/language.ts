@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { packageRoot } from "../../../package-root.ts";
 import { isUpper } from "../../../python/text.ts";
 import { CounterRandom } from "../../../random.ts";
 
@@ -35,9 +36,18 @@ interface Profiles {
 
 let loaded: Profiles | undefined;
 
-/** Reads the language profiles of the langdetect package, once per process. */
+/**
+ * Folder of the langdetect package's profiles: in an installed package the copy that scripts/prepare.mjs makes, which
+ * spares an installation the 147 MB of Unicode tables that langdetect depends on and that are not read here.
+ */
+function profileFolder(): string {
+  const copy = join(packageRoot(), "dist/langdetect");
+  return existsSync(copy) ? copy : dirname(createRequire(import.meta.url).resolve("langdetect/package.json"));
+}
+
+/** Reads the language profiles, once per process. */
 export function loadLanguages(): Profiles {
-  loaded ??= readProfiles(dirname(createRequire(import.meta.url).resolve("langdetect/package.json")));
+  loaded ??= readProfiles(profileFolder());
   return loaded;
 }
 

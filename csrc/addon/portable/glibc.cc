@@ -1,0 +1,65 @@
+// Lets an addon that is linked against a newer glibc load on glibc 2.28 (CMakeLists.txt: HONE_PORTABLE). Compiled for the
+// published binaries only.
+//
+// The linker binds a function to its newest version. The functions of pthreads and of dlfcn got a second version with
+// glibc 2.34, when they moved into libc.so.6, and exp, log and pow with 2.29, without a change of what they return: these
+// are bound to their first version. Functions that glibc 2.28 does not export are defined here, hidden.
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+// Every reference to `name` goes to __wrap_name (-Wl,--wrap=name), which jumps to the version named.
+#if defined(__x86_64__)
+#define HONE_FIRST "GLIBC_2.2.5"
+#define HONE_BIND(name, version)                                                                                     \
+  asm(".text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ", @function\n"                  \
+      ".symver first_" #name ", " #name "@" version "\n__wrap_" #name ":\n  jmp *first_" #name "@GOTPCREL(%rip)\n"      \
+      ".size __wrap_" #name ", . - __wrap_" #name "\n")
+#elif defined(__aarch64__)
+#define HONE_FIRST "GLIBC_2.17"
+#define HONE_BIND(name, version)                                                                                     \
+  asm(".text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ", %function\n"                  \
+      ".symver first_" #name ", " #name "@" version "\n__wrap_" #name ":\n  b first_" #name "\n"                        \
+      ".size __wrap_" #name ", . - __wrap_" #name "\n")
+#else
+#error "HONE_PORTABLE: x86-64 and aarch64 only"
+#endif
+
+#define HONE_BOUND(name) HONE_BIND(name, HONE_FIRST);
+#include "glibc_bound.inc"
+#undef HONE_BOUND
+#if defined(__x86_64__)
+HONE_BIND(pthread_setname_np, "GLIBC_2.12");
+#else
+HONE_BIND(pthread_setname_np, HONE_FIRST);
+#endif
+
+extern "C" {
+/** glibc 2.32 sets it in processes of one thread; false is right in every process. */
+char __libc_single_threaded = 0;
+
+/** glibc 2.33. Of 64-bit systems struct stat is the kernel's. */
+int stat(const char* path, struct stat* found) {
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, found, 0));
+}
+int lstat(const char* path, struct stat* found) {
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW));
+}
+int fstat(int file, struct stat* found) { return static_cast<int>(syscall(SYS_fstat, file, found)); }
+int fstat64(int file, struct stat64* found) { return static_cast<int>(syscall(SYS_fstat, file, found)); }
+
+/** glibc 2.30. */
+pid_t gettid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+/** glibc 2.36; std::random_device calls it. */
+std::uint32_t arc4random() {
+  std::uint32_t value = 0;
+  while (getrandom(&value, sizeof(value), 0) != static_cast<ssize_t>(sizeof(value))) {
+  }
+  return value;
+}
+}

@@ -1,0 +1,82 @@
+// node scripts/prebuild.mjs [x64|arm64]: compiles the CPU core that the published package carries, into
+// prebuilds/linux-<arch>/, where node-gyp-build finds it. Links the C++ library statically and nothing newer than
+// glibc 2.28; refuses a binary whose symbols ask for more. arm64 is cross-compiled (apt-get install g++-aarch64-linux-gnu).
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const OLDEST_GLIBC = [2, 28];
+const PREFIX = { x64: "", arm64: "aarch64-linux-gnu-" };
+/** Libraries that every Node on Linux loads itself. */
+const ALLOWED = /^(?:libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libpthread\.so\.0|libdl\.so\.2|ld-linux-.*)$/;
+/** Target of the build, and its place below prebuilds/linux-<arch>/. */
+const ADDONS = [
+  ["hone.node", "hone-rl.glibc.node"],
+  ["hone_sandbox.node", "sandbox/hone_sandbox.node"],
+];
+
+function must(command, args, options = {}) {
+  const { status, error, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8", ...options });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `status ${status}`}`);
+  return stdout;
+}
+
+/**
+ * What keeps an addon from loading on Linux with glibc 2.28.
+ * @param symbols what `objdump -T` prints of it @param dynamic what `readelf -d` prints of it
+ */
+export function tooNew(symbols, dynamic) {
+  const versioned = [...symbols.matchAll(/\bGLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\w+)/g)]
+    .filter(([, major, minor]) => Number(major) - OLDEST_GLIBC[0] || Number(minor) > OLDEST_GLIBC[1])
+    .map(([, major, minor, name]) => `${name} of glibc ${major}.${minor}`);
+  const cxx = [...symbols.matchAll(/\b(?:GLIBCXX|CXXABI)_[\d.]+\)?\s+(\w+)/g)].map(
+    ([, name]) => `${name} of libstdc++.so.6`,
+  );
+  const libraries = [...dynamic.matchAll(/\(NEEDED\).*\[(.+)\]/g)]
+    .map(([, name]) => name)
+    .filter((name) => !ALLOWED.test(name));
+  return [...versioned, ...cxx, ...libraries];
+}
+
+function checked(file, prefix) {
+  const found = tooNew(must(`${prefix}objdump`, ["-T", file]), must(`${prefix}readelf`, ["-d", file]));
+  if (found.length > 0)
+    throw new Error(`${file} does not load on glibc 2.28: it asks for ${found.join(", ")}`);
+}
+
+export function prebuild(arch) {
+  const prefix = PREFIX[arch];
+  if (prefix === undefined)
+    throw new Error(`no prebuilt core for ${arch}: ${Object.keys(PREFIX).join(", ")}`);
+  const build = path.join(root, "build", `prebuild-${arch}`);
+  const cross =
+    prefix === ""
+      ? []
+      : [
+          "-DCMAKE_SYSTEM_NAME=Linux",
+          "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+          `-DCMAKE_CXX_COMPILER=${prefix}g++`,
+        ];
+  const options = ["-DHONE_PORTABLE=ON", "-DHONE_CUDA=OFF", "-DHONE_GLOO=OFF", ...cross];
+  const loud = { stdio: ["ignore", "inherit", "inherit"] };
+  must("cmake", ["-S", root, "-B", build, ...options], loud);
+  const jobs = process.env.HONE_JOBS ?? String(availableParallelism());
+  must("cmake", ["--build", build, "-j", jobs, "--target", "hone", "hone_sandbox_addon"], loud);
+  const folder = path.join(root, "prebuilds", `linux-${arch}`);
+  rmSync(folder, { recursive: true, force: true });
+  for (const [built, name] of ADDONS) {
+    const to = path.join(folder, name);
+    mkdirSync(path.dirname(to), { recursive: true });
+    copyFileSync(path.join(build, built), to);
+    must(`${prefix}strip`, ["--strip-unneeded", to]);
+    checked(to, prefix);
+  }
+  return folder;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  console.log(`hone: ${path.relative(root, prebuild(process.argv[2] ?? process.arch))} is built`);
+}
