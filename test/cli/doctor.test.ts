@@ -37,6 +37,19 @@ test("one block of aligned lines, with what was found or why not", () => {
   ]);
 });
 
+test("the core's file, with why it is the one that is used", () => {
+  const told = (file: string) =>
+    diagnosisText({ ...FACTS, file }, 200)
+      .split("\n")
+      .at(-1);
+  expect(told("build/Release/hone.node")).toBe(
+    "file      build/Release/hone.node: built here, and preferred to a prebuilt one",
+  );
+  expect(told("prebuilds/linux-x64/hone-rl.glibc.node")).toMatch(
+    /prebuilt for CPUs, and none is built here; npx hone build --cuda/,
+  );
+});
+
 test("of NCCL, the version and what is used of it, each with the version that brought it", () => {
   const native = {
     version: "1.2.3",
