@@ -1,4 +1,40 @@
-// What the C++ test programs are called and what ctest says of them.
+// What the C++ test programs are called, what ctest says of them, and of which sources all of them have passed.
+// node scripts/native-tests.mjs prints "passed" where these sources are the ones that the last whole run passed with,
+// "changed" where they are not.
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** What the result of the C++ tests and of nvcc depends on; the addon's own files are tested from TypeScript. */
+const SOURCES = ["CMakeLists.txt", "csrc", "test/csrc", "scripts/test.mjs", "scripts/cuda-resources.mjs"];
+const NOT_TESTED = /^csrc\/addon\//;
+/** Written by a whole run that passes, and committed. */
+export const PASSED = "test/csrc/passed.json";
+
+/** SHA-256 over names and contents of the sources. */
+export function sourcesHash(root) {
+  const files = SOURCES.flatMap((at) =>
+    at.includes(".")
+      ? [at]
+      : readdirSync(path.join(root, at), { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name))),
+  );
+  const hash = createHash("sha256");
+  for (const file of files.filter((name) => name !== PASSED && !NOT_TESTED.test(name)).sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+/** Whether all C++ tests have passed with the sources as they are. */
+export function havePassed(root) {
+  const file = path.join(root, PASSED);
+  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).sources === sourcesHash(root);
+}
 
 /** Targets of the programs of some rooms: "core/json.test.cc" -> "test_core_json", as CMakeLists.txt names them. */
 export function testPrograms(sources, rooms) {
@@ -44,4 +80,9 @@ export function skipLines(text) {
   for (const [, reason] of text.matchAll(/^ *skipped: (.+)$/gm))
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   return [...reasons].map(([reason, cases]) => `skipped ${cases}: ${reason}`);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+  console.log(havePassed(root) ? "passed" : "changed");
 }

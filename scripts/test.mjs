@@ -12,11 +12,20 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { stepTeller } from "./build-progress.mjs";
-import { countCases, programResult, skipLines, testPattern, testPrograms } from "./native-tests.mjs";
+import {
+  countCases,
+  PASSED,
+  programResult,
+  skipLines,
+  sourcesHash,
+  testPattern,
+  testPrograms,
+} from "./native-tests.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
-const sanitize = process.env.HONE_SANITIZE ?? "address,undefined";
+const SANITIZERS = "address,undefined";
+const sanitize = process.env.HONE_SANITIZE ?? SANITIZERS;
 const asked = process.env.HONE_TEST_NATIVE || "0";
 const rooms = /^([01]|only|compile|ran)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
@@ -91,6 +100,10 @@ async function nativeTests() {
   for (const line of skipLines(text)) console.log(line);
   console.log(`native: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   if (rooms.length === 0) writeFileSync(counted, JSON.stringify(count));
+  if (rooms.length === 0 && count.failed === 0 && sanitize === SANITIZERS) {
+    const passed = { sources: sourcesHash(root), passed: count.passed, skipped: count.skipped };
+    writeFileSync(path.join(root, PASSED), `${JSON.stringify(passed, null, 2)}\n`);
+  }
   return count;
 }
 

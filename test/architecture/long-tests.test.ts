@@ -21,11 +21,13 @@ test("a landing runs npm test with what is long; with HONE_CI_LONG everything", 
   const lines = read(".ci/run").split("\n");
   const known = lines.filter((line) => /\basked=|HONE_CI_LONG|HONE_TEST_ALL|HONE_TEST_FILES/.test(line));
   expect(known).toEqual([
+    expect.stringMatching(/^# commit keeps\) are not tested again.*HONE_CI_LONG does both\.$/),
+    expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then native=changed; fi$/),
     expect.stringMatching(/HONE_CI_LONG.*; then return 0; fi$/), // device programs, which need nvcc
     "asked=landing",
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG/),
     "  asked=1",
-    expect.stringMatching(/^HONE_TEST_ALL=\$asked HONE_TEST_NATIVE=ran npm test /),
+    expect.stringMatching(/^HONE_TEST_ALL=\$asked HONE_TEST_NATIVE=\$counted npm test$/),
   ]);
   expect(lines.indexOf("fi", lines.indexOf("  asked=1"))).toBe(lines.indexOf("  asked=1") + 1);
   expect(levels("landing")).toEqual({ long: true, longest: false });

@@ -4,13 +4,13 @@ import { clusterStages, shapeOf } from "../../lib/cli/cluster-check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { isForAgents } from "../../lib/config/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const check = (...args: readonly string[]) =>
   spawnSync(process.execPath, [...HONE, "check", ...args], { cwd: ROOT, encoding: "utf8" });
 
-test.runIf(long)(
+test.runIf(longest)(
   "apriel-15b is sound as 72 processes on 8 nodes, which is said apart from what runs here",
   () => {
     const { status, stdout, stderr } = check("recipes/apriel-15b.ts", "--launch", "--json");

@@ -4,10 +4,10 @@ import { code } from "../../lib/domains/code/verify.ts";
 import { sandboxChoice } from "../../lib/sandbox/index.ts";
 import { codeStatements } from "../fixtures/code-statements.ts";
 import { Dice } from "../fixtures/math-dice.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 
 /** Seven draws are over 400 programs; one of them is what `npm test` has time for. */
-const ROUNDS = long ? 7 : 1;
+const ROUNDS = longest ? 7 : 1;
 const AT_ONCE = 4;
 /** Share of right programs that may be refused. */
 const MOST_REFUSED = 0.02;

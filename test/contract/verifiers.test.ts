@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { loadBuiltIn, VERIFIERS } from "../../lib/domains/index.ts";
 import type { ScoredVerdict } from "../../lib/records.ts";
 import { sandboxChoice } from "../../lib/sandbox/index.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { examplesFor, respond } from "./examples.ts";
 
 // What every registered verifier must do, whatever it judges.
@@ -155,7 +155,7 @@ describe.each(loaded)("verifier $name", (verifier) => {
           expect(await judge(respond(answer), structuredClone(reference))).toEqual(verdict);
         }
       }),
-      { numRuns: long ? 60 : 10 },
+      { numRuns: longest ? 60 : 10 },
     );
   });
 

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { applyPage } from "./page-diffs.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -43,7 +43,7 @@ beforeAll(() => {
   compile(UNCHANGED);
 }, 300_000);
 
-test.runIf(long)(
+test.runIf(longest)(
   "the loss of the page passes its tests",
   () => {
     compile(CHANGED);
@@ -54,7 +54,7 @@ test.runIf(long)(
   300_000,
 );
 
-test.runIf(long).each([
+test.runIf(longest).each([
   ["with 1/n_i left out", "return 1.0 / (sequences * double(n));", "return 1.0 / sequences;"],
   [
     "with its sign flipped",

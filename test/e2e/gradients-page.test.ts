@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, writeRunManifest } from "../../lib/metrics/index.ts";
 import { smallRun, temporary } from "../live/live-run.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -162,7 +162,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     await page.close();
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "colours tell the sign, blue above and orange below 0; strips have a place for every measurement",
     async () => {
       const dir = measuredRun(42);
@@ -195,7 +195,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     },
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a measurement that arrives is shown, unless the reader looks at another step",
     async () => {
       const dir = measuredRun(10);
@@ -228,7 +228,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     },
   );
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a run that measures nothing says how to, and a run that does is in report.html too",
     async () => {
       await using live = await LiveServer.open([smallRun(3)]);
@@ -244,7 +244,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     },
   );
 
-  test.runIf(long).each([
+  test.runIf(longest).each([
     [400, "light"],
     [400, "dark"],
     [2000, "dark"],

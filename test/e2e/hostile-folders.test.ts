@@ -21,7 +21,7 @@ import { program } from "../../lib/cli/program.ts";
 import { LiveServer } from "../../lib/live/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { HONE } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { CASES, FOLDERS, OTHERS, OWN_PROCESS, placesOf } from "./folder-cases.ts";
 import {
@@ -98,7 +98,7 @@ native.each(Object.entries(CASES).filter(([, { apart }]) => !apart))(
 const EVIL = (name: string) =>
   `data:text/javascript,${encodeURIComponent(`import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(at("marks", name))}, "");`)}`;
 
-native.each([
+const PLACES: readonly [field: string, change: (c: Config) => void][] = [
   ["verification.modules", (c: Config) => Object.assign(c.verification, { modules: { own: EVIL("data") } })],
   ["a source", (c: Config) => Object.assign(c.domains.words, { source: EVIL("data") })],
   ["a reward", (c: Config) => Object.assign(c.domains.math, { reward: EVIL("data") })],
@@ -107,7 +107,8 @@ native.each([
     (c: Config) => Object.assign(c.objective, { slopes: { module: EVIL("data"), sha256: "0".repeat(64) } }),
   ],
   ["an environment", (c: Config) => Object.assign(c.domains.words, { environment: at("source.mjs") })],
-])(
+];
+native.each(longest ? PLACES : PLACES.slice(0, 1))(
   "a data: URL, or a module where none belongs, is refused with --trust too: %s",
   (_, change) => {
     const dir = tampered(change);

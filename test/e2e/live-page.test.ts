@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
 import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
@@ -368,12 +368,13 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test.each([
+  const screens = [
     [400, "light"],
     [400, "dark"],
     [1000, "light"],
     [2000, "dark"],
-  ] as const)(
+  ] as const;
+  test.each(longest ? screens : screens.slice(0, 1))(
     "at %i pixels, %s: nothing sticks out, and every chart is painted in the theme's colours",
     async (width, colorScheme) => {
       writeStatus(synthetic);

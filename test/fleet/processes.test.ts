@@ -106,7 +106,7 @@ test.each([
   expect(seen.sort()).toEqual(gpus);
 });
 
-test(
+test.runIf(longest)(
   "an actor that is stopped before its first sign of life is ended, and another has its place",
   async () => {
     const faults = readFaults("actor.1@t=0s:sigstop");

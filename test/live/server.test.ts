@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
 import { addStep, smallRun, writeStatus } from "./live-run.ts";
@@ -90,7 +91,7 @@ test("what a stranger says ends no run, and who says half of it is let go long b
 /** So much that no system's buffers take it all. */
 const MOST_BYTES = 12 << 20;
 
-test(
+test.runIf(longest)(
   "who asks for files or a stream and never reads is let go, or has an answer and asks no more; who listens is not",
   async () => {
     await using live = await LiveServer.open([smallRun(1)]);

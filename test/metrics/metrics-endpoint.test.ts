@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { MetricsEndpoint } from "../../lib/metrics/index.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
 
@@ -58,7 +59,7 @@ test("what a stranger says ends no process, and who says half of it or nothing k
   endpoint.close();
 });
 
-test(
+test.runIf(longest)(
   "who asks and never reads is let go",
   async () => {
     const text = "x 1\n".repeat(1 << 18);

@@ -3,7 +3,7 @@ import { defineRecipe, type Recipe, type RecipeInput } from "../../lib/config/in
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { expectFit, type MemoryPlan, planMemory } from "../../lib/plan/index.ts";
 import { measureMemory } from "../../lib/plan/memory.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const APRIEL = JSON.stringify(PUBLISHED_CONFIGS["ServiceNow-AI/Apriel-1.5-15b-Thinker"]);
@@ -143,7 +143,7 @@ test("what recompute saves is what the activations shrink by", () => {
   expect([kept!.recomputeSaves, again!.recomputeSaves]).toEqual([saved, saved]);
 });
 
-test.runIf(long)("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
+test.runIf(longest)("a recipe whose device is the CPU is planned for it, whatever hardware it names", () => {
   const recipe = { ...apriel({ recompute: false, sharding: undefined } as object), device: "cpu" } as const;
   const plan = measureMemory(recipe, TINY, machine);
   expect(plan).toMatchObject({ device: "CPU", capacity: machine.memory });
@@ -151,7 +151,7 @@ test.runIf(long)("a recipe whose device is the CPU is planned for it, whatever h
   expect(measureMemory(recipe, TINY, machine, 2 ** 30)).toMatchObject({ device: "H100", capacity: 2 ** 30 });
 });
 
-test.runIf(long)(
+test.runIf(longest)(
   "for a GPU that nothing names it is this machine's; what is asked for, then the recipe, come before it",
   () => {
     const gpu = { name: "A100", memory: 40 * 2 ** 30 };
@@ -209,7 +209,7 @@ test("a reference policy is a trainer more, that divides as the first does and o
   expect(reference).toBeLessThan(14_428_902_400 * 2);
 });
 
-test.runIf(long)(
+test.runIf(longest)(
   "on the CPU a reference policy is a second trainer that only scores: no gradients, no moments",
   () => {
     const plain = smallRecipe();

@@ -119,7 +119,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     "class Last:\n  def __del__(self):\n    while True: pass\nLast()",
   ];
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "48 runs that take for ever end at their limit, those of each program within 100 ms, but for a machine's hiccup",
     {
       timeout: patient(120_000),

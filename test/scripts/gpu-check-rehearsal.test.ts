@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { folder, machine, packed, passes } from "./gpu-check-machine.js";
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +14,7 @@ describe("a device that does not answer", () => {
   const sleeper = "exec sleep 60";
   const impatient = { HONE_GPU_CHECK_SECONDS: "1" };
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a hang, a crash and a failure cost no later program, and the portable kernels follow by themselves",
     () => {
       const portable = (otherwise: string) =>
@@ -67,7 +67,7 @@ describe("a device that does not answer", () => {
     expect(rows("portable")[0]).toMatchObject({ program: "test_kernels_cuda_matmul", status: "passed" });
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "when a part's time ends in its middle, the rest is left out by name",
     () => {
       const name = "packs_meant_for_a_step_that_is_skipped_are_not_published";
@@ -107,7 +107,7 @@ describe("a device that does not answer", () => {
     PATH=/usr/bin:/bin tar "\${before[@]}" "$1" "$whole" "\${@:3}"
     head -c 100 "$whole" >"$2"; sleep 0.1; cp "$whole" "$2"; rm "$whole"`;
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "killed at any moment, it leaves a summary and an archive that can be read, and can go on",
     async () => {
       const names = ["a", "b", "c"].map((name) => `test_kernels_cuda_${name}`);

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { folder, machine, passes, skips } from "./gpu-check-machine.js";
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ describe("scripts/gpu-check.sh", () => {
     );
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a part that fails makes it 1 and says with what; a configuration that fails is tried again from nothing",
     () => {
       const cmake = 'echo "$PWD" >>"$HOME/calls"; echo no such thing; exit 4';
@@ -88,7 +88,7 @@ describe("the tests on a GPU", () => {
     expect(summary().parts[0]?.reason).toMatch(/^exit 1: failed test_kernels_cuda_tma/);
   });
 
-  test.runIf(long).each([
+  test.runIf(longest).each([
     ["9.0", "no device", 1],
     ["9.0", "no Hopper", 1],
     ["9.0", "no golden data", 0],
@@ -101,19 +101,19 @@ describe("the tests on a GPU", () => {
     expect(machine(name, built, {}, capability).check("--part", "tests")).toBe(status);
   });
 
-  test.runIf(long)("who asks for the portable kernels on a Hopper does without Hopper's", () => {
+  test.runIf(longest)("who asks for the portable kernels on a Hopper does without Hopper's", () => {
     const env = { HONE_CUDA_PORTABLE: "1" };
     const { check } = machine("portable", { test_kernels_cuda_tma: skips("no Hopper") }, {}, "9.0", env);
     expect(check("--part", "tests")).toBe(0);
   });
 
-  test.runIf(long)("without a list of programs nothing is tested, and that fails", () => {
+  test.runIf(longest)("without a list of programs nothing is tested, and that fails", () => {
     const { check, summary } = machine("no ctest", { test_core_json: passes(["a"]) }, { ctest: "exit 1" });
     expect(check("--part", "tests")).toBe(1);
     expect(summary().parts[0]?.reason).toBe("exit 1: FAIL ctest lists no programs");
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "a program of this checkout that is not built fails; one of an older checkout is not run",
     () => {
       const { check, rows } = machine(
@@ -129,7 +129,7 @@ describe("the tests on a GPU", () => {
     },
   );
 
-  test.runIf(long)("libraries that pip installed are where the programs look", () => {
+  test.runIf(longest)("libraries that pip installed are where the programs look", () => {
     const place = join(folder, "site-packages/nvidia/nccl/lib");
     const { check, rows } = machine(
       "wheels",
@@ -149,7 +149,7 @@ describe("the sanitizers", () => {
     `[[ "$1" == --version ]] && exit\necho "${report}"\necho "========= RACECHECK SUMMARY: 1 hazard displayed"\n${passes(["a"])}\n[[ "$*" == *"--tool $TOOL"* ]] && exit 9 || exit 0`;
   const race = (kernel: string) => `========= Error: Race reported between Write access at ${kernel}+0x10`;
 
-  test.runIf(long).each([
+  test.runIf(longest).each([
     ["racecheck", race("product_sm90_kernel"), 3, "judge"],
     ["racecheck", race("add_pieces_kernel"), 1, "failed"],
     ["memcheck", "========= Invalid __global__ write of size 2 bytes", 1, "failed"],
@@ -161,7 +161,7 @@ describe("the sanitizers", () => {
     expect(rows(tool)).toMatchObject([{ program: "test_kernels_cuda_matmul", status: verdict }]);
   });
 
-  test.runIf(long)("what finds nothing passes, and what checked nothing does not", () => {
+  test.runIf(longest)("what finds nothing passes, and what checked nothing does not", () => {
     const tools = { "compute-sanitizer": 'while [[ "$1" == --* ]]; do shift 2 || exit; done; exec "$@"' };
     expect(machine("clean", built, tools).check("--part", "memcheck", "--part", "racecheck")).toBe(0);
     const idle = { test_kernels_cuda_matmul: skips("no device") };
@@ -208,7 +208,7 @@ describe("promises, benches and the summary", () => {
     expect(list.trim().split("\n")).toHaveLength(16);
   });
 
-  test.runIf(long)("what tests has just run is not run again for the promises", () => {
+  test.runIf(longest)("what tests has just run is not run again for the promises", () => {
     const name = "packs_meant_for_a_step_that_is_skipped_are_not_published";
     const once = `${passes([name])}; echo ran >>"$0.runs"`;
     const { check, rows, out } = machine("once", { test_contract_cuda_packs: once });
@@ -220,7 +220,7 @@ describe("promises, benches and the summary", () => {
     expect(readFileSync(runs, "utf8")).toBe("ran\nran\n");
   });
 
-  test.runIf(long)("rows of a bench that breaks off are kept, and so are those of the next", () => {
+  test.runIf(longest)("rows of a bench that breaks off are kept, and so are those of the next", () => {
     const line = (name: string) => `echo '{"bench": "${name}", "name": "'$HONE_CUDA_PORTABLE'"}'`;
     const good = (name: string) => `${line(name)}; ${line(name)}`;
     const names = ["attention", "lm_head", "rows", "model"];
@@ -247,7 +247,7 @@ describe("promises, benches and the summary", () => {
     );
   });
 
-  test.runIf(long)("a bench that prints nothing but its device has measured nothing", () => {
+  test.runIf(longest)("a bench that prints nothing but its device has measured nothing", () => {
     const names = ["gemm", "attention", "lm_head", "rows", "model"];
     const idle = Object.fromEntries(
       names.map((name) => [`bench_cuda_${name}`, `echo '{"bench": "${name}"}'`]),
@@ -257,7 +257,7 @@ describe("promises, benches and the summary", () => {
     expect(summary().parts[0]?.reason).toBe("exit 1: FAIL gemm: it measured nothing");
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "parts of an earlier call with the same folder stay in the summary, in the order of parts",
     () => {
       const tools = { nvcc: "exit 0", cmake: "exit 0" };

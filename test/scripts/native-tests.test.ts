@@ -1,8 +1,12 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as native from "../../scripts/native-tests.mjs";
 
-const { countCases, programResult, skipLines, testPattern, testPrograms } = native;
+const { countCases, havePassed, PASSED, programResult, skipLines, sourcesHash, testPattern, testPrograms } =
+  native;
 
 test("programs of rooms are called as CMake calls them", () => {
   const sources = [
@@ -52,4 +56,36 @@ test("reasons of skips are said once, with how many", () => {
     "skipped 2: no golden data",
     "skipped 1: no Hopper",
   ]);
+});
+
+test("sources that passed are known by their names and contents; any change asks for another run", () => {
+  const root = mkdtempSync(join(tmpdir(), "hone-passed-"));
+  const write = (file: string, text: string) => {
+    mkdirSync(join(root, file, ".."), { recursive: true });
+    writeFileSync(join(root, file), text);
+  };
+  for (const file of ["CMakeLists.txt", "scripts/test.mjs", "scripts/cuda-resources.mjs", "csrc/core/a.cc"])
+    write(file, "1");
+  write("csrc/addon/addon.cc", "1");
+  write("test/csrc/core/a.test.cc", "1");
+  expect(havePassed(root)).toBe(false);
+  write(PASSED, JSON.stringify({ sources: sourcesHash(root) }));
+  expect(havePassed(root)).toBe(true);
+  write("csrc/addon/addon.cc", "2");
+  expect(havePassed(root)).toBe(true);
+  for (const [file, text] of [
+    ["csrc/core/a.cc", "2"],
+    ["csrc/core/b.cc", ""],
+    ["test/csrc/core/a.test.cc", "2"],
+    ["CMakeLists.txt", "2"],
+  ] as const) {
+    const before = mkdtempSync(join(tmpdir(), "hone-passed-"));
+    cpSync(root, before, { recursive: true });
+    write(file, text);
+    expect(havePassed(root), file).toBe(false);
+    rmSync(root, { recursive: true });
+    cpSync(before, root, { recursive: true });
+    rmSync(before, { recursive: true });
+  }
+  rmSync(root, { recursive: true });
 });

@@ -4,7 +4,7 @@ import { chooseMachine } from "../../lib/cli/simulate.ts";
 import { CARDS, PAPER_ANSWERS } from "../../lib/simulate/assumptions.ts";
 import { machineSchema } from "../../lib/simulate/machine.ts";
 import { simulate } from "../../lib/simulate/simulation.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { machineOf } from "./machines.ts";
 
 test("the paper's five domains have answers that a machine takes, and cards their data sheets", () => {
@@ -28,7 +28,7 @@ const PAPER = [
   "seed=1",
 ];
 
-test.runIf(long)(
+test.runIf(longest)(
   "apriel-15b as it names its machines comes to the paper's figures",
   { timeout: 300_000 },
   async () => {

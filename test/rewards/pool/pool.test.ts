@@ -132,7 +132,7 @@ const HEAPS: readonly (readonly [whose: string, verifier: string, heapMb: number
   ["its verifier's own", "roomy", 80],
   ["the pool's", "patient", 48],
 ];
-test.each(long ? HEAPS : HEAPS.slice(0, 1))(
+test.each(longest ? HEAPS : HEAPS.slice(0, 1))(
   "a completion that fills a heap of %s size, in two workers, scores 0",
   async (_, verifier, heapMb) => {
     const { verdicts, crashes } = await withPatient("hoard", verifier);
@@ -142,7 +142,7 @@ test.each(long ? HEAPS : HEAPS.slice(0, 1))(
   },
 );
 
-test.each(long ? ["long", "array", "buffers"] : ["array"])(
+test.each(longest ? ["long", "array", "buffers"] : ["array"])(
   "a completion that fills memory with %s things costs two processes, not this one",
   async (command) => {
     const { verdicts, crashes } = await withPatient(command);
