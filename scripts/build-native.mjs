@@ -1,6 +1,8 @@
 // Builds the native core with cmake-js. npm install, node-gyp (binding.gyp) and `npx hone build` all end here.
 // --cuda makes a machine without nvcc an error. HONE_CMAKE_ARGS="-DNAME=VALUE ..." overrides options; HONE_JOBS limits
 // parallel compiles. The addon goes to build/<config>/, where node-gyp-build prefers it to the package's prebuilt one.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -43,6 +45,9 @@ async function run(...args) {
   const status = await runTelling(process.execPath, [cmakeJs, ...args, ...flags], env);
   if (status !== 0) process.exit(status);
 }
+// The published package has its C++ sources as one archive: most installations never look at them.
+if (!existsSync(path.join(root, "csrc")))
+  spawnSync("tar", ["-xzf", "csrc.tgz"], { cwd: root, stdio: "inherit" });
 discardForeignCache(build, root);
 await run("configure");
 await run("build", "-p", String(process.env.HONE_JOBS ?? availableParallelism()));

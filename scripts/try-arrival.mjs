@@ -1,10 +1,9 @@
 // npm run arrival: what a newcomer meets, timed and counted. Installs the packed package into an empty folder, with a
 // PATH that has Node, npm and the shell's tools but no compiler, and prints a table: what was found, and the bar.
 // Exits with 1 where something does not work; a time above its bar is marked, since machines differ.
-// Needs dist/ (npm run build:ts), the registry, and what scripts/prebuild.mjs needs where prebuilds/ is not there.
+// Needs dist/ (npm ci), the registry, and a compiler where prebuilds/ is not there.
 import { spawnSync } from "node:child_process";
 import {
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { prebuild } from "./prebuild.mjs";
+import { packPackage } from "./package.mjs";
 import { readSteps } from "./try-readme.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -67,14 +66,6 @@ function toolsOnly(work) {
   return { ...process.env, PATH: bin, npm_config_cache: path.join(work, "npm-cache") };
 }
 
-/** Packs the package; its tarball and the files in it. */
-function pack(work) {
-  if (!existsSync(path.join(root, `prebuilds/linux-${process.arch}`))) prebuild(process.arch);
-  const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", work];
-  const [{ filename, entryCount }] = JSON.parse(must("npm", args, { cwd: root }));
-  return { tarball: path.join(work, filename), files: entryCount };
-}
-
 /** The README's own example, whose recipe is checked and run. */
 function writeExample(folder) {
   const { files, typed } = readSteps(readFileSync(path.join(root, "README.md"), "utf8"));
@@ -84,17 +75,18 @@ function writeExample(folder) {
 
 const least = (values) => Math.min(...values);
 
-function arrive(work) {
+async function arrive(work) {
   const rows = [];
   const row = (what, value, unit, bar) => rows.push({ what, value, unit, bar });
-  const { tarball, files } = pack(work);
-  row("files in the tarball", files, "", 400);
+  const { filename, size, entryCount } = await packPackage(work);
+  row("tarball", size / 1e6, "MB");
+  row("files in it", entryCount, "", 400);
   const folder = path.join(work, "newcomer");
   mkdirSync(folder);
   writeExample(folder);
   const here = { cwd: folder, env: toolsOnly(work) };
   must("npm", ["init", "-y"], here);
-  const install = timed("npm", ["install", "--no-audit", "--no-fund", tarball], here);
+  const install = timed("npm", ["install", "--no-audit", "--no-fund", path.join(work, filename)], here);
   const check = timed("npx", ["hone", "check", "recipe.mjs"], here);
   row("npm install, empty cache", install.seconds, "s");
   row("the first npx hone check", check.seconds, "s");
@@ -118,7 +110,7 @@ function line({ what, value, unit, bar }) {
 
 const work = mkdtempSync(path.join(tmpdir(), "hone-arrival-"));
 try {
-  for (const row of arrive(work)) console.log(line(row));
+  for (const row of await arrive(work)) console.log(line(row));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

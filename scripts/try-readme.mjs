@@ -9,6 +9,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { packPackage } from "./package.mjs";
 import { CASE_LINES, differences } from "./sandbox-cases.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -44,16 +45,13 @@ function must(command, args, options = {}) {
 const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 
 /** The package as npm would publish it, installed into an empty folder; the addon is the one built here. */
-function installPacked(work) {
-  const name = must("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", work])
-    .trim()
-    .split("\n")
-    .at(-1);
+async function installPacked(work) {
+  const { filename } = await packPackage(work, { prebuilt: false });
   const folder = path.join(work, "newcomer");
   mkdirSync(folder);
   must("npm", ["init", "-y"], { cwd: folder });
   const env = { ...process.env, HONE_SKIP_NATIVE: "1" };
-  must("npm", ["install", ...NPM, path.join(work, name)], { cwd: folder, env });
+  must("npm", ["install", ...NPM, path.join(work, filename)], { cwd: folder, env });
   for (const built of ["Release/hone.node", "Release/sandbox", "build-info.json"]) {
     const to = path.join(folder, "node_modules/hone-rl/build", built);
     cpSync(path.join(root, "build", built), to, { recursive: true });
@@ -140,7 +138,7 @@ async function main() {
   const work = mkdtempSync(path.join(tmpdir(), "hone-readme-"));
   try {
     const nodes = installNodes(work);
-    const folder = installPacked(work);
+    const folder = await installPacked(work);
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
     const [oldest, ...others] = NODES.map((version) => {
       const own = path.join(work, `newcomer-${version}`);
