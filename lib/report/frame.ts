@@ -27,6 +27,8 @@ export interface FrameState {
   readonly elapsedSeconds: number;
   /** A few words of the phase itself, e.g. "loss 0.412". */
   readonly note: string;
+  /** Whether the phase has ended, done or stopped: no time is left then. */
+  readonly isOver?: boolean;
   readonly domains: readonly string[];
   readonly steps: readonly StepRecord[];
   /** Of the run; none where that is not known. */
@@ -60,7 +62,8 @@ export function renderFrame(state: FrameState, room: number, style: Style): stri
 function headline(state: FrameState, columns: number, style: Style): string {
   const left = ` ${style.bold(state.title)}  ${state.phase} ${state.done}/${state.total}  ${state.note}`;
   const perUnit = state.elapsedSeconds / Math.max(1, state.done);
-  const eta = state.done > 0 ? `ETA ${duration(perUnit * (state.total - state.done))}` : "";
+  const hasRest = state.done > 0 && state.isOver !== true;
+  const eta = hasRest ? `ETA ${duration(perUnit * (state.total - state.done))}` : "";
   const right = style.dim(`${duration(state.elapsedSeconds)}  ${eta} `);
   return padEnd(left, columns - width(right)) + right;
 }
@@ -142,7 +145,8 @@ function healthLines(m: Metrics, columns: number, style: Style): string[] {
       ["lag-0 mismatch", maybe(m["mismatch/lag0/max"], (v) => (v === 0 ? "0 exactly" : v.toExponential(1)))],
     ],
     [
-      ["generated", maybe(m["speed/generated"], (v) => `${short(v)} tok/s`)],
+      // 0 in a step whose groups were all there before it began
+      ["generated", m["speed/generated"] ? `${short(m["speed/generated"])} tok/s` : undefined],
       ["trained", maybe(m["speed/trained"], (v) => `${short(v)} tok/s`)],
       ["engine batch", maybe(m["engine/occupancy"], (v) => percent(v, 0))],
       ["memory", maybe(m["memory/rss"], (v) => `${Math.round(v / 2 ** 20)} MiB`)],

@@ -96,7 +96,7 @@ export class Progress {
     if (name === "") return;
     const seconds = ((this.#clock.now() - startedMs) / 1000).toFixed(2);
     if (this.#live) {
-      this.#draw(true);
+      this.#draw(true, true);
       this.#print("");
       this.#frame.leave();
     } else {
@@ -139,7 +139,7 @@ export class Progress {
     this.#untold = undefined;
   }
 
-  #draw(now: boolean): void {
+  #draw(now: boolean, isOver = false): void {
     const at = this.#clock.now();
     if (this.#closed || (!now && at - this.#toldMs < REDRAW_MS)) return;
     const { name, total, done, note, startedMs } = this.#phase;
@@ -152,6 +152,7 @@ export class Progress {
       total,
       done,
       note,
+      isOver,
       processes: this.processes() ?? [],
     };
     this.#frame.draw((columns) => renderFrame(state, columns, this.#style));

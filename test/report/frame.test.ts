@@ -162,3 +162,13 @@ test("metrics that a step does not have leave no holes and no NaN", () => {
   );
   expect(lines.join("\n")).not.toMatch(/NaN|undefined|Infinity/);
 });
+
+test("a phase that has ended, done or stopped, has no time left; no speed is shown where nothing was generated", () => {
+  const text = (more: Partial<FrameState>) => renderFrame({ ...state, ...more }, 120, PLAIN).join("\n");
+  expect(text({})).toContain("ETA ");
+  expect(text({ isOver: true })).not.toContain("ETA");
+  const last = steps.at(-1)!;
+  const waited = { ...last, metrics: { ...last.metrics, "speed/generated": 0 } };
+  expect(text({})).toContain("generated ");
+  expect(text({ steps: [...steps.slice(0, -1), waited] })).not.toContain("generated");
+});
