@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import { socketUrl } from "../streams/index.ts";
 
@@ -11,6 +12,19 @@ const PID_FILE = "redis.pid";
 const SOCKET = "redis.sock";
 /** Redis 7.0 writes it otherwise for a socket than for a port. */
 const READY = /ready to accept connections/i;
+/** Of what the server writes, for messages. */
+const MOST_LOG = 4096;
+/** Ends in a row, none of them after a while of service, after which the server is not started again. */
+const MOST_RESTARTS = 5;
+const LONG_ENOUGH_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+
+export interface OwnRedisWatch {
+  /** Gets a line each time the server ended unasked. */
+  readonly say: (line: string) => void;
+  /** Gets HONE_ERR_IO once the server is not started again. */
+  readonly onFailure: (error: HoneError) => void;
+}
 
 /**
  * A Redis server of this run alone, that keeps every write before it answers. It listens at a Unix socket in a folder that
@@ -20,7 +34,12 @@ export class OwnRedis implements AsyncDisposable {
   readonly url: string;
   readonly #dir: string;
   readonly #killNow = () => void this.#process?.kill("SIGKILL");
+  /** Undefined while it is ended on purpose. */
   #process: ChildProcess | undefined;
+  #watch: OwnRedisWatch | undefined;
+  #log = "";
+  #startedMs = 0;
+  #inARow = 0;
   #closed = false;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -47,11 +66,57 @@ export class OwnRedis implements AsyncDisposable {
     }
   }
 
+  /** From now on a server that ends unasked is started again, with what its file has. */
+  watch(watch: OwnRedisWatch): void {
+    this.#watch = watch;
+    const child = this.#process!;
+    if (hasEnded(child)) this.#ended(child);
+  }
+
   /** Kills it and starts it again, after so long, with what its file has; one restart after another. */
   restart(afterMs: number): Promise<void> {
-    const done = this.#turn.then(() => this.#restart(afterMs));
+    return this.#inTurn(() => this.#restart(afterMs));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
     this.#turn = done.catch(() => {});
     return done;
+  }
+
+  #ended(child: ChildProcess): void {
+    const watch = this.#watch;
+    if (watch === undefined || child !== this.#process || this.#closed) return;
+    void this.#inTurn(() => this.#startAgain(child, watch));
+  }
+
+  async #startAgain(child: ChildProcess, { say, onFailure }: OwnRedisWatch): Promise<void> {
+    if (child !== this.#process) return; // a restart that was asked for came before
+    if (performance.now() - this.#startedMs > LONG_ENOUGH_MS) this.#inARow = 0;
+    const how = child.signalCode ? `by ${child.signalCode}` : `with exit code ${child.exitCode}`;
+    for (let why = how; ; ) {
+      this.#inARow += 1;
+      if (this.#inARow > MOST_RESTARTS) return onFailure(this.#givenUp(why));
+      say(`the run's own Redis server ended ${why}; starting it again with all that its file has`);
+      await sleep(FIRST_PAUSE_MS * 2 ** (this.#inARow - 1), undefined, { ref: false });
+      if (this.#closed) return;
+      try {
+        return await this.#begin();
+      } catch (error) {
+        if (this.#closed) return;
+        why = `at its start (${(error as Error).message})`;
+      }
+    }
+  }
+
+  #givenUp(why: string): HoneError {
+    return new HoneError(
+      "HONE_ERR_IO",
+      `the run's own Redis server ended ${this.#inARow} times in a row, the last time ${why}, and is not started again; its log ends with:\n  ${lastLines(this.#log, "\n  ")}`,
+      {
+        hint: "Make room for it (memory, and disk for its file in the temporary folder), then go on from the checkpoint with --resume.",
+      },
+    );
   }
 
   async #restart(afterMs: number): Promise<void> {
@@ -75,25 +140,50 @@ export class OwnRedis implements AsyncDisposable {
       detached: true, // an interrupt from the terminal is for the run, which needs its store to save a checkpoint
     });
     this.#process = child;
-    const missing = once(child, "error").then(([cause]) => {
-      const hint = "apt-get install redis-server, or leave --store out for a file";
-      throw new HoneError("HONE_ERR_USAGE", "redis-server does not start: it is not installed", {
-        cause,
-        hint,
+    this.#log = "";
+    await Promise.race([missing(child), this.#readiness(child)]);
+    this.#startedMs = performance.now();
+    child.once("exit", () => this.#ended(child));
+    if (hasEnded(child)) this.#ended(child);
+  }
+
+  /** Rejects with HONE_ERR_IO where it ends before it is ready. */
+  #readiness(child: ChildProcess): Promise<void> {
+    return new Promise((resolve, reject) => {
+      child.stdout!.on("data", (chunk) => {
+        this.#log = (this.#log + chunk).slice(-MOST_LOG);
+        if (READY.test(this.#log)) resolve();
+      });
+      child.stdout!.once("end", () => {
+        const why = `redis-server does not start: ${lastLines(this.#log, "; ")}`;
+        setImmediate(() => reject(new HoneError("HONE_ERR_IO", why))); // one that is not installed has an "error" too
       });
     });
-    const why = await Promise.race([missing, readiness(child)]);
-    if (why !== undefined) throw new HoneError("HONE_ERR_IO", `redis-server does not start: ${why}`);
   }
 
   async #kill(): Promise<void> {
     const child = this.#process;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child?.pid === undefined || hasEnded(child)) return;
+    this.#process = undefined;
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+/** Rejects with HONE_ERR_USAGE where the program is not there. */
+async function missing(child: ChildProcess): Promise<never> {
+  const [cause] = await once(child, "error");
+  throw new HoneError("HONE_ERR_USAGE", "redis-server does not start: it is not installed", {
+    cause,
+    hint: "apt-get install redis-server, or leave --store out for a file",
+  });
+}
+
+const lastLines = (text: string, between: string): string => text.trim().split("\n").slice(-3).join(between);
 
 /** Ends the server of a run that was killed, and could not do so itself. @param dir of that server */
 export function endLeftServer(dir: string): void {
@@ -104,16 +194,4 @@ export function endLeftServer(dir: string): void {
   } catch {
     // it had none, or that has ended
   }
-}
-
-/** Undefined once it is ready; what it said where it ends before. */
-async function readiness(child: ChildProcess): Promise<string | undefined> {
-  let said = "";
-  for await (const chunk of child.stdout!) {
-    said += String(chunk);
-    if (!READY.test(said)) continue;
-    child.stdout!.resume();
-    return undefined;
-  }
-  return said.trim().split("\n").slice(-3).join("; ");
 }

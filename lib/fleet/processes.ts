@@ -41,7 +41,7 @@ export interface ProcessesOptions {
   readonly weights?: Way;
   /** What goes wrong on purpose. */
   readonly faults?: readonly Fault[];
-  /** Told at the end which of the faults met nobody, and what could not be cleared away. */
+  /** Gets a line for each restart of the run's own Redis server; at the end, for faults that met no process and for what could not be cleared away. */
   readonly say?: (line: string) => void;
 }
 
@@ -117,6 +117,13 @@ interface Whereabouts {
   readonly redis: OwnRedis | undefined;
 }
 
+/** Deletes what the run keeps in a store that outlives this fleet. */
+async function forget({ store, url, runId }: Whereabouts, say: (line: string) => void): Promise<void> {
+  await store.forget().catch(({ message }: Error) => {
+    say(`what the run keeps at ${withoutPassword(url)} as ${runId} stays there: ${message}`);
+  });
+}
+
 interface OwnOptions extends Omit<ProcessesOptions, "weights"> {
   readonly settings: FleetSettings;
   readonly weights: ChosenWay;
@@ -166,13 +173,13 @@ class OwnProcesses implements Processes {
         },
       );
     expectThere(faults, this.#options);
-    const fail = (error: HoneError) => this.#fail(error);
+    const lose = (error: HoneError) => this.#lose(error);
     const injector = new FaultInjector(faults, {
       kill: (role, rank, signal) =>
         role === "verifier" && !this.#options.verifiers
           ? signalTo(this.verifiers()[rank], signal)
           : this.#supervisor.kill(role, rank, signal),
-      restart: (stopMs) => void redis!.restart(stopMs).catch(fail) === undefined,
+      restart: (stopMs) => void redis!.restart(stopMs).catch(lose) === undefined,
     });
     this.#injectors.push(injector);
     injector.begin();
@@ -185,6 +192,8 @@ class OwnProcesses implements Processes {
     await store.kv.set(REGISTERS.folder, join(own.path, "weights"));
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender);
     const place = { address: withoutPassword(url), run: runId };
+    const { say = () => {} } = this.#options;
+    this.#at.redis?.watch({ say, onFailure: (error) => this.#lose(error) });
     this.core = await openFleet({
       store,
       info: core.info,
@@ -227,14 +236,16 @@ class OwnProcesses implements Processes {
     await this.#sender.close();
     const { say = () => {} } = this.#options;
     for (const each of this.#asked?.unmet ?? []) say(`HONE_FAULTS: ${each}`);
-    await this.#at.store.forget().catch(({ message }: Error) => {
-      say(
-        `what the run keeps at ${withoutPassword(this.#at.url)} as ${this.#at.runId} stays there: ${message}`,
-      );
-    });
+    if (this.#at.redis === undefined) await forget(this.#at, say);
     await this.#at.store.close();
     await this.#at.redis?.[Symbol.asyncDispose]();
     this.#at.own.close(this.#failure !== undefined);
+  }
+
+  /** The store does not come back: what waits for it ends now. */
+  #lose(error: HoneError): void {
+    this.#fail(error);
+    this.#at.store.abandon(error);
   }
 
   /** The next epoch of places: what was there before is fenced from here on. */

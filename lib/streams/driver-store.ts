@@ -16,6 +16,7 @@ import type {
   ReadOptions,
   StreamStore,
 } from "./store.ts";
+import { UnderWay } from "./under-way.ts";
 import { inMs, type Quiet, Waiter } from "./waiter.ts";
 
 const NO_SIZE: EntrySize = { samples: 0, tokens: 0 };
@@ -43,6 +44,7 @@ export class DriverStore implements StreamStore {
   readonly #waiter: Waiter;
   /** Of readers whose last look found less than they would have taken: to know that there is no more they need no other. */
   readonly #ends = new Map<string, Quiet & { readonly after: Offset }>();
+  readonly #calls = new UnderWay();
   #fence: Fence | undefined;
   #closing: Promise<void> | undefined;
 
@@ -51,7 +53,8 @@ export class DriverStore implements StreamStore {
     driver.onNews((topic) => bell.ring(topic));
     this.#driver = driver;
     this.#waiter = new Waiter(bell, driver.pauseMs, (topic) => driver.attend?.(topic));
-    this.kv = new DriverRegisters((name, args) => this.#open().run(name, args), this.#waiter);
+    const ask: Driver["run"] = (...call) => this.#calls.run(() => this.#open().run(...call));
+    this.kv = new DriverRegisters(ask, this.#waiter);
   }
 
   fence(key: string, value: string): void {
@@ -147,9 +150,13 @@ export class DriverStore implements StreamStore {
     return this.#closing;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+  abandon(why: HoneError): void {
+    this.#calls.abandon(why);
+    this.#waiter.close(why);
+    this.close().catch(() => {}); // `why` says more
   }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
 
   async #entries<T>(
     { stream, group, after }: Reader,
@@ -177,7 +184,7 @@ export class DriverStore implements StreamStore {
   }
 
   #run<K extends OperationName>(name: K, args: Arguments<K>): Promise<Result<K>> {
-    return this.#open().run(name, args, this.#fence);
+    return this.#calls.run(() => this.#open().run(name, args, this.#fence));
   }
 }
 

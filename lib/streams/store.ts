@@ -1,3 +1,5 @@
+import type { HoneError } from "../errors.ts";
+
 /** A place in a stream: 1, 2, 3, ... in the order of appends. 0 is before the first entry. */
 export type Offset = number;
 
@@ -159,4 +161,6 @@ export interface StreamStore extends AsyncDisposable {
   forget(): Promise<void>;
   /** Ends every waiting call with HONE_ERR_STATE. Idempotent. */
   close(): Promise<void>;
+  /** Closes a store that does not come back: every call under way, and every later one, rejects with `why` at once. */
+  abandon(why: HoneError): void;
 }

@@ -27,7 +27,7 @@ export class Waiter {
   readonly #bell: Bell;
   readonly #pauseMs: Driver["pauseMs"];
   readonly #attend: (topic: string) => void;
-  #isClosed = false;
+  #closed: HoneError | undefined;
 
   /** @param attend told of each topic before every look of who waits */
   constructor(bell: Bell, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
@@ -38,7 +38,7 @@ export class Waiter {
 
   /**
    * What `look` found, undefined if nothing within `waitMs`. What is found while the wait is called off is returned all
-   * the same: it may be leased. Rejects with HONE_ERR_ABORTED, HONE_ERR_STATE after `close`.
+   * the same: it may be leased. Rejects with HONE_ERR_ABORTED, and after `close` with its reason.
    * @param look told how often the topic had rung before it
    * @param quiet of an earlier wait: it begins where that one left off, without a look
    */
@@ -68,8 +68,9 @@ export class Waiter {
     }
   }
 
-  close(): void {
-    this.#isClosed = true;
+  /** The first reason stays. */
+  close(why = new HoneError("HONE_ERR_STATE", "the stream store is closed")): void {
+    this.#closed ??= why;
     this.#bell.ring(undefined);
   }
 
@@ -89,6 +90,6 @@ export class Waiter {
       throw new HoneError("HONE_ERR_ABORTED", "waiting for a stream was called off", {
         cause: signal.reason,
       });
-    if (this.#isClosed) throw new HoneError("HONE_ERR_STATE", "the stream store is closed");
+    if (this.#closed !== undefined) throw this.#closed;
   }
 }

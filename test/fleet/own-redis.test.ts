@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,6 +15,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { HoneError } from "../../lib/errors.ts";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { patient } from "../patience.ts";
@@ -72,6 +74,84 @@ test("where there is none that is said, with what to install", async () => {
     vi.unstubAllEnvs();
   }
 });
+
+const pidIn = (folder: string) => Number(readFileSync(join(folder, "redis.pid"), "utf8"));
+const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** What a watch gets. */
+function watching(server: OwnRedis) {
+  const got: { lines: string[]; failures: HoneError[] } = { lines: [], failures: [] };
+  server.watch({ say: (line) => got.lines.push(line), onFailure: (error) => got.failures.push(error) });
+  return got;
+}
+
+test.skipIf(noRedis !== undefined)(
+  "one that something ends is started again, with what it had answered for, and each time a line says so",
+  async () => {
+    await using server = await OwnRedis.start(dir);
+    const { lines, failures } = watching(server);
+    await using store = await openStore(server.url, { run: "run-1" });
+    for (const round of [1, 2]) {
+      await store.append("s", String(round), Uint8Array.of(round));
+      process.kill(pidIn(dir), "SIGKILL");
+      await expect.poll(() => lines.length, { timeout: patient(5_000) }).toBe(round);
+      await store.append("s", `${round}-after`, Uint8Array.of(round));
+    }
+    expect(lines[0]).toBe(
+      "the run's own Redis server ended by SIGKILL; starting it again with all that its file has",
+    );
+    await server.restart(0); // as a fault on purpose: once, and without a line
+    const entries = await store.read("s", 0, { max: 9, waitMs: 0 });
+    expect(entries.map(({ key }) => key)).toEqual(["1", "1-after", "2", "2-after"]);
+    expect([lines.length, failures]).toEqual([2, []]);
+  },
+  patient(60_000),
+);
+
+test.skipIf(noRedis !== undefined)(
+  "one that ended before it was watched is started again too, and none after the end",
+  async () => {
+    const server = await OwnRedis.start(dir);
+    const pid = pidIn(dir);
+    process.kill(pid, "SIGKILL");
+    while (existsSync(`/proc/${pid}/exe`)) await tick();
+    const { lines } = watching(server);
+    await using store = await openStore(server.url, { run: "run-1" });
+    await store.kv.set("x", "1");
+    expect(lines).toHaveLength(1);
+    const next = pidIn(dir);
+    await server[Symbol.asyncDispose]();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([lines.length, pidIn(dir), existsSync(`/proc/${next}/exe`)]).toEqual([1, next, false]);
+  },
+  patient(60_000),
+);
+
+test.skipIf(noRedis !== undefined)(
+  "one that cannot be started again is given up after six ends in a row, with the end of its log",
+  async () => {
+    await using server = await OwnRedis.start(join(dir, "data"));
+    const { lines, failures } = watching(server);
+    writeFileSync(join(dir, "redis-server"), "#!/bin/sh\necho no memory\nexit 1\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${dir}:${process.env["PATH"]}`);
+    try {
+      process.kill(pidIn(join(dir, "data")), "SIGKILL");
+      while (failures.length === 0) await tick();
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(failures).toMatchObject([
+      {
+        code: "HONE_ERR_IO",
+        message:
+          "the run's own Redis server ended 6 times in a row, the last time at its start (redis-server does not start: no memory), and is not started again; its log ends with:\n  no memory",
+        hint: expect.stringContaining("--resume"),
+      },
+    ]);
+    expect(lines).toHaveLength(5);
+  },
+  patient(60_000),
+);
 
 /** Sockets of a process that listen, by the files of /proc/net: "0A" of TCP, the flag __SO_ACCEPTCON of Unix sockets. */
 function listening(pid: string): { tcp: string[]; unix: string[] } {

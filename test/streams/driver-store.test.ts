@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { HoneError } from "../../lib/errors.ts";
 import { DriverStore } from "../../lib/streams/driver-store.ts";
 import { MemoryDriver } from "../../lib/streams/memory.ts";
 import { append } from "./place.ts";
@@ -65,4 +66,24 @@ test("a group that has leased all looks again when there is news, or when a leas
   ]);
   expect(performance.now() - begun).toBeGreaterThan(55);
   await store.close();
+});
+
+test("a store that is given up ends every call, of streams and registers, with the reason", async () => {
+  const driver = new MemoryDriver();
+  let hangs = false;
+  const store = new DriverStore({
+    run: (name, args, fence) => (hangs ? new Promise(() => {}) : driver.run(name, args, fence)),
+    pauseMs: driver.pauseMs,
+    onNews: (tell) => driver.onNews(tell),
+    close: () => driver.close(),
+  });
+  const waiting = store.read("s", 0, WAITING).catch((error) => error);
+  await pause(20);
+  hangs = true;
+  const asked = [store.kv.get("x"), store.depth("s")].map((call) => call.catch((error) => error));
+  const why = new HoneError("HONE_ERR_IO", "the server is gone");
+  store.abandon(why);
+  expect(await Promise.all([waiting, ...asked])).toEqual([why, why, why]);
+  await expect(store.kv.set("x", "1")).rejects.toBe(why);
+  await expect(store.read("s", 0, WAITING)).rejects.toBe(why);
 });

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { fencedBy, heldBy, type Refusal, StreamError } from "../stream-error.ts";
@@ -28,6 +29,8 @@ export class RedisDriver implements Driver {
   readonly #patienceMs: number;
   /** Of the next operation: many that follow one another end about when the first one does. */
   #waitMs: number;
+  /** End what waits for an answer. */
+  readonly #ends = new Set<(why: Error) => void>();
   #isClosed = false;
 
   private constructor(
@@ -100,6 +103,7 @@ export class RedisDriver implements Driver {
     this.#isClosed = true;
     this.#commands.disconnect();
     this.#news.disconnect();
+    for (const end of this.#ends) end(new Error("no answer came before")); // ioredis keeps commands of a lost connection
   }
 
   async #script(name: OperationName, args: readonly Argument[]): Promise<Reply> {
@@ -112,13 +116,12 @@ export class RedisDriver implements Driver {
   }
 
   async #patiently(reply: Promise<Reply>, waitMs = this.#waitMs): Promise<Reply> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.#waitMs = Math.min(IMPATIENCE_MS, this.#patienceMs);
-        reject(new Error(`no answer for ${waitMs / 1000} s`));
-      }, waitMs);
-    });
+    const { promise: late, reject: end } = deferred<never>();
+    this.#ends.add(end);
+    const timer = setTimeout(() => {
+      this.#waitMs = Math.min(IMPATIENCE_MS, this.#patienceMs);
+      end(new Error(`no answer for ${waitMs / 1000} s`));
+    }, waitMs);
     reply.then(
       () => (this.#waitMs = this.#patienceMs),
       () => {},
@@ -130,6 +133,7 @@ export class RedisDriver implements Driver {
       throw new HoneError("HONE_ERR_IO", `the Redis server: ${(cause as Error).message}`, { cause });
     } finally {
       clearTimeout(timer);
+      this.#ends.delete(end);
     }
   }
 }
