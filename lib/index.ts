@@ -16,7 +16,13 @@ export {
 } from "./config/index.ts";
 export type { SlopesFunction, SlopesInput } from "./custom-objective.ts";
 export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
-export type { Completion, RewardFunction, RewardInput, VerifierModule as Verifier } from "./domains/index.ts";
+export type {
+  Completion,
+  RewardFunction,
+  RewardInput,
+  RowMap,
+  VerifierModule as Verifier,
+} from "./domains/index.ts";
 export { ConfigError, type ConfigIssue, type ErrorCode, HoneError } from "./errors.ts";
 export {
   type EvaluationPlan,

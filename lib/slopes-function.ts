@@ -1,59 +1,20 @@
 /** A custom objective's function: loaded from its module, and asked. */
 
-import { fileURLToPath } from "node:url";
 import type { SlopesFunction, SlopesInput, SlopesModule, SlopesRequest } from "./custom-objective.ts";
 import { HoneError } from "./errors.ts";
-import { fileHash } from "./trust.ts";
-import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts";
+import { loadHashed } from "./hashed-module.ts";
 
-const USE: ModuleUse = {
+const USE = {
   what: "objective.slopes",
   code: "HONE_ERR_CONFIG",
   hint: "Every process that trains reads it from this path.",
-};
-
-const loaded = new Map<string, Promise<SlopesFunction>>();
+} as const;
 
 /**
  * The function that a module exports; one that was loaded is kept. Throws HONE_ERR_CONFIG for a file that is not there,
  * has another hash, cannot be imported, or exports no such function.
  */
-export function loadSlopes({ module, sha256 }: SlopesModule): Promise<SlopesFunction> {
-  const key = `${sha256} ${module}`;
-  const known = loaded.get(key) ?? importSlopes(module, sha256);
-  loaded.set(key, known);
-  known.catch(() => loaded.delete(key)); // it may be mended meanwhile
-  return known;
-}
-
-async function importSlopes(place: string, sha256: string): Promise<SlopesFunction> {
-  const { url, name = "default" } = exportPlace(place, USE);
-  const path = fileURLToPath(url);
-  const found = hashOf(path);
-  if (found !== sha256) {
-    const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
-    throw unloadable(message, "Put the file back as it was, or define the recipe again.");
-  }
-  // by its hash, too: an import of the file as it was before would be kept
-  const exports = await importUserModule(`${url}?sha256=${sha256}`, USE);
-  const slopes = exports[name];
-  if (typeof slopes === "function") return slopes as SlopesFunction;
-  const others = Object.keys(exports).filter((each) => typeof exports[each] === "function");
-  const message = `${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
-  throw unloadable(message, 'Export it by default, or name it after #: "./loss.ts#name".');
-}
-
-function hashOf(path: string): string {
-  try {
-    return fileHash(path);
-  } catch (cause) {
-    throw unloadable(`${path} cannot be read: ${String(cause)}`, USE.hint, cause);
-  }
-}
-
-function unloadable(message: string, hint: string, cause?: unknown): HoneError {
-  return new HoneError(USE.code, `${USE.what}: ${message}`, { hint, ...(cause !== undefined && { cause }) });
-}
+export const loadSlopes = (module: SlopesModule): Promise<SlopesFunction> => loadHashed(module, USE);
 
 /** What a function is told of the recipe's `objective`. */
 export type SlopesSettings = Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight">;

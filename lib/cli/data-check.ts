@@ -14,6 +14,7 @@ import {
   type DatasetSpec,
   filterDataset,
   loadBuiltIn,
+  loadMap,
   needsReference,
   ofDomain,
   parseDatasetSpec,
@@ -79,9 +80,10 @@ export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
  */
 export async function checkDataset(
   name: string,
-  spec: DatasetSpec,
+  given: DatasetSpec,
   options: DataCheckOptions = {},
 ): Promise<SourceCheck> {
+  const spec = await loadMap(given);
   const { domain, verifier } = readerOf(spec);
   const isJudged = needsReference(spec) && VERIFIERS.some((known) => known.name === verifier);
   const judge = isJudged ? await loadBuiltIn(verifier) : undefined;

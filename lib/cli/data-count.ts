@@ -5,6 +5,7 @@ import {
   type DatasetSpec,
   filterDataset,
   loadBuiltIn,
+  loadMap,
   needsReference,
   readerOf,
   referenceFault,
@@ -88,14 +89,19 @@ export async function promptFilter(recipe: Recipe): Promise<PromptFilter> {
  * @param admit as a run asks it; default: what the verifier of the set says of references
  * @throws HONE_ERR_DATA for a damaged file
  */
-export async function countDataset(name: string, spec: DatasetSpec, admit?: Admission): Promise<SourceCount> {
-  const { kind } = spec;
+export async function countDataset(
+  name: string,
+  given: DatasetSpec,
+  admit?: Admission,
+): Promise<SourceCount> {
+  const { kind } = given;
   const paper = PAPER_TABLE_1[kind];
-  const absent = [spec.path].flat().filter((path) => !existsSync(path));
+  const absent = [given.path].flat().filter((path) => !existsSync(path));
   if (absent.length > 0) {
     const verb = absent.length === 1 ? "is" : "are";
     return { name, kind, paper, missing: `needs the files: ${absent.join(", ")} ${verb} not here` };
   }
+  const spec = await loadMap(given);
   const filter = filterDataset(spec, admit ?? (await referencesOf(spec)));
   for await (const _ of filter.rows());
   const report = filter.report();

@@ -32,9 +32,12 @@ const module = (field: string, url: string, sha256?: string): Demand => ({
 });
 
 function sourceDemands(field: string, { source }: Judged): Demand[] {
-  return typeof source === "string" && isModulePlace(source)
-    ? [module(`${field}.source`, sourceUrl(source))]
-    : [];
+  if (typeof source !== "string") {
+    const { map } = source;
+    const isModule = typeof map === "object" && "module" in map;
+    return isModule ? [module(`${field}.source.map`, moduleUrl(map.module), map.sha256)] : [];
+  }
+  return isModulePlace(source) ? [module(`${field}.source`, sourceUrl(source))] : [];
 }
 
 function objectiveDemands({ objective: { slopes } }: Recipe): Demand[] {

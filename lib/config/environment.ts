@@ -75,7 +75,7 @@ type Judged = Readonly<Record<string, { readonly environment?: string | object |
 type Played = { readonly domains: Judged; readonly evaluation: { readonly sets: Judged } };
 
 /** A shallow copy with `change` made to every domain and validation set; no two of them share a name. */
-function inPlayed(input: unknown, change: (name: string, one: Fields) => unknown): unknown {
+export function inPlayed(input: unknown, change: (name: string, one: Fields) => unknown): unknown {
   if (!isFields(input)) return input;
   const changed = (all: Fields) =>
     Object.fromEntries(

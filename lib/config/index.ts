@@ -10,6 +10,7 @@ export { definedRecipe, defineRecipe, recipeInput, rewardFunctions } from "./rec
 export { recipeWarnings } from "./recipe-warnings.ts";
 export { type RewardChoice, readsReference } from "./reward.ts";
 export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
+export { adoptRowMaps } from "./row-maps.ts";
 export {
   evaluationContext,
   type ModelSizes,

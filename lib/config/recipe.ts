@@ -7,6 +7,7 @@ import { issuesOf, withoutIssues } from "./issues.ts";
 import { warmed } from "./optimizer.ts";
 import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
+import { keepRowMaps, putRowMaps, takeRowMaps } from "./row-maps.ts";
 import { maxContext, type ParsedRecipe, type Recipe, type RecipeInput, recipeSchema } from "./schema.ts";
 import { keepSlopes, slopesFunction, takeSlopes } from "./slopes.ts";
 
@@ -22,7 +23,8 @@ const FUNCTIONS = Symbol.for("hone.recipe.rewards");
 export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const { plain: unplayed, environments } = takeEnvironments(given);
   const { plain: unrewarded, functions } = takeRewardFunctions(unplayed);
-  const { plain, slopes } = takeSlopes(unrewarded);
+  const { plain: unmapped, maps } = takeRowMaps(unrewarded);
+  const { plain, slopes } = takeSlopes(unmapped);
   const input = plain as RecipeInput;
   expectPlainData(input, where);
   const parsed = recipeSchema.safeParse(input, { reportInput: true });
@@ -38,6 +40,7 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   if (issues.length > 0) throw new ConfigError(where, issues);
   keepSlopes(recipe.objective.slopes, slopes);
   keepEnvironments(recipe, environments);
+  keepRowMaps(recipe, maps);
   Object.defineProperty(recipe, INPUT, { value: structuredClone(input) });
   Object.defineProperty(recipe, FUNCTIONS, { value: functions });
   return keepOrigin(recipe, given);
@@ -55,7 +58,8 @@ export function recipeInput(recipe: Recipe): RecipeInput {
   const plain = keepOrigin(structuredClone(kept ?? (recipe as RecipeInput)), recipe);
   const slopes = slopesFunction(recipe.objective);
   const input = slopes === undefined ? plain : { ...plain, objective: { ...plain.objective, slopes } };
-  return putRewardFunctions(putEnvironments(input, recipe), rewardFunctions(recipe));
+  const played = putEnvironments(putRowMaps(input, recipe), recipe);
+  return putRewardFunctions(played, rewardFunctions(recipe));
 }
 
 /** The reward functions that a recipe was defined with; none of a recipe that was read from a file of JSON. */

@@ -1,12 +1,10 @@
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { SlopesFunction } from "../custom-objective.ts";
 import { ConfigError } from "../errors.ts";
-import { fileHash } from "../trust.ts";
 import { isModulePlace } from "../user-module.ts";
+
 import { checkExportName } from "./reward.ts";
-import { sourceHash } from "./source-hash.ts";
+import { hashAt, sourceHash } from "./source-hash.ts";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
 
@@ -60,17 +58,6 @@ export function takeSlopes(input: unknown): { readonly plain: unknown; readonly 
   const slopes = typeof given === "function" ? (given as SlopesFunction) : known;
   if (slopes === undefined) return { plain: input };
   return { plain: inPlace({ function: slopes.name || "anonymous", sha256: sourceHash(slopes) }), slopes };
-}
-
-/** Of the file at a module's place; undefined where there is none. */
-function hashAt(place: string): string | undefined {
-  if (!isModulePlace(place)) return undefined;
-  const [file] = place.split("#", 1) as [string];
-  try {
-    return fileHash(file.startsWith("file:") ? fileURLToPath(file) : resolve(file));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Lets a recipe's `objective.slopes` know its function. */

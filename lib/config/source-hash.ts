@@ -1,4 +1,8 @@
 import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fileHash } from "../trust.ts";
+import { isModulePlace } from "../user-module.ts";
 
 /**
  * Hash of a function's source, 64 hexadecimal digits. Spaces and line ends do not count: loaders of TypeScript put
@@ -8,4 +12,15 @@ import { createHash } from "node:crypto";
 export function sourceHash(from: Function): string {
   const source = Function.prototype.toString.call(from).replace(/\s+/g, " ");
   return createHash("sha256").update(source).digest("hex");
+}
+
+/** Hash of the file at a module's place; undefined where there is none. */
+export function hashAt(place: string): string | undefined {
+  if (!isModulePlace(place)) return undefined;
+  const [file] = place.split("#", 1) as [string];
+  try {
+    return fileHash(file.startsWith("file:") ? fileURLToPath(file) : resolve(file));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { ChatMessage, DomainName } from "../records.ts";
 import type { RawRow } from "./raw-row.ts";
+import type { RowMap, WrittenMap } from "./row-map.ts";
 
 /** The content of a row, before it has an id and a side of the split. */
 export interface RowDraft {
@@ -44,6 +45,8 @@ export interface DatasetOptions {
    * problem is drawn from all training rows, with replacement.
    */
   readonly draw?: "permutation" | "uniform" | undefined;
+  /** Makes of each row the one that is read, or null to drop it; a recipe keeps its name or module, with a hash. */
+  readonly map?: RowMap | WrittenMap | undefined;
   /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
   readonly heldOut?: number | string | undefined;
 }

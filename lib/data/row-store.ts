@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { crc32 } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { Column } from "./column.ts";
 import { normalized, splitHash } from "./content.ts";
@@ -13,7 +14,7 @@ const ON_DISK_FROM = 1 << 23;
 export type Body = ReturnType<typeof asked>;
 
 /**
- * The rows that are used: those of a large file of lines stay there, at 20 bytes each, and are read again when asked; others
+ * The rows that are used: those of a large file of lines stay there, at 24 bytes each, and are read again when asked; others
  * are kept in memory.
  */
 export class RowStore {
@@ -24,6 +25,8 @@ export class RowStore {
   readonly #bytes = new Column("uint32");
   readonly #numbers = new Column("uint32");
   readonly #hashes = new Column("uint32");
+  /** Of the text of a row on disk: its answer may have been changed although its content is the same. */
+  readonly #checksums = new Column("uint32");
   /** The files in order, each with the number of its first row here. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];
 
@@ -38,7 +41,7 @@ export class RowStore {
 
   /** Bytes held outside the heap. */
   get bytes(): number {
-    return this.#memory.bytes + this.length * 20;
+    return this.#memory.bytes + this.length * 24;
   }
 
   add({ raw, draft, hash }: UsedRow): void {
@@ -50,6 +53,7 @@ export class RowStore {
     this.#bytes.push(span?.bytes ?? 0);
     this.#numbers.push(raw.row);
     this.#hashes.push(hash);
+    this.#checksums.push(isOnDisk ? crc32(raw.text!) : 0);
   }
 
   /** File and line of a row: "data/mine.jsonl:17". */
@@ -61,11 +65,21 @@ export class RowStore {
   at(row: number): Body {
     const start = this.#starts.at(row);
     if (start < 0) return this.#memory.at(-1 - start) as Body;
-    const outcome = this.#again(row, start);
-    if (outcome !== undefined && "question" in outcome) {
-      if (splitHash(normalized(outcome.content)) === this.#hashes.at(row)) return asked(outcome);
-    }
-    throw new HoneError(
+    const text = textAt(this.#fileOf(row), start, this.#bytes.at(row));
+    if (text === undefined || crc32(text) !== this.#checksums.at(row)) throw this.#changed(row);
+    const outcome = this.#again(row, text);
+    if ("question" in outcome && splitHash(normalized(outcome.content)) === this.#hashes.at(row))
+      return asked(outcome);
+    throw this.#otherwise(row);
+  }
+
+  #again(row: number, text: string): RowOutcome {
+    const file = this.#fileOf(row);
+    return this.#read({ file, row: this.#numbers.at(row), value: JSON.parse(text) as unknown, text });
+  }
+
+  #changed(row: number): HoneError {
+    return new HoneError(
       "HONE_ERR_DATA",
       `${this.placeOf(row)}: no longer has the row that was read at the start`,
       {
@@ -74,14 +88,12 @@ export class RowStore {
     );
   }
 
-  #again(row: number, start: number): RowOutcome | undefined {
-    const file = this.#fileOf(row);
-    try {
-      const text = readText(file, start, this.#bytes.at(row));
-      return this.#read({ file, row: this.#numbers.at(row), value: JSON.parse(text) as unknown, text });
-    } catch {
-      return undefined;
-    }
+  #otherwise(row: number): HoneError {
+    return new HoneError(
+      "HONE_ERR_DATA",
+      `${this.placeOf(row)}: its map makes another question of it than at the start`,
+      { hint: "A map must depend on nothing but the row: no draw, no clock, no count of rows." },
+    );
   }
 
   #fileOf(row: number): string {
@@ -89,12 +101,16 @@ export class RowStore {
   }
 }
 
-function readText(file: string, start: number, bytes: number): string {
-  const fd = openSync(file, "r");
+/** Undefined where the file cannot be read there. */
+function textAt(file: string, start: number, bytes: number): string | undefined {
+  let fd: number | undefined;
   try {
+    fd = openSync(file, "r");
     const text = Buffer.allocUnsafe(bytes);
     return text.toString("utf8", 0, readSync(fd, text, 0, bytes, start));
+  } catch {
+    return undefined;
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -1,4 +1,5 @@
 import { type DataFile, dataFiles, readRows } from "../data/index.ts";
+import type { RowMap } from "../data/row-map.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "./datasets.ts";
 import { kindHint } from "./kind-hint.ts";
@@ -20,9 +21,11 @@ const BESIDE = new Set(["problem", "question", "solution", "answer"]);
  * be read, HONE_ERR_USAGE when its rows are of no kind.
  * @param verifier judges rows that do not say who does; default `math` for the user's own, for verl's whoever judges
  * most of the first rows.
+ * @param map makes the rows that are read
  */
-export async function tellKind(path: string, verifier?: string): Promise<DatasetSpec> {
-  const { read, looked, first } = await tried(path, specsOf(path, verifier));
+export async function tellKind(path: string, verifier?: string, map?: RowMap): Promise<DatasetSpec> {
+  const specs = specsOf(path, verifier).map((spec) => (map === undefined ? spec : { ...spec, map }));
+  const { read, looked, first } = await tried(path, specs);
   const [best] = read;
   if (best!.rows > 0) return best!.spec;
   if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);

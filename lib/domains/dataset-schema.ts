@@ -1,6 +1,23 @@
 import { z } from "zod";
+import type { RowMap, WrittenMap } from "../data/row-map.ts";
+import { exportNameFault, isModulePlace } from "../user-module.ts";
 import { DATASETS, type DatasetSpec } from "./datasets.ts";
 import { jsonlOptions } from "./jsonl.ts";
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
+const modulePlace = z
+  .string()
+  .refine(isModulePlace, 'it must be a function, or a module by path: "./rows.ts", "./rows.ts#toRow"')
+  .superRefine((place, check) => {
+    const fault = exportNameFault(place);
+    if (fault !== undefined) check.addIssue({ code: "custom", message: fault });
+  });
+/** A function, or a module's place, as run.json keeps it; a place that is left could not be read. */
+const map = z.union([
+  z.strictObject({ function: z.string().min(1), sha256 }),
+  z.strictObject({ module: modulePlace, sha256 }),
+  modulePlace.refine((place) => !isModulePlace(place), "there is no such file from the working folder"),
+]) as unknown as z.ZodType<WrittenMap, RowMap | WrittenMap | string>;
 
 const common = {
   /** A file, a folder with everything below it, or a list of those; .json, .jsonl (also .gz) or .parquet. */
@@ -11,6 +28,8 @@ const common = {
   template: z.string().includes("{task}").optional(),
   /** A file of `hone data check --drops`: its rows are left out. */
   drops: z.string().min(1).optional(),
+  /** Makes of each row the one that is read: a function of the entry script, or "./rows.ts#toRow". */
+  map: map.optional(),
   /** Order of training rows: each once a pass (the default), or each drawn from all of them. */
   draw: z.enum(["permutation", "uniform"]).optional(),
   /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/data.md). */
@@ -38,4 +57,11 @@ const kinds = Object.entries(DATASETS).map(([kind, reader]) => {
 export const datasetSchema = z.discriminatedUnion(
   "kind",
   kinds as [(typeof kinds)[0]],
-) as unknown as z.ZodType<DatasetSpec, DatasetSpec>;
+) as unknown as z.ZodType<Recorded<DatasetSpec>, Given<DatasetSpec>>;
+
+type Recorded<Spec> = Spec extends unknown
+  ? Omit<Spec, "map"> & { readonly map?: WrittenMap | undefined }
+  : never;
+type Given<Spec> = Spec extends unknown
+  ? Omit<Spec, "map"> & { readonly map?: RowMap | WrittenMap | string | undefined }
+  : never;

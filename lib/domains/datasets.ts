@@ -1,7 +1,9 @@
 import { DatasetSource } from "../data/dataset-source.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { type Admission, RowFilter } from "../data/row-filter.ts";
+import { loadRowMap, mapped, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
+import { HoneError } from "../errors.ts";
 import { type JsonlReading, jsonl } from "./jsonl.ts";
 import { DOMAINS } from "./registry.ts";
 import { verl } from "./verl.ts";
@@ -51,10 +53,32 @@ export function isDatasetKind(name: string): name is DatasetKind {
   return Object.hasOwn(DATASETS, name);
 }
 
-/** Throws HONE_ERR_CONFIG if the options are incomplete. */
+/**
+ * Reads rows of a data set, those that its map makes where it has one. Throws HONE_ERR_CONFIG if the options are
+ * incomplete, or the map is not in this process (loadMap).
+ */
 export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
-  const reader = DATASETS[spec.kind];
-  return typeof reader === "function" ? reader(spec as JsonlReading) : reader;
+  const known = DATASETS[spec.kind];
+  const reader: RowReader<DatasetOptions> = typeof known === "function" ? known(spec as JsonlReading) : known;
+  if (spec.map === undefined) return reader;
+  const map = rowMapOf(spec.map);
+  if (map === undefined) throw mapNotHere(spec.map as WrittenMap);
+  const { columns: _, ...rest } = reader; // a map may look at others
+  return { ...rest, open: (options) => mapped(reader.open(options), map) };
+}
+
+/** The data set with the function that its map names, where that is a module. Throws HONE_ERR_CONFIG. */
+export async function loadMap<T extends DatasetSpec>(spec: T): Promise<T> {
+  const { map } = spec;
+  if (map === undefined || typeof map === "function" || !("module" in map)) return spec;
+  return { ...spec, map: await loadRowMap(map) };
+}
+
+function mapNotHere(map: WrittenMap): HoneError {
+  const name = "function" in map ? map.function : map.module;
+  return new HoneError("HONE_ERR_CONFIG", `map: the function ${name} is not here, only its name`, {
+    hint: 'Run the script that has it, or put it into a module: map: "./rows.ts#toRow".',
+  });
 }
 
 /**
@@ -74,12 +98,13 @@ export const needsReference = (spec: DatasetSpec): boolean =>
  * Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left.
  * @param validates all rows are held out, unless the set says which.
  */
-export function openDataset(
-  spec: DatasetSpec,
+export async function openDataset(
+  given: DatasetSpec,
   options: SourceOptions,
   admit?: Admission,
   validates = false,
 ): Promise<ProblemSource> {
+  const spec = await loadMap(given);
   const reader = readerOf(ofDomain(spec, options.domain, options.needsReference));
   const all = validates && spec.heldOut === undefined;
   return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
@@ -100,7 +125,7 @@ export function openBenchmark(
   return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, all, { seed: 0, ordinal: 0 }, admit);
 }
 
-/** The rows of a data set one by one, and counts of the others by outcome, without keeping any. */
+/** The rows of a data set one by one, and counts of the others by outcome, without keeping any. Its map is loaded. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit ? { admit } : {});
 }

@@ -1,3 +1,4 @@
+export { keepRowMap, type RowMap, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 export { CASE_DOMAINS, loadCaseReader } from "./case-readers.ts";
 export { type Compat, judgedBy } from "./compat.ts";
 export { tellKind } from "./data-kind.ts";
@@ -7,6 +8,7 @@ export {
   type DatasetSpec,
   filterDataset,
   isDatasetKind,
+  loadMap,
   needsReference,
   ofDomain,
   openBenchmark,

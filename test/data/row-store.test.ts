@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ProblemSource } from "../../lib/data/index.ts";
+import type { RowMap } from "../../lib/data/row-map.ts";
 import { openProblemSource } from "../../lib/domains/index.ts";
 import { scratch } from "./filtered.ts";
 
@@ -42,6 +43,7 @@ describe("a large file of lines", () => {
       bad: bad.map(({ reason, rows }) => [reason, rows]),
       duplicates: duplicates.map(({ reason, rows }) => [reason, rows]),
       answers: 0,
+      questions: 0,
     });
     expect(counts(onDisk!.report!)).toEqual(counts(inMemory!.report!));
     expect(onDisk!.heldOutKeys).toEqual(inMemory!.heldOutKeys);
@@ -70,6 +72,9 @@ describe("a large file of lines", () => {
     });
     writeFileSync(plain, text.replaceAll("Ann", "Bob"));
     expect(asked).toThrowError(refusal);
+    // the questions are the same, and only an answer is another
+    writeFileSync(plain, text.replaceAll("#### 2", "#### 3"));
+    expect(asked).toThrowError(refusal);
     writeFileSync(plain, text.slice(0, text.length / 2));
     expect(asked).toThrowError(refusal);
     writeFileSync(plain, text);
@@ -78,4 +83,24 @@ describe("a large file of lines", () => {
     renameSync(`${plain}.away`, plain);
     expect(asked()).toEqual(before);
   });
+});
+
+test("a map that depends on more than its row is an error that says so, never another problem", async () => {
+  let calls = 0;
+  const drifting = (row: { question: string; answer: string }) => {
+    calls += 1;
+    return calls > 2 * ROWS ? { ...row, question: `${row.question} (${calls})` } : row;
+  };
+  const steady = ({ question, answer }: { question?: string; answer?: string }) =>
+    answer === undefined ? null : { prompt: question, ground_truth: answer };
+  const openMapped = (map: RowMap) =>
+    openProblemSource({ kind: "jsonl", path: plain, map }, { seed: 5, ordinal: 2, domain: "math" });
+  const source = await openMapped(steady);
+  expect(source.report).toMatchObject({ questions: [{ reason: "prompt" }] });
+  for (let i = 0; i < 100; i++) expect(source.problem(i)).toEqual(onDisk!.problem(i));
+  const changing = await openMapped(drifting);
+  calls = 3 * ROWS;
+  expect(() => Array.from({ length: 300 }, (_, i) => changing.problem(i))).toThrow(
+    /large\.jsonl:\d+: its map makes another question of it/,
+  );
 });

@@ -83,7 +83,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   "sweep --dir": {
     args: (dir) => ["sweep", at("mine.mjs"), "--seeds", "1", "--set", "training.steps=0", "--dir", dir],
   },
-  "replay folder": { args: (dir) => ["replay", dir], runs: ["slopes", "source"] },
+  "replay folder": { args: (dir) => ["replay", dir], runs: ["map", "slopes", "source"] },
   "report folder": PLAIN("report"),
   "runs folder": PLAIN("runs"),
   "diff a": { args: (dir) => ["diff", dir, dir] },

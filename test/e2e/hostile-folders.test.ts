@@ -46,7 +46,7 @@ const native = test.skipIf(!long || noAddon !== undefined);
 beforeAll(async () => {
   if (!long || noAddon !== undefined) return;
   await recordRun();
-  expect(marks()).toEqual(["reward", "slopes", "source", "verifier"]);
+  expect(marks()).toEqual(["map", "reward", "slopes", "source", "verifier"]);
 }, patient(120_000));
 afterAll(removeAll);
 beforeEach(() => {
@@ -105,6 +105,11 @@ const PLACES: readonly [field: string, change: (c: Config) => void][] = [
   [
     "slopes",
     (c: Config) => Object.assign(c.objective, { slopes: { module: EVIL("data"), sha256: "0".repeat(64) } }),
+  ],
+  [
+    "a map",
+    (c: Config) =>
+      Object.assign(c.evaluation.sets.rows.source, { map: { module: EVIL("data"), sha256: "0".repeat(64) } }),
   ],
   ["an environment", (c: Config) => Object.assign(c.domains.words, { environment: at("source.mjs") })],
 ];

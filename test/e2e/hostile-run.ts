@@ -21,6 +21,7 @@ const CODE = {
     });`,
   verifier: `export default { name: "own", version: 1, parseReference: (x) => x,
     verify: ({ text }) => text.length % 2 ? { status: "correct", score: 1, reason: "odd" } : { status: "wrong", score: 0, reason: "even" } };`,
+  map: "export default ({ text, n }) => ({ question: text, reference: n });",
   reward: "export default ({ completion }) => (completion.length % 3 === 0 ? 1 : 0);",
   slopes: `export default function mine({ out, sequences }) {
       for (let s = 0; s + 1 < sequences.length; s++) for (let t = sequences[s]; t < sequences[s + 1]; t++) out[t] = -1e-3;
@@ -67,7 +68,12 @@ function recipeWith(place: (name: Mark) => string, steps = STEPS): RecipeInput {
     advantages: { divideBy: "none", filter: "none" },
     objective: { kind: "custom", slopes: place("slopes") },
     verification: { modules: { own: place("verifier") } },
-    evaluation: { problemsPerDomain: 2 },
+    evaluation: {
+      problemsPerDomain: 2,
+      sets: {
+        rows: { source: { kind: "jsonl", path: at("rows.jsonl"), verifier: "own", map: place("map") } },
+      },
+    },
     rollouts: { ...input.rollouts, record: true },
     checkpoint: { everySteps: 1 },
   };
@@ -76,6 +82,7 @@ function recipeWith(place: (name: Mark) => string, steps = STEPS): RecipeInput {
 /** Records a run with these modules; to a user who receives the folder it is a hostile one. */
 export async function recordRun(): Promise<void> {
   mkdirSync(at("marks"));
+  writeFileSync(at("rows.jsonl"), '{"text": "seven", "n": 7}\n');
   await using trained = await createRun(defineRecipe(recipeWith(module)), { dir: run });
   await trained.finished;
   for await (const line of readRolloutRecord(run, 2)) {
@@ -122,6 +129,7 @@ export interface Config {
   readonly domains: { readonly math: object; readonly words: object };
   readonly objective: object;
   readonly verification: object;
+  readonly evaluation: { readonly sets: { readonly rows: { readonly source: object } } };
 }
 
 /** A copy of the run whose record was changed. */

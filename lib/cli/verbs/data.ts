@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Recipe } from "../../config/index.ts";
-import type { DatasetSpec } from "../../domains/index.ts";
+import type { DatasetSpec, RowMap } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
@@ -8,6 +8,7 @@ import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
 interface SourceFlags extends Common {
   readonly kind?: string;
   readonly verifier?: string;
+  readonly map?: string;
   readonly set: readonly string[];
 }
 
@@ -58,7 +59,7 @@ async function sourcesOf(
       hint: `Known kinds: ${Object.keys(DATASETS).join(", ")}.`,
     });
   }
-  const spec = await specOf(target, given, flags.verifier);
+  const spec = await specOf(target, given, flags);
   if (spec !== undefined) return { specs: new Map([[target, spec]]) };
   const recipe = await loadRecipe(target, flags.set);
   const specs = datasetsOf(recipe);
@@ -82,17 +83,34 @@ async function refuseUnknown(verifier: string): Promise<void> {
 async function specOf(
   target: string,
   given: DatasetSpec | undefined,
-  verifier: string | undefined,
+  { verifier, map: place }: SourceFlags,
 ): Promise<DatasetSpec | undefined> {
   const { isScript } = await import("../load-recipe.ts");
   const { tellKind, tellVerifier } = await import("../../domains/data-kind.ts");
-  if (given !== undefined) return tellVerifier(given, verifier);
-  return isScript(target) ? undefined : tellKind(target, verifier);
+  const map = place === undefined ? undefined : await rowMapAt(place);
+  if (given !== undefined) return tellVerifier({ ...given, ...(map && { map }) }, verifier);
+  if (!isScript(target)) return tellKind(target, verifier, map);
+  if (map === undefined) return undefined;
+  throw new HoneError("HONE_ERR_USAGE", `--map is for data; ${target} is a recipe`, {
+    hint: "Give its source the map: { kind, path, map }.",
+  });
+}
+
+/** Throws HONE_ERR_CONFIG for a module that is not there or exports no such function. */
+async function rowMapAt(place: string): Promise<RowMap> {
+  const { loadRowMap } = await import("../../data/row-map.ts");
+  const { hashAt } = await import("../../config/source-hash.ts");
+  const sha256 = hashAt(place);
+  if (sha256 !== undefined) return loadRowMap({ module: place, sha256 });
+  throw new HoneError("HONE_ERR_USAGE", `--map: there is no module at ${place}`, {
+    hint: 'Name a file by path, and its export after #: "./rows.ts#toRow".',
+  });
 }
 
 const withSources = (command: Command): Command =>
   command
     .option("--kind <kind>", "the argument is data of this kind: open-reasoner-zero, taco, bfcl, ...")
+    .option("--map <module>", 'makes of each row the one that is read: "./rows.ts#toRow"')
     .option("--verifier <name>", "who judges rows of your own (default: math)")
     .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .option("--json", "print JSON");

@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
-import { adoptSlopes, expectTrustedRecipes, type Recipe, shardingOf } from "../../config/index.ts";
+import {
+  adoptRowMaps,
+  adoptSlopes,
+  expectTrustedRecipes,
+  type Recipe,
+  shardingOf,
+} from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
@@ -94,7 +100,10 @@ export async function replayRun(
   let rollouts = 0;
   try {
     for (const [n, { recipe, steps }] of stretches.entries()) {
-      if (options.recipe !== undefined) adoptSlopes(recipe.objective, options.recipe.objective, dir);
+      if (options.recipe !== undefined) {
+        adoptSlopes(recipe.objective, options.recipe.objective, dir);
+        adoptRowMaps(recipe, options.recipe, dir);
+      }
       await openSlopes(recipe); // throws before anything is generated
       expectExact(recipe, dir);
       await using resources = await openResources(recipe, core, judges, {

@@ -1,0 +1,60 @@
+import { fileURLToPath } from "node:url";
+import { HoneError } from "./errors.ts";
+import { fileHash } from "./trust.ts";
+import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts";
+
+/** A module of the user's with the hash that its file had when the recipe was defined. */
+export interface HashedModule {
+  /** Its file's URL; "#name" of the export, default without. */
+  readonly module: string;
+  /** Of the file, hexadecimal; what it imports is not in it. */
+  readonly sha256: string;
+}
+
+type AnyFunction = (...given: never[]) => unknown;
+
+const loaded = new Map<string, Promise<AnyFunction>>();
+
+/**
+ * The function that a module exports; one that was loaded is kept. Throws an error of the use's code for a file that is
+ * not there, has another hash, cannot be imported, or exports no such function.
+ */
+export function loadHashed<T extends AnyFunction>(
+  { module, sha256 }: HashedModule,
+  use: ModuleUse & { readonly what: string },
+): Promise<T> {
+  const key = `${use.what} ${sha256} ${module}`;
+  const known = loaded.get(key) ?? imported(module, sha256, use);
+  loaded.set(key, known);
+  known.catch(() => loaded.delete(key)); // it may be mended meanwhile
+  return known as Promise<T>;
+}
+
+async function imported(place: string, sha256: string, use: ModuleUse): Promise<AnyFunction> {
+  const { url, name = "default" } = exportPlace(place, use);
+  const path = fileURLToPath(url);
+  const found = hashOf(path, use);
+  if (found !== sha256) {
+    const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
+    throw unloadable(use, message, "Put the file back as it was, or define the recipe again.");
+  }
+  // by its hash, too: an import of the file as it was before would be kept
+  const exports = await importUserModule(`${url}?sha256=${sha256}`, use);
+  const own = exports[name];
+  if (typeof own === "function") return own as AnyFunction;
+  const others = Object.keys(exports).filter((each) => typeof exports[each] === "function");
+  const message = `${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
+  throw unloadable(use, message, 'Export it by default, or name it after #: "./mine.ts#name".');
+}
+
+function hashOf(path: string, use: ModuleUse): string {
+  try {
+    return fileHash(path);
+  } catch (cause) {
+    throw unloadable(use, `${path} cannot be read: ${String(cause)}`, use.hint, cause);
+  }
+}
+
+function unloadable({ code, what }: ModuleUse, message: string, hint: string, cause?: unknown): HoneError {
+  return new HoneError(code, `${what}: ${message}`, { hint, ...(cause !== undefined && { cause }) });
+}

@@ -1,0 +1,113 @@
+// Rows that a map of the recipe's makes, through a run, its continuation and its replay, as a user starts them.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { HONE, isDistFresh, ROOT } from "../fixtures/command-line.ts";
+import { patient } from "../patience.ts";
+import { noAddon } from "./native-core.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "hone-mapped-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const native = test.skipIf(noAddon !== undefined);
+
+const FRONT = pathToFileURL(join(ROOT, isDistFresh ? "dist/lib/index.js" : "lib/index.ts")).href;
+/** A row of Countdown's shape; every eleventh asks for nothing, and line 30 breaks the map. */
+const rows = Array.from({ length: 60 }, (_, i) =>
+  i === 29 ? { target: i } : { target: i, nums: i % 11 === 0 ? [] : [i, 1] },
+);
+writeFileSync(join(folder, "rows.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
+
+const script = (name: string, map: string, more = "") =>
+  writeFileSync(
+    join(folder, name),
+    `import { defineRecipe } from ${JSON.stringify(FRONT)};
+${more}
+export default defineRecipe({
+  name: "mapped", seed: 1,
+  model: { config: { width: 32, layers: 1, heads: 2, mlpWidth: 64, maxPositions: 256 } },
+  domains: { sums: { weight: 1, source: { kind: "jsonl", path: "rows.jsonl", map: ${map} }, reward: ({ answer, reference }) => (answer.length + reference.target) / 1000 } },
+  rollouts: { groupSize: 2, maxOutputTokens: 12, maxPromptTokens: 64 },
+  lengthPenalty: { kind: "none" }, training: { steps: 1, groupsPerStep: 1, schedule: "sync" },
+  evaluation: { problemsPerDomain: 2 }, checkpoint: { everySteps: 1 },
+});
+`,
+  );
+const MAP = `({ target, nums }) => nums.length === 0 ? null : { prompt: \`Make \${target} of \${nums.join(", ")}\`, reference: { target, nums } }`;
+
+function hone(...args: string[]): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
+    encoding: "utf8",
+    cwd: folder,
+    timeout: patient(100_000),
+  });
+  return { status, said: `${stdout}\n${stderr}` };
+}
+const record = (dir: string) =>
+  JSON.parse(readFileSync(join(folder, dir, "run.json"), "utf8")) as {
+    config: { domains: { sums: { source: { map: object } } } };
+    data: { sums: object };
+    modules: Record<string, string>;
+  };
+
+native(
+  "a function of the script makes the rows of a run, of its continuation and of its replay",
+  () => {
+    script("own.ts", MAP);
+    const check = hone("data", "check", "own.ts");
+    expect(check).toMatchObject({ status: 0, said: expect.stringContaining("question of 53 rows: prompt") });
+    expect(check.said).toMatch(/1 × map: threw TypeError: .*, at rows\.jsonl:30/);
+    expect(check.said).toMatch(/6 × map: returned null, at rows\.jsonl:1, /);
+    expect(hone("run", "own.ts", "--dir", "a")).toMatchObject({ status: 0 });
+    expect(record("a").config.domains.sums.source.map).toEqual({
+      function: "map",
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    expect(record("a").data.sums).toMatchObject({
+      rows: 60,
+      leftOut: [{ reason: "map: returned null", rows: 6 }],
+    });
+    const resumed = hone("run", "own.ts", "--dir", "a", "--resume", "--set", "training.steps=2");
+    expect(resumed).toMatchObject({ status: 0 });
+    expect(hone("replay", "a", "--recipe", "own.ts")).toMatchObject({ status: 0 });
+    expect(hone("replay", "a", "--trust")).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("map: the function map is not here, only its name"),
+    });
+    script("other.ts", MAP.replace("Make", "Form"));
+    expect(hone("replay", "a", "--recipe", "other.ts")).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("sums.source.map: has hash"),
+    });
+  },
+  patient(180_000),
+);
+
+native(
+  "a module does too, and is refused when it has changed",
+  () => {
+    writeFileSync(join(folder, "rows.mjs"), `export const toRow = ${MAP};`);
+    script("module.ts", '"./rows.mjs#toRow"');
+    expect(hone("run", "module.ts", "--dir", "b")).toMatchObject({ status: 0 });
+    expect(Object.keys(record("b").modules)).toEqual([join(folder, "rows.mjs")]);
+    expect(hone("replay", "b")).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("domains.sums.source.map: runs"),
+    });
+    expect(hone("replay", "b", "--trust")).toMatchObject({ status: 0 });
+    writeFileSync(join(folder, "rows.mjs"), `export const toRow = ${MAP}; // changed`);
+    expect(hone("replay", "b", "--trust")).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("rows.mjs has hash"),
+    });
+    const data = hone("data", "check", "rows.jsonl", "--map", "./rows.mjs#toRow", "--verifier", "logic");
+    expect(data.said).toMatch(/none of the 20 rows|53 rows|left out/);
+    expect(hone("data", "check", "rows.jsonl", "--map", "./none.mjs")).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("there is no module at ./none.mjs"),
+    });
+  },
+  patient(180_000),
+);
