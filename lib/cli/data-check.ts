@@ -22,6 +22,7 @@ import {
   referenceFault,
   VERIFIERS,
 } from "../domains/index.ts";
+import { isHubSource, localSource, localSpec } from "../orchestration/index.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
 
@@ -64,12 +65,14 @@ export interface DataCheckOptions {
 const BATCH = 64;
 const MAX_REASON_CHARS = 160;
 
-/** The data sets of a recipe, by domain. */
-export function datasetsOf({ domains }: Recipe): Map<string, DatasetSpec> {
+/** The data sets of a recipe, by domain. One of the Hub that is named alone is downloaded, so that its kind is known. */
+export async function datasetsOf({ domains }: Recipe): Promise<Map<string, DatasetSpec>> {
   const found = new Map<string, DatasetSpec>();
   for (const [domain, one] of Object.entries(domains)) {
-    const spec = typeof one.source === "string" ? parseDatasetSpec(one.source) : one.source;
-    if (spec !== undefined) found.set(domain, ofDomain(spec, domain, readsReference(one)));
+    const needsReference = readsReference(one);
+    const named = isHubSource(one.source) ? await localSource(one.source, { domain, needsReference }) : one;
+    const spec = typeof named.source === "string" ? parseDatasetSpec(named.source) : named.source;
+    if (spec !== undefined) found.set(domain, ofDomain(spec, domain, needsReference));
   }
   return found;
 }
@@ -83,7 +86,8 @@ export async function checkDataset(
   given: DatasetSpec,
   options: DataCheckOptions = {},
 ): Promise<SourceCheck> {
-  const spec = await loadMap(given);
+  const { source: local, hub } = await localSpec(given);
+  const spec = await loadMap(local);
   const { domain, verifier } = readerOf(spec);
   const isJudged = needsReference(spec) && VERIFIERS.some((known) => known.name === verifier);
   const judge = isJudged ? await loadBuiltIn(verifier) : undefined;
@@ -102,7 +106,7 @@ export async function checkDataset(
   }
   return {
     name,
-    report: filter.report(),
+    report: { ...filter.report(), ...(hub.length > 0 && { hub }) },
     characters: distribution(lengths),
     gold: gold?.result(),
     drops: gold?.drops ?? [],

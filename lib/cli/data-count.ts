@@ -13,7 +13,7 @@ import {
 } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { resolveModelFolder } from "../inference/index.ts";
-import { admissionOf, openModel } from "../orchestration/index.ts";
+import { admissionOf, localSpec, openModel } from "../orchestration/index.ts";
 
 /** What one filter took, and what was left after it. */
 export interface FilterCount {
@@ -96,12 +96,13 @@ export async function countDataset(
 ): Promise<SourceCount> {
   const { kind } = given;
   const paper = PAPER_TABLE_1[kind];
-  const absent = [given.path].flat().filter((path) => !existsSync(path));
+  const { source: local } = await localSpec(given, [], { offline: true }).catch(() => ({ source: given }));
+  const absent = [local.path].flat().filter((path) => !existsSync(path));
   if (absent.length > 0) {
     const verb = absent.length === 1 ? "is" : "are";
     return { name, kind, paper, missing: `needs the files: ${absent.join(", ")} ${verb} not here` };
   }
-  const spec = await loadMap(given);
+  const spec = await loadMap(local);
   const filter = filterDataset(spec, admit ?? (await referencesOf(spec)));
   for await (const _ of filter.rows());
   const report = filter.report();

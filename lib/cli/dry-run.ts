@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
 import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
-import { findConfig, parseHubName, writeStandIn } from "../inference/index.ts";
+import { findConfig, isHubPath, parseHubName, writeStandIn } from "../inference/index.ts";
 import { createRun, type RunOptions } from "../orchestration/index.ts";
 import type { StepRecord, Verdict } from "../records.ts";
 
@@ -109,7 +109,7 @@ async function standInData({ domains, evaluation }: Recipe, folder: string, miss
 async function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
   const samples = spec && (await writeSampleRows(spec.kind, folder));
-  const absent = [spec?.path ?? []].flat().filter((path) => !existsSync(path));
+  const absent = [spec?.path ?? []].flat().filter((path) => !isHubPath(path) && !existsSync(path));
   if (absent.length > 0 && samples === undefined) {
     throw new HoneError("HONE_ERR_DATA", `${field}.source: there is no data at ${absent.join(", ")}`);
   }

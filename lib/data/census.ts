@@ -10,10 +10,18 @@ export interface Tally {
   readonly first: readonly string[];
 }
 
+/** A data set of the Hub as a recipe names it, and the commit that its revision stood for. */
+export interface HubOrigin {
+  readonly name: string;
+  readonly commit: string;
+}
+
 /** Counts of the rows of one source by outcome: rows = training + heldOut + bad + leftOut + duplicates. */
 export interface DatasetReport {
   readonly kind: string;
   readonly files: number;
+  /** Data sets of the Hub that the files came from. */
+  readonly hub?: readonly HubOrigin[];
   /** Files found whose name says that they are no part of the set. */
   readonly otherFiles: readonly string[];
   readonly rows: number;

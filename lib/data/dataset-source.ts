@@ -66,7 +66,7 @@ export class DatasetSource implements ProblemSource {
     const { heldOut, elsewhere } = source;
     const filter = new RowFilter(kind, reader, options, { admit, heldOut, elsewhere });
     const rows = await loadRows(filter, new RowStore(reader.open(options)));
-    const report = filter.report();
+    const report: DatasetReport = { ...filter.report(), ...(source.hub && { hub: source.hub }) };
     if (rows.store.length === 0) {
       const why = report.rows === 0 ? "" : `: ${filter.census.refusals().join("; ")}`;
       throw new HoneError(

@@ -11,6 +11,9 @@ export interface DataFile {
 
 const NAME = /\.(?:(json|jsonl|ndjson)(\.gz)?|(parquet|csv))$/i;
 
+/** Whether a file is one of rows, by its name. */
+export const isDataFile = (name: string): boolean => NAME.test(name);
+
 /** Whether a path looks like data: a folder, or a file name of a known layout. */
 export const isDataPath = (path: string): boolean =>
   NAME.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);

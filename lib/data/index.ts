@@ -1,5 +1,5 @@
-export { counted, type DatasetReport, reportLine, Tallies, type Tally } from "./census.ts";
-export { type DataFile, dataFiles, isDataPath } from "./files.ts";
+export { counted, type DatasetReport, type HubOrigin, reportLine, Tallies, type Tally } from "./census.ts";
+export { type DataFile, dataFiles, isDataFile, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId, problemName } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";

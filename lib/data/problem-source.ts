@@ -1,5 +1,5 @@
 import type { DomainName, Problem } from "../records.ts";
-import type { DatasetReport } from "./census.ts";
+import type { DatasetReport, HubOrigin } from "./census.ts";
 
 /**
  * An endless supply of problems of one domain. Both draws are pure functions of (seed, index), so a run can
@@ -37,6 +37,8 @@ export interface SourceOptions {
   readonly needsReference?: boolean;
   /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
   readonly heldOut?: ReadonlySet<string>;
+  /** Data sets of the Hub that the files come from, for the report. */
+  readonly hub?: readonly HubOrigin[];
   /** Content keys of rows that a validation set asks: the rows are left out. */
   readonly elsewhere?: ReadonlySet<string>;
 }

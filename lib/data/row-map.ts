@@ -1,7 +1,5 @@
 import { type HashedModule, loadHashed } from "../hashed-module.ts";
 import { moduleUrl } from "../user-module.ts";
-import type { RawRow } from "./raw-row.ts";
-import type { RowOutcome } from "./row-reader.ts";
 
 /** A recipe's own function from a row as its file has it to the row that is read instead; null drops the row. */
 export type RowMap = (row: never) => unknown;
@@ -32,38 +30,3 @@ const USE = {
 /** The function of a module. Throws HONE_ERR_CONFIG where it has another hash than in the recipe, or cannot be had. */
 export const loadRowMap = ({ module, sha256 }: HashedModule): Promise<RowMap> =>
   loadHashed<RowMap>({ module: moduleUrl(module), sha256 }, USE);
-
-const MOST_CHARS = 120;
-
-/**
- * Reads what a map makes of a row. A map that throws, or returns what is no row, makes the row bad; the words are the
- * same for the same fault, so that it can be counted.
- */
-export function mapped(read: (raw: RawRow) => RowOutcome, map: RowMap): (raw: RawRow) => RowOutcome {
-  return ({ file, row, value }) => {
-    let made: unknown;
-    try {
-      made = map(value as never);
-    } catch (error) {
-      return { bad: `map: threw ${said(error)}` };
-    }
-    if (made === null) return { leftOut: "map: returned null" };
-    if (typeof made === "object" && !Array.isArray(made) && !(made instanceof Promise))
-      return read({ file, row, value: made });
-    return { bad: `map: returned ${nameOf(made)}; it must return an object, or null to drop the row` };
-  };
-}
-
-const nameOf = (made: unknown): string =>
-  made instanceof Promise
-    ? "a promise"
-    : Array.isArray(made)
-      ? "a list"
-      : `a ${typeof made}`.replace("a undefined", "nothing");
-
-function said(error: unknown): string {
-  const text = String(error)
-    .replace(/"(?:[^"\\]|\\.)*"/g, '"…"')
-    .replace(/\d+/g, "#");
-  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}...` : text;
-}

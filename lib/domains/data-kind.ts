@@ -1,7 +1,8 @@
 import { type DataFile, dataFiles, readRows } from "../data/index.ts";
 import type { RowMap } from "../data/row-map.ts";
+import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
-import { DATASETS, type DatasetKind, type DatasetSpec, readerOf } from "./datasets.ts";
+import { DATASETS, type DatasetKind, type DatasetSpec, loadMap, ofDomain, readerOf } from "./datasets.ts";
 import { kindHint } from "./kind-hint.ts";
 
 /** GSM8K's rows are also rows of one's own, which one may train on. */
@@ -23,19 +24,52 @@ const BESIDE = new Set(["problem", "question", "solution", "answer"]);
  * most of the first rows.
  * @param map makes the rows that are read
  */
-export async function tellKind(path: string, verifier?: string, map?: RowMap): Promise<DatasetSpec> {
+export async function tellKind(
+  path: string | readonly string[],
+  verifier?: string,
+  map?: RowMap,
+): Promise<DatasetSpec> {
   const specs = specsOf(path, verifier).map((spec) => (map === undefined ? spec : { ...spec, map }));
   const { read, looked, first } = await tried(path, specs);
   const [best] = read;
   if (best!.rows > 0) return best!.spec;
-  if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${path}: no rows`);
+  const where = [path].flat()[0]!;
+  if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${where}: no rows`);
   const faultOf = (kind: DatasetKind) => {
     const one = read.find(({ spec }) => spec.kind === kind);
     return one === undefined ? `${VERL.join(" or ")} judges it, not ${verifier}` : one.fault;
   };
-  throw new HoneError("HONE_ERR_USAGE", `${path}: none of the ${looked} rows looked at is of a known kind`, {
+  throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
     hint: `${kindHint(first, faultOf)}Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
+}
+
+/** What a recipe around a data set says of it. */
+export interface KindUse {
+  readonly domain: string;
+  /** Of a validation set, whose rows may be of any domain and of a benchmark. */
+  readonly validates?: boolean;
+  readonly needsReference?: boolean;
+  readonly map?: DatasetOptions["map"];
+}
+
+/**
+ * The kind of the data at paths as the source of a domain: the published kind of that domain which reads most of the first
+ * rows, else rows of one's own, whatever becomes of them.
+ */
+export async function kindFor(path: string | readonly string[], use: KindUse): Promise<DatasetSpec> {
+  const { domain, validates = false, map } = use;
+  const given = await loadMap({ kind: "jsonl", path, ...(map && { map }) });
+  const specs = specsOf(path, domain).flatMap((spec) => {
+    if (spec.kind === "jsonl") return [ofDomain({ ...given, path }, domain, use.needsReference)];
+    const reader = DATASETS[spec.kind] as RowReader<DatasetOptions>;
+    const isWanted =
+      validates || spec.kind === "verl" || (reader.domain === domain && reader.benchmark !== true);
+    return isWanted ? [{ ...given, ...spec }] : [];
+  });
+  const { read } = await tried(path, specs);
+  const best = read[0]!.rows > 0 ? read[0]!.spec : specs.at(-1)!;
+  return map === undefined ? best : { ...best, map };
 }
 
 /** The same for data whose kind is known: who judges it, where its kind does not say. */
@@ -68,7 +102,7 @@ async function tried(
 }
 
 /** What the data may be, the user's own rows last. */
-function specsOf(path: string, verifier: string | undefined): DatasetSpec[] {
+function specsOf(path: string | readonly string[], verifier: string | undefined): DatasetSpec[] {
   const judges = VERL.filter((name) => verifier === undefined || verifier === name);
   const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => !OWN.has(kind));
   return [

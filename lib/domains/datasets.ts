@@ -1,7 +1,8 @@
 import { DatasetSource } from "../data/dataset-source.ts";
+import { mapped } from "../data/mapped-rows.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { type Admission, RowFilter } from "../data/row-filter.ts";
-import { loadRowMap, mapped, rowMapOf, type WrittenMap } from "../data/row-map.ts";
+import { loadRowMap, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
 import { type JsonlReading, jsonl } from "./jsonl.ts";

@@ -38,14 +38,16 @@ function expanded(path: string): string {
 }
 
 /**
- * One model in the cache: blobs/<checksum>, snapshots/<commit>/<path> pointing at them, refs/<revision> holding a
+ * One repository in the cache: blobs/<checksum>, snapshots/<commit>/<path> pointing at them, refs/<revision> holding a
  * commit. The layout is that of Python's huggingface_hub: each finds what the other downloaded.
  */
 export class CachedModel {
   readonly folder: string;
 
+  /** @param repo of a model "org/name", of a data set "datasets/org/name". */
   constructor(cache: string, repo: string) {
-    this.folder = join(cache, `models--${repo.replaceAll("/", "--")}`);
+    const kind = repo.startsWith("datasets/") ? "" : "models--";
+    this.folder = join(cache, `${kind}${repo.replaceAll("/", "--")}`);
   }
 
   blob({ digest }: HubFile): string {

@@ -30,15 +30,18 @@ export interface HubClientOptions {
   readonly retryDelaysMs?: readonly number[];
 }
 
-/** The two calls of @huggingface/hub that are used. */
+interface InfoRequest {
+  readonly name: string;
+  readonly revision: string;
+  readonly hubUrl: string;
+  readonly additionalFields: readonly "sha"[];
+  readonly fetch: typeof fetch;
+}
+
+/** The calls of @huggingface/hub that are used. */
 interface HubPackage {
-  modelInfo(request: {
-    readonly name: string;
-    readonly revision: string;
-    readonly hubUrl: string;
-    readonly additionalFields: readonly "sha"[];
-    readonly fetch: typeof fetch;
-  }): Promise<{ readonly sha: string }>;
+  modelInfo(request: InfoRequest): Promise<{ readonly sha: string }>;
+  datasetInfo(request: InfoRequest): Promise<{ readonly sha: string }>;
   listFiles(request: {
     readonly repo: string;
     readonly revision: string;
@@ -59,6 +62,7 @@ interface ListedEntry {
 const RETRY_DELAYS_MS = [500, 1000, 2000, 4000, 8000];
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+const DATASETS = "datasets/";
 /** A variable, so that the compiler does not require the types of an optional package. */
 const PACKAGE: string = "@huggingface/hub";
 
@@ -77,15 +81,19 @@ export class HubClient {
   }
 
   /**
-   * What a revision (branch, tag, commit) is now, with sizes and checksums of all its files.
+   * What a revision (branch, tag, commit) is now, with sizes and checksums of all its files. A model's repository is
+   * called "org/name", a data set's "datasets/org/name".
    * Throws HONE_ERR_HUB, HONE_ERR_ABORTED; HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed.
    */
   async describe(repo: string, revision: string): Promise<HubCommit> {
-    const { modelInfo, listFiles } = await loadPackage();
+    const { modelInfo, datasetInfo, listFiles } = await loadPackage();
+    const isData = repo.startsWith(DATASETS);
+    const name = isData ? repo.slice(DATASETS.length) : repo;
     const request = { hubUrl: this.endpoint, fetch: this.#fetch };
     const files: HubFile[] = [];
     try {
-      const { sha: id } = await modelInfo({ ...request, name: repo, revision, additionalFields: ["sha"] });
+      const info = isData ? datasetInfo : modelInfo;
+      const { sha: id } = await info({ ...request, name, revision, additionalFields: ["sha"] });
       if (!/^[0-9a-f]{40}$/.test(id)) throw this.#strange(`${repo} at commit ${JSON.stringify(id)}`);
       for await (const entry of listFiles({ ...request, repo, revision: id, recursive: true }))
         if (entry.type === "file") files.push(this.#listed(entry));
@@ -165,10 +173,14 @@ async function loadPackage(): Promise<HubPackage> {
   try {
     return (await import(PACKAGE)) as HubPackage;
   } catch (cause) {
-    throw new HoneError("HONE_ERR_UNSUPPORTED", "models by name need the optional package @huggingface/hub", {
-      cause,
-      hint: "npm install @huggingface/hub, or download the model otherwise and give its folder.",
-    });
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      "models and data sets by name need the optional package @huggingface/hub",
+      {
+        cause,
+        hint: "npm install @huggingface/hub, or download it otherwise and give its folder.",
+      },
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
 import { CachedModel, hubCacheFolder, hubIsOffline, hubToken, missingFile, shardsOf } from "./hub-cache.ts";
-import { HubClient, type HubCommit, type HubFile } from "./hub-client.ts";
+import { HubClient, type HubClientOptions, type HubCommit, type HubFile } from "./hub-client.ts";
 import { downloadFile, downloadHead } from "./hub-download.ts";
 import { type FileHead, withLocalHead } from "./safetensors-header.ts";
 
@@ -121,13 +121,7 @@ async function resolveModel(
     throw notCached(name, found);
   }
   const found = await fromCache(cached, name, cachedWeights).catch(() => undefined);
-  const { retryDelaysMs, signal } = options;
-  const access = {
-    endpoint: env["HF_ENDPOINT"] || "https://huggingface.co",
-    signal,
-    token: hubToken(env),
-    ...(retryDelaysMs && { retryDelaysMs }),
-  };
+  const access = hubAccess(options);
   try {
     // with a snapshot to fall back on, one attempt is enough
     const lookup = new HubClient({ ...access, ...(typeof found === "string" && { retryDelaysMs: [] }) });
@@ -139,6 +133,16 @@ async function resolveModel(
     if (typeof found === "string" && isUnreachable(cause)) return { folder: found };
     throw HoneError.is(cause) && cause.code === "HONE_ERR_HUB" ? noFolderEither(nameOrPath, cause) : cause;
   }
+}
+
+/** How the Hub is asked, by options and environment. */
+export function hubAccess({ env = process.env, retryDelaysMs, signal }: ResolveOptions): HubClientOptions {
+  return {
+    endpoint: env["HF_ENDPOINT"] || "https://huggingface.co",
+    signal,
+    token: hubToken(env),
+    ...(retryDelaysMs && { retryDelaysMs }),
+  };
 }
 
 async function fromCache(
@@ -158,37 +162,50 @@ async function fromHub(
   cached: CachedModel,
   { repo, revision }: HubName,
   commit: HubCommit,
-  { withWeights = true, onProgress = () => {} }: ResolveOptions,
+  { withWeights = true, onProgress }: ResolveOptions,
 ): Promise<string> {
-  const fetched = async (files: readonly HubFile[], totalBytes: number, before: number): Promise<void> => {
-    let done = before;
-    for (const file of files) {
-      const { path, size } = file;
-      if (!(await cached.has(file))) {
-        const url = client.fileUrl(repo, commit.id, path);
-        const onBytes = (bytes: number) => onProgress({ file: path, bytes: done + bytes, totalBytes });
-        await downloadFile(client, { url, file, path: cached.blob(file), onBytes });
-        done += size;
-      }
-      await cached.link(commit.id, file);
-    }
-  };
+  const place = { client, cached, repo, commit: commit.id };
   const small = commit.files.filter(
     ({ path }) => SMALL.test(path) && (path === INDEX || !OTHER_INDEX.test(path)),
   );
-  await cached.prepare(0);
   // The index says which weights are needed, so it must come before the total is known.
   const index = small.find(({ path }) => path === INDEX);
-  if (index && withWeights) await fetched([index], index.size, 0);
+  if (index && withWeights) await bringFiles(place, [index], onProgress);
   const weights = withWeights ? await weightFiles(commit, repo, index && cached.blob(index)) : [];
-  const wanted = [...small, ...weights];
+  await bringFiles(place, [...small, ...weights], onProgress);
+  await cached.remember(revision, commit.id);
+  return cached.snapshot(commit.id);
+}
+
+/** A repository at a commit, and its cache. */
+export interface HubPlace {
+  readonly client: HubClient;
+  readonly cached: CachedModel;
+  readonly repo: string;
+  readonly commit: string;
+}
+
+/** Downloads the files that the cache lacks, and links all of them into the snapshot. Throws HONE_ERR_IO and the Hub's errors. */
+export async function bringFiles(
+  { client, cached, repo, commit }: HubPlace,
+  wanted: readonly HubFile[],
+  onProgress: (progress: DownloadProgress) => void = () => {},
+): Promise<void> {
   const missing = new Map<string, number>(); // files may have the same contents
   for (const file of wanted) if (!(await cached.has(file))) missing.set(cached.blob(file), file.size);
   const totalBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
   await cached.prepare(totalBytes);
-  await fetched(wanted, totalBytes, 0);
-  await cached.remember(revision, commit.id);
-  return cached.snapshot(commit.id);
+  let done = 0;
+  for (const file of wanted) {
+    const { path, size } = file;
+    if (!(await cached.has(file))) {
+      const url = client.fileUrl(repo, commit, path);
+      const onBytes = (bytes: number) => onProgress({ file: path, bytes: done + bytes, totalBytes });
+      await downloadFile(client, { url, file, path: cached.blob(file), onBytes });
+      done += size;
+    }
+    await cached.link(commit, file);
+  }
 }
 
 async function weightFiles(commit: HubCommit, repo: string, index: string | undefined): Promise<HubFile[]> {
@@ -211,7 +228,8 @@ function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
   return new HoneError(code, tried, { details, cause, hint });
 }
 
-function isUnreachable(cause: unknown): boolean {
+/** Whether the Hub was not reached at all. */
+export function isUnreachable(cause: unknown): boolean {
   return HoneError.is(cause) && cause.code === "HONE_ERR_HUB" && cause.details["reached"] === false;
 }
 

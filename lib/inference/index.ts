@@ -3,6 +3,7 @@ export { changedWeights, type WeightChange } from "./changed-weights.ts";
 export { type ConvertOptions, type ConvertReport, convertModel, exportModel } from "./convert.ts";
 export { type GeneratedToken, generateTokens } from "./generate.ts";
 export { parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
+export { isHubPath, parseDatasetName, resolveDataset } from "./hub-data.ts";
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
 export { modelFacts, withContext } from "./model-facts.ts";
 export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";

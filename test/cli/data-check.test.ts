@@ -76,13 +76,13 @@ test("a boxed gold answer of mathematics is judged by the verifier of mathematic
   expect(found.gold!.accepted).toBeGreaterThanOrEqual(1);
 });
 
-test("the data sets of a recipe are its sources that are no made-up ones", () => {
+test("the data sets of a recipe are its sources that are no made-up ones", async () => {
   const domains = {
     math: { weight: 1, source: "orz:a.json" },
     logic: { weight: 1, source: "procedural/logic" },
     code: { weight: 1, source: { kind: "taco" as const, path: "b" } },
   };
-  expect([...datasetsOf(smallRecipe({}, { domains }))]).toEqual([
+  expect([...(await datasetsOf(smallRecipe({}, { domains })))]).toEqual([
     ["math", { kind: "open-reasoner-zero", path: "a.json" }],
     ["code", { kind: "taco", path: "b" }],
   ]);

@@ -62,7 +62,7 @@ async function sourcesOf(
   const spec = await specOf(target, given, flags);
   if (spec !== undefined) return { specs: new Map([[target, spec]]) };
   const recipe = await loadRecipe(target, flags.set);
-  const specs = datasetsOf(recipe);
+  const specs = await datasetsOf(recipe);
   if (specs.size === 0) throw new HoneError("HONE_ERR_USAGE", `${target} names no data set as a source`);
   return { specs, recipe };
 }
@@ -89,7 +89,10 @@ async function specOf(
   const { tellKind, tellVerifier } = await import("../../domains/data-kind.ts");
   const map = place === undefined ? undefined : await rowMapAt(place);
   if (given !== undefined) return tellVerifier({ ...given, ...(map && { map }) }, verifier);
-  if (!isScript(target)) return tellKind(target, verifier, map);
+  if (!isScript(target)) {
+    const { localPaths } = await import("../../orchestration/index.ts");
+    return tellKind((await localPaths(target)).paths, verifier, map);
+  }
   if (map === undefined) return undefined;
   throw new HoneError("HONE_ERR_USAGE", `--map is for data; ${target} is a recipe`, {
     hint: "Give its source the map: { kind, path, map }.",

@@ -14,6 +14,7 @@ export {
   expectClaimable,
   prepareRunFolder,
   recordedClock,
+  recordedCommits,
   recordedHeldOut,
   runClock,
 } from "./run-folder.ts";

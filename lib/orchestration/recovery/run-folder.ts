@@ -18,7 +18,7 @@ import {
 } from "../../metrics/index.ts";
 import { moduleHashes } from "../../trust.ts";
 import { inTodaysNames, ROLLOUT_RECORD, recipeChanges } from "../records/index.ts";
-import type { HeldOut, RunResources } from "../setup/index.ts";
+import type { HeldOut, HubCommits, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { expectCheckpoints } from "./lost-checkpoints.ts";
 
@@ -78,6 +78,23 @@ export function recordedHeldOut({ dir, resume = "never" }: FolderOptions): HeldO
   throw new HoneError("HONE_ERR_FORMAT", `${path}: not the list of what the run holds out`, {
     hint: "Put it back: without it the run could train on problems that it was evaluated on.",
   });
+}
+
+const commitsSchema = z.record(
+  z.string(),
+  z.object({
+    hub: z.array(z.object({ name: z.string(), commit: z.string().regex(/^[0-9a-f]{40}$/) })).optional(),
+  }),
+);
+
+/** The commits of data sets of the Hub that a run which goes on has read; undefined for a new run. Throws HONE_ERR_FORMAT. */
+export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCommits | undefined {
+  const path = join(dir, RUN_FILES.manifest);
+  if (resume === "never" || !existsSync(path)) return undefined;
+  const parsed = commitsSchema.safeParse(readRunManifest(dir).data ?? {});
+  if (parsed.success)
+    return new Map(Object.entries(parsed.data).map(([domain, { hub = [] }]) => [domain, hub]));
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: data is not what a run records of its data sets`);
 }
 
 /** A run recorded without a clock had templates that did not ask for it. */

@@ -39,7 +39,13 @@ import {
   readHistory,
   recordedRecipe,
 } from "../records/index.ts";
-import { Checkpoints, recordedClock, recordedHeldOut, weightsHash } from "../recovery/index.ts";
+import {
+  Checkpoints,
+  recordedClock,
+  recordedCommits,
+  recordedHeldOut,
+  weightsHash,
+} from "../recovery/index.ts";
 import { openReference } from "../run/index.ts";
 import {
   type Core,
@@ -109,6 +115,7 @@ export async function replayRun(
       await using resources = await openResources(recipe, core, judges, {
         clock: recordedClock(manifest),
         heldOut: recordedHeldOut({ dir, resume: "auto" }),
+        commits: recordedCommits({ dir, resume: "auto" }),
       });
       checkOrigin(dir, manifest.model, resources.model.origin);
       const checkpoints = new Checkpoints(dir);

@@ -11,6 +11,7 @@ import {
   Checkpoints,
   claimRunFolder,
   prepareRunFolder,
+  recordedCommits,
   recordedHeldOut,
   runClock,
 } from "../recovery/index.ts";
@@ -50,6 +51,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
     resources = await openResources(recipe, core, options.verifiers, {
       clock: runClock(options),
       heldOut: recordedHeldOut(options),
+      commits: recordedCommits(options),
     });
     if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);

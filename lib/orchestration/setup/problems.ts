@@ -1,5 +1,5 @@
 import { expectTrustedRecipes, type Recipe, readsReference } from "../../config/index.ts";
-import type { Admission, ProblemSource, SourceOptions } from "../../data/index.ts";
+import type { Admission, HubOrigin, ProblemSource, SourceOptions } from "../../data/index.ts";
 import {
   judgedBy,
   openProblemSource,
@@ -12,6 +12,7 @@ import type { Play } from "../../episodes/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName } from "../../records.ts";
 import { playsOf } from "./episodes.ts";
+import { localSource } from "./hub-sources.ts";
 
 /** Content keys of held-out rows by domain. */
 export type HeldOut = ReadonlyMap<DomainName, ReadonlySet<string>>;
@@ -35,7 +36,12 @@ interface OpenOptions {
   readonly admit?: Admission;
   /** Of a run that goes on: what it held out, in place of what the recipe says. */
   readonly heldOut?: HeldOut | undefined;
+  /** Likewise the commits of data sets of the Hub that it read. */
+  readonly commits?: HubCommits | undefined;
 }
+
+/** Commits of the Hub's repositories by domain and validation set. */
+export type HubCommits = ReadonlyMap<DomainName, readonly HubOrigin[]>;
 
 /**
  * Every domain's problems, in the recipe's order, and the validation sets; a row of a set is in no domain, nor is one of
@@ -43,7 +49,7 @@ interface OpenOptions {
  */
 export async function openProblems(recipe: Recipe, options: OpenOptions = {}): Promise<Problems> {
   expectTrustedRecipes([recipe], ["problems"]);
-  const sets = await openSets(recipe, options.admit);
+  const sets = await openSets(recipe, options);
   const asked = new Set([...sets.values()].flatMap(({ source }) => source.heldOutKeys ?? []));
   for (const [name, keys] of options.heldOut ?? [])
     if (recipe.domains[name] === undefined) for (const key of keys) asked.add(key);
@@ -52,7 +58,7 @@ export async function openProblems(recipe: Recipe, options: OpenOptions = {}): P
 
 async function openDomains(
   { domains, evaluation, seed }: Recipe,
-  { admit, heldOut }: OpenOptions,
+  { admit, heldOut, commits }: OpenOptions,
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
@@ -61,7 +67,9 @@ async function openDomains(
     const { source, verifier, reward, rewards } = one;
     const held = heldOut?.get(domain);
     const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
-    const opened = await openProblemSource(source, ...rowsOf(place, one, admit));
+    const [options, admits] = rowsOf(place, one, admit);
+    const { source: here, hub } = await localSource(source, { ...options, domain }, commits?.get(domain));
+    const opened = await openProblemSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
     if (opened.domain !== domain) {
       throw new HoneError(
         "HONE_ERR_CONFIG",
@@ -75,7 +83,7 @@ async function openDomains(
 
 async function openSets(
   { domains, evaluation, seed }: Recipe,
-  admit?: Admission,
+  { admit, commits }: OpenOptions,
 ): Promise<Map<string, ValidationSet>> {
   const sets = new Map<string, ValidationSet>();
   const first = Object.keys(domains).length;
@@ -83,7 +91,10 @@ async function openSets(
   for (const [i, [name, set]] of Object.entries(evaluation.sets).entries()) {
     const { source, verifier, reward, rewards, environment: _, episode: __, ...how } = set;
     const place: SourceOptions = { seed, ordinal: first + i, domain: name };
-    const opened = await openValidationSource(source, ...rowsOf(place, set, admit));
+    const [options, admits] = rowsOf(place, set, admit);
+    const use = { ...options, domain: name, validates: true };
+    const { source: here, hub } = await localSource(source, use, commits?.get(name));
+    const opened = await openValidationSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
     const by = { verifier, reward, rewards, play: plays.get(name) };
     sets.set(name, { ...how, source: judged(opened, name, by) });
   }

@@ -10,7 +10,7 @@ import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, trainerOptions } from "./core.ts";
 import { besideEpisodes, playsOf, type Verifiers } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
-import { type HeldOut, openProblems, type ValidationSet } from "./problems.ts";
+import { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 import { expectRoom } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
 
@@ -39,6 +39,7 @@ export interface RunResources extends AsyncDisposable {
 export interface Begun {
   readonly clock?: Date;
   readonly heldOut?: HeldOut | undefined;
+  readonly commits?: HubCommits | undefined;
 }
 
 /**
@@ -50,11 +51,12 @@ export async function openResources(
   recipe: Recipe,
   core: Core,
   shared?: Verifiers,
-  { clock = new Date(), heldOut }: Begun = {},
+  { clock = new Date(), heldOut, commits }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
   expectRoom(recipe, model.config, core.info());
-  const { sources, sets } = await openProblems(recipe, { admit: admissionOf(recipe, model.format), heldOut });
+  const admit = admissionOf(recipe, model.format);
+  const { sources, sets } = await openProblems(recipe, { admit, heldOut, commits });
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
     core.engine(
       model.config,
