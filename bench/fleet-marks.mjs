@@ -10,7 +10,7 @@ const TASKS = "/proc/self/task";
 if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
   const script = String(process.pid);
   // V8's: they compile and collect. All others come later.
-  const marks = { v8: readdirSync(TASKS).filter((id) => id !== script), store: [], worker: [] };
+  const marks = { v8: readdirSync(TASKS).filter((id) => id !== script), worker: [] };
   const keep = () =>
     writeFileSync(path.join(process.env["HONE_BENCH_THREADS"], `${process.pid}.json`), JSON.stringify(marks));
   keep();
@@ -20,7 +20,7 @@ if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
       const before = new Set(readdirSync(TASKS));
       super(file, options);
       const own = readdirSync(TASKS).filter((id) => !before.has(id));
-      marks[String(file).includes("streams/sqlite/worker") ? "store" : "worker"].push(...own);
+      marks.worker.push(...own);
       keep();
     }
   };

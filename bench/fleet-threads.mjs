@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-export const KINDS = ["script", "store", "gloo", "ranks", "v8", "core"];
+export const KINDS = ["script", "gloo", "ranks", "v8", "core"];
 const SCHED_BATCH = "3"; // of Gloo's threads (csrc/dist/gloo/group.cc) and of no other
 const RANKS = "hone-ranks"; // csrc/dist/host_queue.cc
 const TICKS = 100; // a second, on every Linux
@@ -43,11 +43,7 @@ export function spentBelow(process, marked) {
     if (stat === undefined) continue;
     const [own, system, ofEnded, systemOfEnded] = fieldsOf(stat).slice(11, 15).map(Number);
     spent.seconds += (own + system + ofEnded + systemOfEnded) / TICKS;
-    addThreads(
-      id,
-      JSON.parse(read(path.join(marked, `${id}.json`)) ?? '{"v8":[],"store":[],"worker":[]}'),
-      spent,
-    );
+    addThreads(id, JSON.parse(read(path.join(marked, `${id}.json`)) ?? '{"v8":[],"worker":[]}'), spent);
   }
   return spent;
 }

@@ -2,12 +2,11 @@
 // two of each do the same work to the bit, so that what they take more of the processors is streams, weight updates and
 // collectives (and what a process has of its own: a garbage collector, a compiler, timers). From the record of step 20 to
 // that of step 80 within one run, the processor time of all threads of all its processes, with one thread of the core each,
-// in turns; the median of three. Where it goes: threads that write to the store, Gloo's threads and the communicators'
-// (collectives and weights on their way); beyond one process's, the processes' JavaScript threads (messages, looks at the
-// store, signs of life), V8's own (compiling, collecting) and the core's (the same tokens sampled and trained in smaller
-// batches; checksums of weights, which each actor packs once more); and the wall time of a step that an update of weights
-// takes. "streams, collectives and updates" is the sum of the first four: threads that are there for nothing else, and all
-// the JavaScript that one process does not need.
+// in turns; the median of three. Where it goes: Gloo's threads and the communicators' (collectives and weights on their
+// way); beyond one process's, the processes' JavaScript threads (messages, the store, heartbeats), V8's own (compiling,
+// collecting) and the core's (the same tokens sampled and trained in smaller batches; checksums of weights, which each actor
+// packs once more); and the wall time of a step that an update of weights takes. "streams, collectives and updates" is the
+// sum of the first three: threads that are there for nothing else, and all the JavaScript that one process does not need.
 // Beside it a floor: the same messages, over sockets, between processes that do nothing else (fleet-floor.mjs).
 // What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200 [--rounds 1]`
 // counts others. `--set path=value`, as often as you like, changes the recipe for all of them: a larger model, say.
@@ -115,7 +114,6 @@ const rows = WAYS.map(({ name }, i) => ({
 }));
 /** Shares of the processor time of several processes. */
 const SHARES = [
-  ["threads that write to the store", ({ store }) => store],
   ["Gloo's threads", ({ gloo }) => gloo],
   ["the communicators' threads", ({ ranks }) => ranks],
   ["JavaScript threads beyond one process's", ({ script }, one) => script - one.script],

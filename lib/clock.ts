@@ -5,3 +5,34 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => performance.now() };
+
+const LOOK_MS = 250;
+const LONGEST_STEP_MS = 1_000;
+
+/**
+ * A clock that goes on by one second at most from one look at it to the next. A process that was stopped, or busy for long,
+ * finds in its sockets what others have said meanwhile: it must not take them for silent, or let their leases run out, before
+ * it has read that. The process looks at it four times a second until it is disposed.
+ */
+export class SteadyClock implements Clock, Disposable {
+  readonly #clock: Clock;
+  readonly #timer = setInterval(() => this.now(), LOOK_MS).unref();
+  #last: number;
+  #now = 0;
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+    this.#last = clock.now();
+  }
+
+  now(): number {
+    const at = this.#clock.now();
+    this.#now += Math.min(at - this.#last, LONGEST_STEP_MS);
+    this.#last = at;
+    return this.#now;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "./errors.ts";
 
-const NAME = /^\.lock-\d+-[0-9a-f]+$/;
+/** Of a lock's sockets behind the lock's name: the process's number and random digits. */
+const REST = /^-(\d+)-[0-9a-f]+$/;
+const OF_FOLDER = "lock";
 /** Two processes that start at the same moment may both step back; each tries again after a random pause. */
 const TRIES = 6;
 const MAX_WAIT_MS = 40;
@@ -16,22 +18,24 @@ const MAX_WAIT_MS = 40;
  * the later one finds the earlier. A dead process does not answer, so no lock goes stale. A socket's name is found
  * through the folder's inode: by every process of this machine that sees the volume, in any namespace (container),
  * but not by other machines. On a file system without sockets the folder is not locked.
- * @param what what holds the lock, for messages. Throws HONE_ERR_USAGE if the folder is locked, HONE_ERR_IO if the
- * lock cannot be made.
+ * @param what what holds the lock, for messages
+ * @param name locks of other names in the same folder are independent of each other
+ * Throws HONE_ERR_USAGE if the folder is locked, with the number of the process in `details.pid`; HONE_ERR_IO if the lock
+ * cannot be made.
  */
-export async function lockFolder(dir: string, what = "a run"): Promise<Disposable> {
+export async function lockFolder(dir: string, what = "a run", name = OF_FOLDER): Promise<Disposable> {
   const fd = openFolder(dir);
   // A socket's path may have 107 bytes; this one is short whatever the folder.
   const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
   let held = false;
   try {
     for (let attempt = 1; ; attempt++) {
-      const lock = await take(folder);
-      if (lock !== "taken") {
+      const lock = await take(folder, name);
+      if (!("pid" in lock)) {
         held = true;
-        return { [Symbol.dispose]: () => release(lock, fd) };
+        return { [Symbol.dispose]: () => release(lock.server, fd) };
       }
-      if (attempt === TRIES) throw taken(dir, what);
+      if (attempt === TRIES) throw taken(dir, what, lock.pid);
       await sleep(MAX_WAIT_MS * Math.random());
     }
   } finally {
@@ -39,23 +43,31 @@ export async function lockFolder(dir: string, what = "a run"): Promise<Disposabl
   }
 }
 
-/** The server that holds the lock; undefined where there can be none. */
-async function take(folder: string): Promise<Server | "taken" | undefined> {
-  const own = `.lock-${process.pid}-${randomBytes(6).toString("hex")}`;
+/** The server that holds the lock, undefined where there can be none; or the process that has it. */
+type Taken = { readonly server: Server | undefined } | { readonly pid: number | undefined };
+
+async function take(folder: string, lock: string): Promise<Taken> {
+  const own = `.${lock}-${process.pid}-${randomBytes(6).toString("hex")}`;
   const server = await listen(join(folder, own));
-  if (server === undefined) return undefined;
-  const names = readdirSync(folder).filter((name) => NAME.test(name));
+  if (server === undefined) return { server };
+  const names = socketsOf(folder, lock);
   const others = names.filter((name) => name !== own);
-  const answers = await Promise.all(others.map((name) => isAlive(join(folder, name))));
+  const living = await Promise.all(others.map((name) => answers(join(folder, name))));
   // A process that took our socket for dead, before it listened, listens itself: so it has answered, or ours is
   // removed by now.
-  if (answers.includes(true) || !names.includes(own)) {
+  const alive = others.find((_, i) => living[i]);
+  if (alive !== undefined || !names.includes(own)) {
     server.close();
-    return "taken";
+    return { pid: alive === undefined ? undefined : Number(restOf(alive, lock)![1]) };
   }
   for (const name of others) rmSync(join(folder, name), { force: true });
-  return server;
+  return { server };
 }
+
+const restOf = (name: string, lock: string) =>
+  name.startsWith(`.${lock}-`) ? REST.exec(name.slice(lock.length + 1)) : null;
+const socketsOf = (folder: string, lock: string): string[] =>
+  readdirSync(folder).filter((name) => restOf(name, lock) !== null);
 
 function release(server: Server | undefined, fd: number): void {
   if (server === undefined) closeSync(fd);
@@ -70,8 +82,8 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-/** Only a socket whose process is gone refuses connections; one that may not be asked counts as alive. */
-function isAlive(path: string): Promise<boolean> {
+/** Whether a process listens. Only a socket whose process is gone refuses connections; one that may not be asked counts as alive. */
+export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const visitor = connect(path);
     visitor.once("connect", () => {
@@ -97,8 +109,9 @@ function openFolder(dir: string): number {
   }
 }
 
-function taken(dir: string, what: string): HoneError {
+function taken(dir: string, what: string, pid: number | undefined): HoneError {
   return new HoneError("HONE_ERR_USAGE", `${dir} belongs to ${what} that is under way`, {
+    details: { pid },
     hint: "Wait for it, stop it (in this process: dispose of it), or choose another folder.",
   });
 }
@@ -113,8 +126,8 @@ export async function isLocked(dir: string): Promise<boolean> {
   }
   try {
     const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
-    const names = readdirSync(folder).filter((name) => NAME.test(name));
-    return (await Promise.all(names.map((name) => isAlive(join(folder, name))))).includes(true);
+    const names = socketsOf(folder, OF_FOLDER);
+    return (await Promise.all(names.map((name) => answers(join(folder, name))))).includes(true);
   } finally {
     closeSync(fd);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../lib/clock.ts";
+import { SteadyClock, systemClock } from "../lib/clock.ts";
 
 test("the system clock counts milliseconds and never goes back", async () => {
   const start = systemClock.now();
@@ -8,4 +8,18 @@ test("the system clock counts milliseconds and never goes back", async () => {
   // A timer may fire a millisecond early, and a busy machine late.
   expect(later - start).toBeGreaterThanOrEqual(18);
   expect(systemClock.now()).toBeGreaterThanOrEqual(later);
+});
+
+test("a steady clock goes on as its clock does, and by a second where that one was not looked at for longer", () => {
+  let at = 50_000;
+  using clock = new SteadyClock({ now: () => at });
+  const begun = clock.now();
+  const after = (ms: number) => {
+    at += ms;
+    return clock.now() - begun;
+  };
+  expect(after(250)).toBe(250);
+  expect(after(999)).toBe(1249);
+  expect(after(60_000)).toBe(2249);
+  expect(after(1)).toBe(2250);
 });

@@ -12,7 +12,6 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
     "no sandbox of that kind here: apt-get install bubblewrap python3; pyodide",
   ],
   [/noCheckout/, "not a checkout of git"],
-  [/noSqlite/, "better-sqlite3 is not built here: npm ci"],
   [/noSlurm/, "no Slurm, or not root: apt-get install slurm-wlm munge"],
   [/noMachines/, "no network namespaces, or not root: apt-get install iproute2"],
   [/noMpirun/, "no mpirun: apt-get install openmpi-bin"],

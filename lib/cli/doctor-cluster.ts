@@ -40,19 +40,17 @@ export async function doctorCluster(
   const address = flags.store ?? (process.env["HONE_STORE"] || missingStore());
   const towards = /^rediss?:/.test(address) ? await addressTowards(address) : undefined;
   const host = process.env["HONE_HOST"] || towards;
-  const report = await withStore(
-    openStore(address, { run: `doctor-${process.env["HONE_RUN_ID"] ?? "cluster"}` }),
-    (store) =>
-      drillRank({
-        store,
-        rank,
-        size: worldSize,
-        host: host ?? hostname(),
-        waitMs,
-        deadlineMs,
-        sizes: SIZES,
-        make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
-      }),
+  const report = await withStore(openStore(address, { run: drillRun(process.env["HONE_RUN_ID"]) }), (store) =>
+    drillRank({
+      store,
+      rank,
+      size: worldSize,
+      host: host ?? hostname(),
+      waitMs,
+      deadlineMs,
+      sizes: SIZES,
+      make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
+    }),
   );
   if (rank === 0) print(report);
   return report.drills.every(({ failed }) => failed.length === 0) ? EXIT.done : EXIT.environment;
@@ -66,39 +64,57 @@ async function withStore<T>(
   return await work(store);
 }
 
-/** Ranks of this machine, which meet in a file unless `--store` says where. */
-async function startRanks({ store, json, wait, deadline }: ClusterFlags, number: string): Promise<number> {
+/** Ranks of this machine, which meet at a socket of this process unless `--store` says where. */
+async function startRanks(flags: ClusterFlags, number: string): Promise<number> {
   if (!/^\d{1,2}$/.test(number) || Number(number) < 2 || Number(number) > 64)
     throw new HoneError(
       "HONE_ERR_USAGE",
       `--processes is ${JSON.stringify(number)}, not a number from 2 to 64`,
     );
+  const { serveStore, unixPath, unixUrl } = await import("../streams/index.ts");
   const own = mkdtempSync(join(tmpdir(), "hone-doctor-"));
-  const address = store ?? (process.env["HONE_STORE"] || `sqlite:${join(own, "streams.sqlite")}`);
-  const flags = ["--wait", wait, "--deadline", deadline, "--store", address, ...(json ? ["--json"] : [])];
-  const children = Array.from({ length: Number(number) }, (_, rank) => startRank(flags, rank, number));
-  const signal = interruptSignal(() => {});
-  signal.addEventListener("abort", () => children.forEach((child) => void child.kill("SIGKILL")));
   try {
-    const ends = await Promise.all(children.map((child) => once(child, "exit")));
-    return ends.every(([code]) => code === 0) ? EXIT.done : EXIT.environment;
+    const address = flags.store ?? (process.env["HONE_STORE"] || unixUrl(join(own, "store.sock")));
+    const runId = `local-${process.pid}`;
+    if (unixPath(address) === undefined) return await ranksEnd(flags, address, runId, Number(number));
+    return await withStore(serveStore(address, { run: drillRun(runId) }), () =>
+      ranksEnd(flags, address, runId, Number(number)),
+    );
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
 }
 
-function startRank(flags: readonly string[], rank: number, size: string): ChildProcess {
+/** Starts the ranks, and resolves with the exit code of all. */
+async function ranksEnd(
+  { json, wait, deadline }: ClusterFlags,
+  address: string,
+  runId: string,
+  size: number,
+): Promise<number> {
+  const words = ["--wait", wait, "--deadline", deadline, "--store", address, ...(json ? ["--json"] : [])];
+  const children = Array.from({ length: size }, (_, rank) => startRank(words, rank, size, runId));
+  const signal = interruptSignal(() => {});
+  signal.addEventListener("abort", () => children.forEach((child) => void child.kill("SIGKILL")));
+  const ends = await Promise.all(children.map((child) => once(child, "exit")));
+  return ends.every(([code]) => code === 0) ? EXIT.done : EXIT.environment;
+}
+
+/** Of the store in which the ranks of a launch meet. */
+const drillRun = (runId = "cluster"): string => `doctor-${runId}`;
+
+function startRank(flags: readonly string[], rank: number, size: number, runId: string): ChildProcess {
   const [node, ...main] = honeCommand();
   return spawn(node!, [...main, "doctor", "--cluster", ...flags], {
     stdio: ["ignore", "inherit", "inherit"],
     env: {
       ...process.env,
       RANK: String(rank),
-      WORLD_SIZE: size,
+      WORLD_SIZE: String(size),
       LOCAL_RANK: String(rank),
-      LOCAL_WORLD_SIZE: size,
+      LOCAL_WORLD_SIZE: String(size),
       GROUP_RANK: "0",
-      HONE_RUN_ID: `local-${process.pid}`,
+      HONE_RUN_ID: runId,
     },
   });
 }
@@ -116,7 +132,7 @@ const alone = (): HoneError =>
 
 function missingStore(): never {
   throw new HoneError("HONE_ERR_USAGE", "ranks need to know where they meet", {
-    hint: "--store redis://host:port, or HONE_STORE.",
+    hint: "--store redis://host:port, or HONE_STORE; --processes N starts ranks of this machine, which need neither.",
   });
 }
 

@@ -6,7 +6,7 @@ import { Trust } from "../trust.ts";
 /**
  * Of a run whose own process is silent: who of its actors and verifier hosts is alive, from the store itself. What the store says instead of
  * an answer becomes what they do.
- * @param address of the store, as the user gives it; default: what the folder says, if it is a file or a Unix socket, or if `trust`
+ * @param address of the store, as the user gives it; default: what the folder says, if it is a Unix socket, or if `trust`
  * allows the server: the password of this process's environment would go there
  */
 export async function asTheStoreSays(
@@ -31,8 +31,8 @@ export async function asTheStoreSays(
   }
 }
 
-/** A file or a Unix socket of this machine gets no password. */
-const isLocal = (url: string): boolean => /^(?:sqlite|redis\+unix):/.test(url);
+/** A socket of this machine gets no password. */
+const isLocal = (url: string): boolean => /^(?:redis\+)?unix:/.test(url);
 
 const mayAsk = (url: string, trust: Trust): boolean =>
   isLocal(url) ||

@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly seconds: number;
   /** Where both runs are kept; what they hold is replaced. */
   readonly dir: string;
-  /** Default: a file of SQLite. Its server is killed too where it is "redis-server". */
+  /** Default: served by this process. Its server is killed too where it is "redis-server". */
   readonly store?: string;
   readonly core: Core;
 }

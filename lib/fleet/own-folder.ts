@@ -7,6 +7,8 @@ import { endLeftServer } from "./own-redis.ts";
 const PREFIX = "hone-fleet-";
 /** In such a folder, of a Redis server that is the fleet's own. */
 export const OWN_SERVER = "redis";
+/** In such a folder, where the fleet's coordinator serves its store. */
+export const OWN_SOCKET = "store.sock";
 /** In a folder that goes with its coordinator: the number of that process. */
 const OWNER = "coordinator";
 

@@ -179,7 +179,7 @@ async function missing(child: ChildProcess): Promise<never> {
   const [cause] = await once(child, "error");
   throw new HoneError("HONE_ERR_USAGE", "redis-server does not start: it is not installed", {
     cause,
-    hint: "apt-get install redis-server, or leave --store out for a file",
+    hint: "apt-get install redis-server, or leave --store out: the run then serves its store itself",
   });
 }
 

@@ -1,15 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { SteadyClock } from "../clock.ts";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
-import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import {
+  openStore,
+  type StreamStore,
+  serveStore,
+  unixPath,
+  unixUrl,
+  withoutPassword,
+} from "../streams/index.ts";
 import { gpuVariables } from "./environment.ts";
 import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import type { Way } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import { OWN_SERVER, type OwnFolder, openOwnFolder } from "./own-folder.ts";
+import { OWN_SERVER, OWN_SOCKET, type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
@@ -32,8 +40,8 @@ export interface ProcessesOptions {
   /** Of this process. */
   readonly core: Core;
   /**
-   * Address of the store (docs/streams.md); all processes must reach it. "redis-server": one is started for them alone.
-   * Default: a file of SQLite that goes with them.
+   * Address of the store (docs/streams.md); all processes must reach it. "unix:<path>": this process serves it there.
+   * "redis-server": one is started for them alone. Default: this process serves it at a socket of their own.
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
@@ -79,9 +87,13 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
   let redis: OwnRedis | undefined;
   try {
     redis = address === OWN_REDIS ? await OwnRedis.start(join(own.path, OWN_SERVER)) : undefined;
-    // no sitting reads another one's file: after a loss of power a new one goes on from the coordinator's checkpoint
-    const url = redis?.url ?? address ?? `sqlite:${join(own.path, "streams.sqlite")}?synchronous=off`;
-    return { own, runId, url, redis, store: await openStore(url, { run: runId }) };
+    const socket = address === undefined ? join(own.path, OWN_SOCKET) : unixPath(address);
+    if (socket === undefined) {
+      const url = redis?.url ?? address!;
+      return { own, runId, url, redis, store: await openStore(url, { run: runId }) };
+    }
+    const url = unixUrl(socket); // whatever the working directory of who reads it in the run's folder
+    return { own, runId, url, redis, store: await serveStore(url, { run: runId }) };
   } catch (error) {
     await redis?.[Symbol.asyncDispose]();
     own.close(false);
@@ -92,7 +104,7 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
 function expectShared(address: string | undefined): void {
   if (address !== "memory:") return;
   throw new HoneError("HONE_ERR_USAGE", "memory: is a store of one process, and several are to meet in it", {
-    hint: `Leave --store and HONE_STORE out for a file that goes with the run, or give redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
+    hint: `Leave --store and HONE_STORE out: this process then serves one to the others. Or give unix:<path>, redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
   });
 }
 
@@ -136,6 +148,7 @@ class OwnProcesses implements Processes {
   readonly #supervisor: Supervisor;
   readonly #sender: WeightSender;
   readonly #closed = new AbortController();
+  readonly #clock = new SteadyClock();
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
   verifiers: Processes["verifiers"] = () => [];
@@ -222,7 +235,7 @@ class OwnProcesses implements Processes {
   #watchRanks(): void {
     const { roster } = this.core;
     const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
-    const watch = new RankWatch(this.#at.store, this.#options.settings, end);
+    const watch = new RankWatch(this.#at.store, this.#options.settings, end, () => this.#clock.now());
     this.#watch = watch;
     roster.onLook(() => void watch.look().catch(() => {})); // what the store says is said to the roster too
   }
@@ -230,6 +243,7 @@ class OwnProcesses implements Processes {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#injectors.map((injector) => injector.close()));
     this.#closed.abort();
+    this.#clock[Symbol.dispose]();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();

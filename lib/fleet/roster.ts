@@ -99,12 +99,11 @@ export class Roster {
 
   /** Looks until `close`. @param onFailure of the store. */
   watch(onFailure: (error: unknown) => void): void {
+    const look = () => void this.look().then(again, (error) => this.#closed || onFailure(error));
     const again = () => {
       if (this.#closed) return;
-      this.#timer = setTimeout(
-        () => void this.look().then(again, (error) => this.#closed || onFailure(error)),
-        this.#settings.beatMs,
-      ).unref();
+      // where this process was stopped, or busy for long, it first reads what others have said meanwhile
+      this.#timer = setTimeout(() => setImmediate(look), this.#settings.beatMs).unref();
     };
     again();
   }

@@ -16,7 +16,7 @@ export interface Leased {
   readonly nextMs?: number;
 }
 
-/** What a driver can do. Each is atomic, and what it changed is durable when it is done; none waits for entries. */
+/** What a driver can do. Each is atomic, and what it changed is kept when it is done; none waits for entries. */
 export interface Operations {
   append(o: Appended): Offset;
   /** Remembers under which fence it was taken. */

@@ -10,7 +10,8 @@ export {
   type SectionType,
   sectionOf,
 } from "./message.ts";
-export { type OpenOptions, openStore } from "./open.ts";
+export { type OpenOptions, openStore, serveStore } from "./open.ts";
 export { socketUrl, withoutPassword } from "./redis/address.ts";
+export { unixPath, unixUrl } from "./socket/address.ts";
 export type * from "./store.ts";
 export { type Refusal, StreamError } from "./stream-error.ts";

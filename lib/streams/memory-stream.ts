@@ -50,7 +50,7 @@ export class MemoryStream {
 
   append({ key, payload, size }: Omit<Appended, "stream">, atMs: number, reason?: string): Offset {
     const offset = this.last + 1;
-    const stored = { offset, key, payload: payload.slice(), size, atMs };
+    const stored = { offset, key, payload: new Uint8Array(payload), size, atMs };
     this.#entries.push(reason === undefined ? stored : { ...stored, reason });
     this.#offsets.set(key, offset);
     return offset;
@@ -168,6 +168,6 @@ export function giveBack(pending: Pending, as: "lost" | "retry"): void {
 
 /** Whoever gets an entry may write into its payload. */
 function copied({ offset, key, payload, reason }: Stored): Entry {
-  const entry = { offset, key, payload: payload.slice() };
+  const entry = { offset, key, payload: new Uint8Array(payload) };
   return reason === undefined ? entry : { ...entry, reason };
 }

@@ -3,10 +3,10 @@ import { checkName } from "./checks.ts";
 import type { Driver } from "./driver.ts";
 import { DriverStore } from "./driver-store.ts";
 import { MemoryDriver } from "./memory.ts";
+import { withoutPassword } from "./redis/address.ts";
+import { unixPath } from "./socket/address.ts";
 import type { StreamStore } from "./store.ts";
 import { StreamError } from "./stream-error.ts";
-
-const KEPT_OVER_PROCESSES = "synchronous=off";
 
 export interface OpenOptions {
   /** Name of the run; a store may hold several. */
@@ -17,9 +17,8 @@ export interface OpenOptions {
 
 /**
  * Streams of a run, made where they are not there yet.
- * @param url "memory:", of this process and this object alone; "sqlite:<file>", with "?synchronous=off" kept
- * over the death of every process and not over a loss of power; "redis://host:port/db", "rediss://" or
- * "redis+unix:///path", see readAddress.
+ * @param url "memory:", of this process and this object alone; "unix:<path>", a socket at which another process of this
+ * machine serves them; "redis://host:port/db", "rediss://" or "redis+unix:///path", see readAddress.
  * Rejects with HONE_ERR_USAGE for another address, and where the package that it needs is not installed; StreamError
  * "lost" where `mustExist` does not hold; HONE_ERR_IO where it cannot be reached.
  */
@@ -28,26 +27,40 @@ export async function openStore(url: string, { run, mustExist = false }: OpenOpt
   return new DriverStore(await driverOf(url, run, mustExist));
 }
 
+/**
+ * A new store of the run in this process's memory, which other processes of this machine open by the same address
+ * "unix:<path>" until it is closed. Rejects with HONE_ERR_USAGE for another address and where a process that is alive
+ * serves it, HONE_ERR_IO where the socket cannot be made.
+ */
+export async function serveStore(url: string, { run }: Pick<OpenOptions, "run">): Promise<StreamStore> {
+  checkName("run", run);
+  const path = unixPath(url);
+  if (path === undefined) throw unknownAddress(url);
+  const { ServedDriver } = await import("./socket/served.ts");
+  return new DriverStore(await ServedDriver.open(path, run));
+}
+
 async function driverOf(url: string, run: string, mustExist: boolean): Promise<Driver> {
   if (/^redis(?:s|\+unix)?:/.test(url)) {
     const { RedisDriver } = await import("./redis/driver.ts");
     return RedisDriver.open(url, run, mustExist);
   }
-  const [, file, option] = /^sqlite:([^:?].*?)(?:\?([^/?]*))?$/.exec(url) ?? [];
-  if (file !== undefined) {
-    if (option !== undefined && option !== KEPT_OVER_PROCESSES) throw unknownOption(url, option);
-    const { SqliteDriver } = await import("./sqlite/driver.ts");
-    return SqliteDriver.open(file, run, mustExist, option === undefined ? "FULL" : "OFF");
+  const path = unixPath(url);
+  if (path !== undefined) {
+    const { SocketDriver } = await import("./socket/driver.ts");
+    return SocketDriver.open(path, run);
   }
-  if (url !== "memory:")
-    throw new HoneError("HONE_ERR_USAGE", `${url} is no address of a stream store`, {
-      hint: "memory:, sqlite:<file> or redis://host:port",
-    });
+  if (url !== "memory:") throw unknownAddress(url);
   if (mustExist) throw new StreamError({ why: "lost", about: run, found: "a store in memory is always new" });
   return new MemoryDriver();
 }
 
-const unknownOption = (url: string, option: string): HoneError =>
-  new HoneError("HONE_ERR_USAGE", `${url}: "${option}" is no option of a store in a file`, {
-    hint: `The one there is: ?${KEPT_OVER_PROCESSES}. A file's name may have no question mark.`,
+function unknownAddress(url: string): HoneError {
+  if (url.startsWith("sqlite:"))
+    return new HoneError("HONE_ERR_USAGE", `${url}: there is no stream store in a file any more`, {
+      hint: "Leave --store and HONE_STORE out for processes of one machine, or give unix:<path>, where others of this machine join; several machines meet at redis://host:port.",
+    });
+  return new HoneError("HONE_ERR_USAGE", `${withoutPassword(url)} is no address of a stream store`, {
+    hint: "memory:, unix:<path> or redis://host:port",
   });
+}

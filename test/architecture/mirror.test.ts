@@ -38,11 +38,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "lib/streams/memory-stream.ts": "likewise",
   "lib/streams/redis/calls.ts": "likewise, of a server; test/streams/redis/driver.test.ts runs it",
   "lib/streams/redis/scripts.ts": "likewise",
-  "lib/streams/sqlite/database.ts": "likewise, of a file; test/streams/sqlite/driver.test.ts runs it",
-  "lib/streams/sqlite/operations.ts": "likewise",
-  "lib/streams/sqlite/registers.ts": "likewise",
-  "lib/streams/sqlite/tables.ts": "likewise",
-  "lib/streams/sqlite/worker.ts": "the thread that works on the file; likewise",
+  "lib/streams/socket/messages.ts":
+    "what a socket's two ends say; test/streams/socket/driver.test.ts runs both",
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",
   "lib/rewards/pool/verifier-dispatcher.ts":
     "what the pool's thread does; test/rewards/pool/pool.test.ts runs it",

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { drillText } from "../../lib/cli/doctor-cluster.ts";
 import type { DrillReport } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
+import { serveStore } from "../../lib/streams/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
 import { longest } from "../long.ts";
@@ -49,9 +50,11 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
 
   test(
     "a rank that nobody started is named, and the exit code is not 0",
-    () => {
-      const store = `sqlite:${join(dir, "missing.sqlite")}`;
-      const { status, stdout, stderr } = doctor(["--store", store, "--wait", "1"], rankOf(0, 2));
+    async () => {
+      const store = `unix:${join(dir, "missing.sock")}`;
+      await using _ = await serveStore(store, { run: "doctor-cluster" });
+      const args = ["doctor", "--cluster", "--store", store, "--wait", "1"];
+      const { status, stdout, stderr } = await honeHere(args, rankOf(0, 2));
       expect([status, stdout]).toEqual([3, ""]);
       expect(stderr).toMatch(/HONE_ERR_COLLECTIVE +rank\(s\) 1 of 2 were not there within 1 s/);
     },
@@ -61,7 +64,8 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
   test.runIf(longest)(
     "a rank that is killed on the way is named by the others",
     async () => {
-      const store = `sqlite:${join(dir, "killed.sqlite")}`;
+      const store = `unix:${join(dir, "killed.sock")}`;
+      await using watch = await serveStore(store, { run: "doctor-cluster" });
       // long drills: there is time to kill one; who is left waits for it to the end
       const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
       const started = [0, 1, 2].map((rank) =>
@@ -71,8 +75,6 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
         }),
       );
       const said = started.map(({ stderr }) => stderr!.setEncoding("utf8").toArray());
-      const { openStore } = await import("../../lib/streams/index.ts");
-      await using watch = await openStore(store, { run: "doctor-cluster" });
       expect(await watch.kv.waitFor("muster/called", { waitMs: patient(30_000) })).toBeDefined();
       started[1]!.kill("SIGKILL");
       const ends = await Promise.all(started.map((child) => once(child, "exit")));

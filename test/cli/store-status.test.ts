@@ -9,7 +9,7 @@ import { REGISTERS } from "../../lib/fleet/names.ts";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
 import type { LineStatus } from "../../lib/metrics/index.ts";
 import type { RunStatus } from "../../lib/runs/index.ts";
-import { openStore } from "../../lib/streams/index.ts";
+import { openStore, serveStore } from "../../lib/streams/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { patient } from "../patience.ts";
 import { scratch } from "../runs/folders.ts";
@@ -28,8 +28,8 @@ const silent = (address: string): RunStatus => ({
 });
 
 test("where the run is silent its store says which actors and verifier hosts live", async () => {
-  const address = `sqlite:${join(scratch(), "s.sqlite")}`;
-  await using store = await openStore(address, { run: "run-1" });
+  const address = `unix:${join(scratch(), "s.sock")}`;
+  await using store = await serveStore(address, { run: "run-1" });
   await store.kv.setLease(REGISTERS.beat("actor.1"), "actor.1#2", 60_000);
   await store.kv.set(REGISTERS.word("actor.1"), JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }));
   await store.kv.setLease(REGISTERS.beat("verifier.0"), "verifier.0#1", 60_000);
@@ -39,21 +39,21 @@ test("where the run is silent its store says which actors and verifier hosts liv
 });
 
 test("the run's own pool shows the store no signs of life, and stays as the run saw it", async () => {
-  const address = `sqlite:${join(scratch(), "s.sqlite")}`;
-  await using _ = await openStore(address, { run: "run-1" });
+  const address = `unix:${join(scratch(), "s.sock")}`;
+  await using _ = await serveStore(address, { run: "run-1" });
   const pooled = { ...row("verifier.0"), pooled: true as const };
   const { processes } = await asTheStoreSays({ ...silent(address), processes: [row("actor.0"), pooled] });
   expect(processes).toMatchObject([{ state: "silent" }, pooled]);
-  const gone = silent(`sqlite:${join(scratch(), "none.sqlite")}`);
+  const gone = silent(`unix:${join(scratch(), "none.sock")}`);
   expect((await asTheStoreSays({ ...gone, processes: [pooled] })).processes).toEqual([pooled]);
 });
 
 test("where the store is gone that is said of its actors, and a run that speaks is believed", async () => {
-  const status = silent(`sqlite:${join(scratch(), "none.sqlite")}`);
+  const status = silent(`unix:${join(scratch(), "none.sock")}`);
   const { processes } = await asTheStoreSays(status);
   expect(processes[1]).toMatchObject({
     state: "silent",
-    doing: expect.stringContaining("does not hold run"),
+    doing: expect.stringMatching(/^the store: unix:.*none.sock: no process serves it$/),
   });
   const running: RunStatus = { ...status, state: "running" };
   expect(await asTheStoreSays(running)).toBe(running);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Lease, openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { ALL, bytes, type DriverUnderTest, HOUR_MS, text } from "../streams/place.ts";
 import { noRedis, RedisServer, redisUnderTest } from "../streams/redis/redis-server.ts";
-import { SqliteSuite } from "../streams/sqlite/sqlite-file.ts";
+import { socketsUnderTest } from "../streams/socket/socket-place.ts";
 
 /** A lease either never runs out during a test or has run out at once. */
 const times = fc.constantFrom(0, HOUR_MS);
@@ -166,17 +166,15 @@ async function observations(store: StreamStore, sequence: readonly Operation[]):
   return seen;
 }
 
-const suite = new SqliteSuite();
 let server: RedisServer;
 beforeAll(async () => {
   if (noRedis === undefined) server = await RedisServer.start();
 });
 afterAll(async () => {
-  await suite[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
 });
 
-describe.each<DriverUnderTest>([suite.driver, redisUnderTest(() => server)])(
+describe.each<DriverUnderTest>([...socketsUnderTest, redisUnderTest(() => server)])(
   "$name",
   ({ skipped, place }) => {
     test.skipIf(skipped !== undefined)("does what the driver in memory does", async () => {

@@ -11,7 +11,7 @@ import { patient } from "../patience.ts";
 import { Client } from "../streams/client.ts";
 import { HOUR_MS } from "../streams/place.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
-import { noSqlite, SqliteFile } from "../streams/sqlite/sqlite-file.ts";
+import { SocketPlace } from "../streams/socket/socket-place.ts";
 
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 1);
 /** Deaths of processes. */
@@ -93,12 +93,12 @@ describe("none is lost and none comes twice", () => {
     4 * LIMIT_MS,
   );
 
-  test.skipIf(noSqlite !== undefined)(
-    "over a file",
+  test(
+    "over a socket of a process that lives on",
     async () => {
-      await using file = new SqliteFile();
-      const kept = await wearDown({ url: file.url }, new CounterRandom(SEED, 2));
-      await everythingOnce(file.url, kept);
+      await using place = await SocketPlace.serve();
+      const kept = await wearDown({ url: place.url }, new CounterRandom(SEED, 2));
+      await everythingOnce(place.url, kept);
     },
     4 * LIMIT_MS,
   );

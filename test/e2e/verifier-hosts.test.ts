@@ -49,8 +49,7 @@ const recipe = (schedule: "sync" | "async") =>
 
 async function runOf(name: string, schedule: "sync" | "async", verifiers: number, faults = "") {
   const core = await nativeCore();
-  const store = `sqlite:${join(dir, `${name}.sqlite`)}`;
-  const all = { actors: 1, trainers: 0, verifiers, core, store, settings, faults: readFaults(faults) };
+  const all = { actors: 1, trainers: 0, verifiers, core, settings, faults: readFaults(faults) };
   await using processes = await openProcesses(all);
   const at = join(dir, name);
   await using run = await createRun(recipe(schedule), { dir: at, core: processes.core });

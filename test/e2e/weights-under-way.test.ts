@@ -1,6 +1,5 @@
 // Weights on their way between real processes, and what is stopped or killed there: the run goes on as if nothing had been.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -30,8 +29,6 @@ const recipe = (schedule: "sync" | "async") =>
       optimizer: { lr: 1e-3, warmupSteps: 0 },
     },
   );
-/** Of the streams of one run. */
-const fileOf = (name: string) => join(dir, `${name}.sqlite`);
 const weightsOf = (name: string) => weightsHash(join(dir, name, "checkpoints", "step-000005"));
 
 let alone: Promise<string> | undefined;
@@ -50,7 +47,7 @@ interface Setting {
   readonly aliveMs?: number;
   /** What happens when the update to this version has been announced to no one yet, on connections that are there. */
   readonly at: number;
-  readonly happens: (kill: (name: string, signal: NodeJS.Signals) => void) => void;
+  readonly happens: (kill: Kill) => void;
   /** What happens when somebody may use that version. */
   readonly then?: Setting["happens"];
 }
@@ -69,8 +66,8 @@ async function runOf(
   }: Setting,
 ) {
   const core = await nativeCore();
-  const where = { store: `sqlite:${fileOf(name)}`, settings: { ...settings, updateMs, aliveMs } };
-  await using processes = await openProcesses({ actors: 2, trainers, core, ...where });
+  const all = { ...settings, updateMs, aliveMs };
+  await using processes = await openProcesses({ actors: 2, trainers, core, settings: all });
   const kill = (who: string, signal: NodeJS.Signals) => {
     const { pid } = processes.core.board.look().find((row) => row.name === who)!;
     if (pid !== undefined) signalTo(pid, signal); // it may have been replaced, or be over
@@ -95,40 +92,13 @@ async function runOf(
   return heard;
 }
 
-/** Stops an actor while it writes in the file of streams, where it keeps everybody from writing, or while it does not. */
-function stopped({ name, who, writing, kill }: Stop) {
-  const Database = createRequire(import.meta.url)("better-sqlite3");
-  const database = new Database(fileOf(name), { timeout: 100 });
-  for (;;) {
-    kill(who, "SIGSTOP");
-    if (canWrite(database) !== writing) break;
-    kill(who, "SIGCONT");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-  }
-  database.close();
-}
-
-interface Stop {
-  readonly name: string;
-  readonly who: string;
-  readonly writing: boolean;
-  readonly kill: (name: string, signal: NodeJS.Signals) => void;
-}
+type Kill = (name: string, signal: NodeJS.Signals) => void;
 
 /** Whoever is to get the weights holds the transfer up, so that it is under way when its sender dies. */
-function diesAmid(stop: Stop, sender: string): void {
-  stopped(stop);
-  setTimeout(() => stop.kill(sender, "SIGKILL"), 300);
-  setTimeout(() => stop.kill(stop.who, "SIGCONT"), 600);
-}
-
-function canWrite(database: { exec(sql: string): void }): boolean {
-  try {
-    database.exec("BEGIN IMMEDIATE; ROLLBACK");
-    return true;
-  } catch {
-    return false;
-  }
+function diesAmid(who: string, sender: string, kill: Kill): void {
+  kill(who, "SIGSTOP");
+  setTimeout(() => kill(sender, "SIGKILL"), 300);
+  setTimeout(() => kill(who, "SIGCONT"), 600);
 }
 
 /**
@@ -171,16 +141,15 @@ interface Transfer {
 async function behindWhileTheTrainerIsStopped(
   name: string,
   actors: number,
-  onActorSends: (sender: string, kill: Stop["kill"]) => void = () => {},
+  onActorSends: (sender: string, kill: Kill) => void = () => {},
 ): Promise<readonly Transfer[]> {
   const core = await nativeCore();
   // Who is stopped must not be taken for dead, however busy the machine.
   const patientSettings = { ...settings, updateMs: 1000, aliveMs: 120_000 };
-  const where = { store: `sqlite:${fileOf(name)}`, settings: patientSettings };
-  await using processes = await openProcesses({ actors, trainers: 1, core, ...where });
+  await using processes = await openProcesses({ actors, trainers: 1, core, settings: patientSettings });
   const { updates, board, roster } = processes.core;
   const pidOf = (who: string) => board.look().find((row) => row.name === who)!.pid!;
-  const kill: Stop["kill"] = (who, signal) => signalTo(pidOf(who), signal);
+  const kill: Kill = (who, signal) => signalTo(pidOf(who), signal);
   const behind = `actor.${actors - 1}`;
   const transfers: Transfer[] = [];
   let [calls, isHit, hasCaughtUp] = [0, false, false];
@@ -193,7 +162,7 @@ async function behindWhileTheTrainerIsStopped(
   };
   updates.say = (control) => {
     if (control.kind === "update" && control.version === 2) {
-      if (!isHit) stopped({ name, who: behind, writing: false, kill });
+      if (!isHit) kill(behind, "SIGSTOP");
       isHit = true;
       const senders = control.groups.map(({ sender }) => sender);
       const members = control.groups.flatMap((group) => group.members);
@@ -207,7 +176,7 @@ async function behindWhileTheTrainerIsStopped(
       hasCaughtUp = control.members.includes(`${behind}#1`);
       if (hasCaughtUp) process.kill(trainer!, "SIGCONT");
       else if (trainer === undefined) {
-        stopped({ name, who: "trainer.0", writing: false, kill });
+        kill("trainer.0", "SIGSTOP");
         trainer = pidOf("trainer.0");
       }
       if (hasCaughtUp) trainer = undefined;
@@ -265,7 +234,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       const transfers = await behindWhileTheTrainerIsStopped("peer-killed", 3, (sender, kill) => {
         if (!isFirst) return;
         isFirst = false;
-        diesAmid({ name: "peer-killed", who: "actor.2", writing: false, kill }, sender.split("#")[0]!);
+        diesAmid("actor.2", sender.split("#")[0]!, kill);
       });
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
@@ -286,8 +255,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     async () => {
       // Whoever is late for an update before, on a busy machine, has no part in this one.
       const updateMs = patient(1000);
-      const happens: Setting["happens"] = (kill) =>
-        stopped({ name: "stopped", who: "actor.0", writing: false, kill });
+      const happens: Setting["happens"] = (kill) => kill("actor.0", "SIGSTOP");
       const then: Setting["then"] = (kill) => kill("actor.0", "SIGCONT");
       const times = { updateMs, aliveMs: 20 * updateMs };
       const heard = await runOf("stopped", { schedule: "async", ...times, at: 2, happens, then });
@@ -298,14 +266,13 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   );
 
   test.runIf(longest)(
-    "an actor that is stopped amid a write in the file of streams, for good: it is ended, and the weights are one process's",
+    "an actor that is stopped amid an update for good: it is ended, and the weights are one process's",
     async () => {
       alone ??= weightsOfOne();
-      const happens: Setting["happens"] = (kill) =>
-        stopped({ name: "writer", who: "actor.0", writing: true, kill });
-      const heard = await runOf("writer", { at: 2, happens });
+      const happens: Setting["happens"] = (kill) => kill("actor.0", "SIGSTOP");
+      const heard = await runOf("ended", { at: 2, happens });
       expect(heard.committed.at(-1)!.members).not.toContain("actor.0#1");
-      expect(weightsOf("writer")).toBe(await alone);
+      expect(weightsOf("ended")).toBe(await alone);
     },
     patient(60_000),
   );
@@ -314,9 +281,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     "a trainer that is killed while actors wait for the rest of an update: nobody samples with a part, the weights are one process's",
     async () => {
       alone ??= weightsOfOne();
-      const happens: Setting["happens"] = (kill) => {
-        diesAmid({ name: "sender", who: "actor.1", writing: false, kill }, "trainer.0");
-      };
+      const happens: Setting["happens"] = (kill) => diesAmid("actor.1", "trainer.0", kill);
       // Whoever is late for an update before, on a busy machine, has no part in this one.
       const heard = await runOf("sender", { trainers: 1, updateMs: 10_000, at: 3, happens });
       expect(heard.announced.filter(({ version }) => version === 3).length).toBeGreaterThan(1);

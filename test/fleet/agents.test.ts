@@ -35,7 +35,7 @@ test("a store of one machine is refused", async () => {
     actors: 1,
     trainers: 0,
     core: await nativeCore(),
-    store: "sqlite:x",
+    store: "unix:x",
     runId: "x",
     folder: dir,
   };

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { livingMembers } from "../../lib/fleet/index.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
-import { openStore } from "../../lib/streams/index.ts";
+import { serveStore } from "../../lib/streams/index.ts";
 
 test("those whose sign of life has not run out, of this run alone", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-living-"));
-  const place = { address: `sqlite:${join(dir, "s.sqlite")}`, run: "run-1" };
-  await expect(livingMembers(place)).rejects.toMatchObject({ code: "HONE_ERR_STREAM", why: "lost" });
-  await using store = await openStore(place.address, { run: place.run });
+  const place = { address: `unix:${join(dir, "s.sock")}`, run: "run-1" };
+  await expect(livingMembers(place)).rejects.toMatchObject({ code: "HONE_ERR_IO" });
+  await using store = await serveStore(place.address, { run: place.run });
   for (const [index, ttlMs] of [
     [0, 1],
     [1, 60_000],

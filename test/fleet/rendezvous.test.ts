@@ -20,7 +20,7 @@ async function two(work: (a: Rendezvous, b: Rendezvous) => Promise<void>, aliveM
 }
 
 test("a store that other machines or other sittings do not have is refused", async () => {
-  for (const url of ["memory:", "sqlite:none.sqlite"])
+  for (const url of ["memory:", "unix:none.sock"])
     await expect(Rendezvous.open(url, "x")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 

@@ -232,6 +232,6 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
 });
 
 test("a store that no other machine has is refused", async () => {
-  const refused = runAgent({ ...ALONE, runId: "x", store: "sqlite:x", say: () => {} });
+  const refused = runAgent({ ...ALONE, runId: "x", store: "unix:x", say: () => {} });
   await expect(refused).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });

@@ -1,27 +1,21 @@
 /**
  * A process that works on streams until it is killed: `node client-child.ts <address> <run> <what> [name]`.
  * lease: leases an entry of "s" for 300 ms, says so and goes to sleep. append: appends k0, k1, ... to "s", each said when it
- * is kept. forward: takes entries of "s" and forwards them to "out" under their keys. write: begins a write
- * in the file of SQLite, says so and does not end it.
+ * is kept. forward: takes entries of "s" and forwards them to "out" under their keys. serve: serves the
+ * store at the address itself.
  */
 
-import { openStore } from "../../lib/streams/index.ts";
-import { openDatabase } from "../../lib/streams/sqlite/database.ts";
+import { openStore, serveStore } from "../../lib/streams/index.ts";
 import { bytes, HOUR_MS } from "./place.ts";
 
 const [url, run, what, name = "k"] = process.argv.slice(2);
-const store = await openStore(url!, { run: run! });
+const store = await (what === "serve" ? serveStore : openStore)(url!, { run: run! });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 say("open");
 
 if (what === "lease") {
   const [lease] = await store.lease("s", "g", { max: 1, leaseMs: 300, waitMs: 60_000 });
   say(`leased ${lease!.key}`);
-  setTimeout(() => {}, HOUR_MS);
-}
-if (what === "write") {
-  (await openDatabase(url!.slice("sqlite:".length).replace(/\?.*/, ""))).exec("BEGIN IMMEDIATE");
-  say("writing");
   setTimeout(() => {}, HOUR_MS);
 }
 if (what === "append") {

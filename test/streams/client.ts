@@ -45,8 +45,8 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  signal(signal: NodeJS.Signals): void {
-    this.#process.kill(signal);
+  get pid(): number {
+    return this.#process.pid!;
   }
 
   async kill(): Promise<void> {

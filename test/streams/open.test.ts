@@ -1,8 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore } from "../../lib/streams/index.ts";
+import { openStore, serveStore } from "../../lib/streams/index.ts";
 
 test("memory: is a store of its own", async () => {
   await using a = await openStore("memory:", { run: "r" });
@@ -27,13 +24,15 @@ test("a run has a name that fits into keys", async () => {
   await expect(openStore("memory:", { run: "a{b}" })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
-test.each(["synchronous=of", "synchronous=off&x=1", ""])("?%s is no option of a file", async (option) => {
-  const file = join(mkdtempSync(join(tmpdir(), "hone-open-")), "s.sqlite");
-  const opened = openStore(`sqlite:${file}?${option}`, { run: "r" });
-  await expect(opened).rejects.toMatchObject({
+test("an address of a file says what to use instead", async () => {
+  await expect(openStore("sqlite:x.sqlite?synchronous=off", { run: "r" })).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: `sqlite:${file}?${option}: "${option}" is no option of a store in a file`,
+    message: "sqlite:x.sqlite?synchronous=off: there is no stream store in a file any more",
+    hint: expect.stringMatching(/leave --store.*unix:<path>.*redis:/i),
   });
-  expect(readdirSync(dirname(file))).toEqual([]);
-  rmSync(dirname(file), { recursive: true });
+});
+
+test("only a socket can be served", async () => {
+  for (const url of ["memory:", "redis://127.0.0.1", "sqlite:x"])
+    await expect(serveStore(url, { run: "r" })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });

@@ -66,7 +66,10 @@ export const chaosVerb: Verb = (hone, ends) => {
     .option("--seed <number>", "faults are drawn from it; 0..19 for many, one after the other", "0")
     .option("--seconds <number>", "for so long things go wrong, from the first step", "60")
     .option("--processes <number>", "so many beside this one (default: what the recipe says)")
-    .option("--store <address>", "where they meet; redis-server: one of its own, which is killed too")
+    .option(
+      "--store <address>",
+      "where they meet (default: a socket of its own); redis-server: one of its own, which is killed too",
+    )
     .option("--dir <folder>", "where the runs are kept (default: runs/<name of the recipe>-chaos)")
     .option(SETTING, "override a field, e.g. training.schedule=sync (repeatable)", collect, [])
     .option("--json", "print JSON")

@@ -32,7 +32,7 @@ export const doctorVerb: Verb = (hone, ends) => {
     .option("--processes <n>", "with --cluster: ranks of this machine")
     .option(
       "--store <address>",
-      "with --cluster: where they meet (default: HONE_STORE; a file for --processes)",
+      "with --cluster: where they meet (default: HONE_STORE; a socket for --processes)",
     )
     .option("--wait <seconds>", "with --cluster: for all ranks to be there", "120")
     .option(

@@ -113,7 +113,7 @@ export const runVerb: Verb = (hone, ends) => {
     )
     .option(
       "--store <address>",
-      "where they meet: redis://host:port, or redis-server for one of its own (default: HONE_STORE, or a file)",
+      "where they meet: unix:<path>, redis://host:port, or redis-server for one of its own (default: HONE_STORE, or a socket of its own)",
     )
     .option(
       "--agents",

@@ -1,0 +1,141 @@
+import { connect, type Socket } from "node:net";
+import { type Deferred, deferred } from "../../deferred.ts";
+import { HoneError } from "../../errors.ts";
+import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
+import { isSocketHere, nameOf, unixUrl } from "./address.ts";
+import { FrameReader, sendFrame } from "./frames.ts";
+import { type Answer, type Asked, errorOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
+
+/** Of a server that is there and answers nothing, counted while this process runs itself. */
+const PATIENCE_SECONDS = 60;
+/** For what was sent last. */
+const CLOSING_MS = 1_000;
+
+/** Streams that another process of this machine serves (served.ts). They are gone with it, and so is this connection. */
+export class SocketDriver implements Driver {
+  /** No news is lost on a connection that is whole. */
+  readonly pauseMs = { first: 60_000, most: 60_000 };
+  readonly #path: string;
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader();
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  /** Topics whose next news is on its way. */
+  readonly #topics = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  #silentSeconds = 0;
+  #last = OPENING;
+  #tell: (topic: string | undefined) => void = () => {};
+  #end: HoneError | undefined;
+
+  private constructor(path: string, socket: Socket, patienceSeconds: number) {
+    this.#path = path;
+    this.#socket = socket;
+    socket.on("error", () => {}); // it is closed then
+    socket.on("data", (chunk) => this.#read(chunk));
+    socket.once("close", () => this.#fail(outage(path, "the process that served it is gone")));
+    this.#timer = setInterval(() => this.#look(patienceSeconds), 1_000).unref();
+  }
+
+  /** Rejects with HONE_ERR_IO where no process serves at the path, StreamError "lost" where it serves another run. */
+  static async open(path: string, run: string, patienceSeconds = PATIENCE_SECONDS): Promise<SocketDriver> {
+    if (!isSocketHere(path)) throw outage(path, "no process serves it");
+    const driver = new SocketDriver(path, await connected(path), patienceSeconds);
+    try {
+      await driver.#ask([OPENING, PROTOCOL, run]);
+      return driver;
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
+  }
+
+  run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
+    const asked = [++this.#last, name, args] as const;
+    return this.#ask(fence === undefined ? asked : [...asked, fence]) as Promise<Result<K>>;
+  }
+
+  onNews(listener: (topic: string | undefined) => void): void {
+    this.#tell = listener;
+  }
+
+  attend(topic: string): void {
+    if (this.#end !== undefined || this.#topics.has(topic)) return;
+    this.#topics.add(topic);
+    sendFrame(this.#socket, [NEWS, topic] satisfies Asked);
+  }
+
+  /** What was asked before is done, where the server is there. */
+  async close(): Promise<void> {
+    this.#fail(new HoneError("HONE_ERR_STATE", "the stream store is closed"));
+    if (this.#socket.closed) return;
+    const closed = new Promise((done) => this.#socket.once("close", done));
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSING_MS);
+    this.#socket.end();
+    await closed;
+    clearTimeout(timer);
+  }
+
+  async #ask(asked: Asked): Promise<unknown> {
+    if (this.#end !== undefined) throw this.#end;
+    sendFrame(this.#socket, asked);
+    const answer = deferred<unknown>();
+    this.#waiting.set(asked[0], answer);
+    return answer.promise;
+  }
+
+  #read(chunk: Uint8Array): void {
+    this.#silentSeconds = 0;
+    try {
+      for (const answer of this.#reader.read(chunk)) this.#take(answer as Answer);
+    } catch (error) {
+      this.#fail(outage(this.#path, (error as Error).message, error));
+      this.#socket.destroy();
+    }
+  }
+
+  #take([id, result, failure]: Answer): void {
+    if (id === NEWS) {
+      this.#topics.delete(result as string);
+      this.#tell(result as string);
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (failure === undefined) waiting?.resolve(result);
+    else waiting?.reject(errorOf(failure));
+  }
+
+  #look(patienceSeconds: number): void {
+    this.#silentSeconds = this.#waiting.size === 0 ? 0 : this.#silentSeconds + 1;
+    if (this.#silentSeconds <= patienceSeconds) return;
+    this.#fail(outage(this.#path, `the process that serves it has not answered for ${patienceSeconds} s`));
+    this.#socket.destroy();
+  }
+
+  #fail(error: HoneError): void {
+    this.#end ??= error;
+    clearInterval(this.#timer);
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#end);
+    this.#waiting.clear();
+    this.#tell(undefined); // who waits for news asks once more, and is refused
+  }
+}
+
+async function connected(path: string): Promise<Socket> {
+  using at = nameOf(path);
+  const socket = connect(at.name);
+  return await new Promise((resolve, reject) => {
+    socket.once("connect", () => resolve(socket));
+    socket.once("error", (cause: NodeJS.ErrnoException) => {
+      const why =
+        cause.code === "ECONNREFUSED" || cause.code === "ENOENT" ? "no process serves it" : cause.message;
+      reject(outage(path, why, cause));
+    });
+  });
+}
+
+const outage = (path: string, why: string, cause?: unknown): HoneError =>
+  new HoneError("HONE_ERR_IO", `${unixUrl(path)}: ${why}`, {
+    hint: "The process that coordinates the run serves its store: is the run under way?",
+    cause,
+  });

@@ -1,0 +1,111 @@
+import type { Socket } from "node:net";
+import { HoneError } from "../../errors.ts";
+
+/** Longer ones are refused before they are sent: a length beyond it is no frame of ours. */
+const LONGEST_FRAME = 2 ** 30;
+const PREFIX = 4;
+
+// u32 length of what follows · u32 length of the head · head: JSON in which each payload is its length · the payloads, one
+// after another. Little-endian.
+
+/**
+ * A message of the driver's operations as bytes to be written one after another; payloads are not copied.
+ * Throws HONE_ERR_DATA for more than 1 GiB.
+ */
+export function encodeFrame(message: unknown): Uint8Array[] {
+  const payloads: Uint8Array[] = [];
+  const head = JSON.stringify(
+    withPayloads(
+      message,
+      (payload) => payloads.push(payload as Uint8Array) && (payload as Uint8Array).length,
+    ),
+  );
+  const headLength = Buffer.byteLength(head);
+  const length = payloads.reduce((sum, payload) => sum + payload.length, PREFIX + headLength);
+  if (length > LONGEST_FRAME)
+    throw new HoneError("HONE_ERR_DATA", `${length} bytes at once for a stream store, at most 1 GiB`, {
+      hint: "Ask for fewer entries at a time, or append smaller ones.",
+    });
+  const first = Buffer.allocUnsafe(2 * PREFIX + headLength);
+  first.writeUInt32LE(length);
+  first.writeUInt32LE(headLength, PREFIX);
+  first.write(head, 2 * PREFIX);
+  return [first, ...payloads.filter((payload) => payload.length > 0)];
+}
+
+/** Sends a message; those of one turn of the event loop are written at once. Throws as encodeFrame, and nothing is sent. */
+export function sendFrame(socket: Socket, message: unknown): void {
+  const parts = encodeFrame(message);
+  if (socket.writableCorked === 0) {
+    socket.cork();
+    process.nextTick(() => socket.uncork());
+  }
+  for (const part of parts) socket.write(part);
+}
+
+/** Cuts a stream of bytes into messages. A payload is a view of its message's own memory. */
+export class FrameReader {
+  readonly #length = new Uint8Array(PREFIX);
+  /** Undefined while the length is read. */
+  #frame: Uint8Array | undefined;
+  #filled = 0;
+
+  /** Messages that end in `chunk`. Throws HONE_ERR_FORMAT for what is no frame; nothing after it can be read. */
+  *read(chunk: Uint8Array): Generator<unknown> {
+    for (let at = 0; at < chunk.length; ) {
+      const target = this.#frame ?? this.#length;
+      const part = chunk.subarray(at, at + target.length - this.#filled);
+      target.set(part, this.#filled);
+      at += part.length;
+      this.#filled += part.length;
+      if (this.#filled < target.length) return;
+      this.#filled = 0;
+      this.#frame = this.#frame === undefined ? frameOf(this.#length) : undefined;
+      if (target !== this.#length) yield decode(target);
+    }
+  }
+}
+
+function frameOf(prefix: Uint8Array): Uint8Array {
+  const length = new DataView(prefix.buffer).getUint32(0, true);
+  if (length < PREFIX || length > LONGEST_FRAME) throw malformed(`a length of ${length}`);
+  return new Uint8Array(length);
+}
+
+function decode(frame: Uint8Array): unknown {
+  const bytes = Buffer.from(frame.buffer);
+  let at = PREFIX + bytes.readUInt32LE(0);
+  if (at > bytes.length) throw malformed(`a head of ${at - PREFIX} bytes in ${bytes.length}`);
+  let head: unknown;
+  try {
+    head = JSON.parse(bytes.toString("utf8", PREFIX, at));
+  } catch (cause) {
+    throw malformed((cause as Error).message, cause);
+  }
+  const message = withPayloads(head, (length) => {
+    const from = at;
+    at += Number(length);
+    if (!(at >= from && at <= frame.length)) throw malformed(`a payload of ${length} bytes`);
+    return frame.subarray(from, at);
+  });
+  if (at !== frame.length) throw malformed(`${frame.length - at} bytes behind its payloads`);
+  return message;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A copy with other payloads, wherever the arguments and results of driver.ts have them. */
+function withPayloads(value: unknown, of: (payload: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => withPayloads(each, of));
+  if (typeof value !== "object" || value === null) return value;
+  const { payload, out, leases } = value as Fields;
+  return {
+    ...value,
+    ...(payload !== undefined && { payload: of(payload) }),
+    ...(out !== undefined && { out: withPayloads(out, of) }),
+    ...(leases !== undefined && { leases: withPayloads(leases, of) }),
+  };
+}
+
+const malformed = (what: string, cause?: unknown): HoneError =>
+  new HoneError("HONE_ERR_FORMAT", `no message of a stream store's socket: ${what}`, { cause });

@@ -1,0 +1,38 @@
+import { type ErrorCode, HoneError } from "../../errors.ts";
+import type { Arguments, Fence, OperationName } from "../driver.ts";
+import { type Refusal, StreamError } from "../stream-error.ts";
+
+/** Rises when messages change their meaning. */
+export const PROTOCOL = 1;
+
+/** Ids of what is no operation; operations count from 1. */
+export const OPENING = 0;
+export const NEWS = -1;
+
+/** What a client sends. It opens first; with NEWS it asks for the next news of a topic. */
+export type Asked =
+  | readonly [id: typeof OPENING, protocol: number, run: string]
+  | readonly [id: typeof NEWS, topic: string]
+  | readonly [id: number, name: OperationName, args: Arguments<OperationName>, fence?: Fence];
+
+/** What a server sends: of NEWS a topic, else the result of the operation, or why there is none. */
+export type Answer = readonly [id: number, result: unknown, failure?: Failure];
+
+/** An error; its class is lost on the way. */
+interface Failure {
+  readonly refusal?: Refusal;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+export function failureOf(error: unknown): Failure {
+  const { code = "HONE_ERR_INTERNAL", message, hint } = error as Partial<HoneError> & Error;
+  const refusal = error instanceof StreamError ? (error.details as unknown as Refusal) : undefined;
+  return { code, message, hint, ...(refusal !== undefined && { refusal }) };
+}
+
+export function errorOf({ refusal, code, message, hint }: Failure): HoneError {
+  if (refusal !== undefined) return new StreamError(refusal);
+  return new HoneError(code, message, hint === undefined ? {} : { hint });
+}

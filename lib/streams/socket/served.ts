@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { basename, dirname } from "node:path";
+import { SteadyClock } from "../../clock.ts";
+import { HoneError } from "../../errors.ts";
+import { answers, lockFolder } from "../../folder-lock.ts";
+import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
+import { MemoryDriver } from "../memory.ts";
+import { StreamError } from "../stream-error.ts";
+import { isSocketHere, nameOf, type SocketName, unixUrl } from "./address.ts";
+import { FrameReader, sendFrame } from "./frames.ts";
+import { type Answer, type Asked, failureOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
+
+/** What makes a socket its user's alone. */
+const PRIVATE = 0o177;
+
+/** Streams in this process's memory, which serves them to the machine's other processes at a socket. */
+export class ServedDriver implements Driver {
+  readonly pauseMs = { first: 60_000, most: 60_000 };
+  readonly #clock = new SteadyClock();
+  readonly #memory = new MemoryDriver(this.#clock);
+  readonly #clients = new Set<Client>();
+  readonly #server = createServer();
+  readonly #lock: Disposable;
+  #name: SocketName | undefined;
+  #tell: (topic: string) => void = () => {};
+
+  private constructor(path: string, run: string, lock: Disposable) {
+    this.#lock = lock;
+    this.#memory.onNews((topic) => {
+      this.#tell(topic);
+      for (const client of this.#clients) client.tell(topic);
+    });
+    this.#server.on("error", () => {}); // of one that cannot be accepted, which sees that itself
+    this.#server.on("connection", (socket) => {
+      const client = new Client(socket, this.#memory, path, run);
+      this.#clients.add(client);
+      socket.once("close", () => this.#clients.delete(client));
+    });
+  }
+
+  /**
+   * Replaces the socket that a process left behind which was killed. Rejects with HONE_ERR_USAGE where another process
+   * serves at the path, or something else is there, HONE_ERR_IO.
+   */
+  static async open(path: string, run: string): Promise<ServedDriver> {
+    const lock = await lockSocket(path);
+    const driver = new ServedDriver(path, run, lock);
+    try {
+      driver.#name = nameOf(path);
+      if (isSocketHere(path)) await removeLeftover(path, driver.#name);
+      await listen(driver.#server, path, driver.#name);
+      return driver;
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
+  }
+
+  run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>> {
+    return this.#memory.run(name, args, fence);
+  }
+
+  onNews(listener: (topic: string) => void): void {
+    this.#tell = listener;
+  }
+
+  /** Removes the socket. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((done) => this.#server.close(() => done()));
+    for (const client of this.#clients) client.close();
+    await closed;
+    await this.#memory.close();
+    this.#clock[Symbol.dispose]();
+    this.#name?.[Symbol.dispose]();
+    this.#lock[Symbol.dispose]();
+  }
+}
+
+/** One that has connected. Operations are done as they come, each whole before the next one, whoever asks. */
+class Client {
+  readonly #socket: Socket;
+  readonly #memory: MemoryDriver;
+  readonly #path: string;
+  readonly #run: string;
+  /** Topics whose next news it asked for. */
+  readonly #topics = new Set<string>();
+  #isOpen = false;
+
+  constructor(socket: Socket, memory: MemoryDriver, path: string, run: string) {
+    this.#socket = socket.on("error", () => {}); // it is closed then
+    this.#memory = memory;
+    this.#path = path;
+    this.#run = run;
+    this.#serve().catch(() => socket.destroy()); // what is no message, or breaks off in one
+  }
+
+  tell(topic: string): void {
+    if (this.#topics.delete(topic)) this.#send([NEWS, topic]);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Reads nothing more from one that does not read its answers, however small its questions are. */
+  async #serve(): Promise<void> {
+    const reader = new FrameReader();
+    for await (const chunk of this.#socket)
+      for (const asked of reader.read(chunk as Buffer)) {
+        await this.#take(asked as Asked);
+        if (this.#socket.writableNeedDrain) await once(this.#socket, "drain");
+      }
+  }
+
+  async #take(asked: Asked): Promise<void> {
+    const [id, what, more, fence] = asked;
+    if (id === NEWS && this.#isOpen) {
+      this.#topics.add(what as string);
+      return;
+    }
+    try {
+      if (!this.#isOpen) this.#open(asked);
+      else
+        this.#send([
+          id,
+          await this.#memory.run(what as OperationName, more as Arguments<OperationName>, fence),
+        ]);
+    } catch (error) {
+      this.#send([id, null, failureOf(error)]);
+    }
+  }
+
+  #open([id, protocol, run]: Asked): void {
+    const found =
+      protocol === PROTOCOL
+        ? `the process that serves ${this.#path} holds run ${this.#run}`
+        : `${this.#path} is served by another version of this package`;
+    this.#isOpen = id === OPENING && protocol === PROTOCOL && run === this.#run;
+    if (!this.#isOpen) throw new StreamError({ why: "lost", about: String(run), found });
+    this.#send([OPENING, null]);
+  }
+
+  #send(answer: Answer): void {
+    sendFrame(this.#socket, answer);
+  }
+}
+
+/** Against two that start at once and find the same leftover. */
+async function lockSocket(path: string): Promise<Disposable> {
+  try {
+    return await lockFolder(dirname(path), "a stream store", `${basename(path)}.store`);
+  } catch (error) {
+    if (!HoneError.is(error) || error.code !== "HONE_ERR_USAGE") throw error;
+    const who = error.details["pid"] ?? "another one";
+    throw new HoneError("HONE_ERR_USAGE", `${unixUrl(path)} is served by process ${who}, which is alive`, {
+      hint: "Wait for its run or end it, or give this one another path.",
+      cause: error,
+    });
+  }
+}
+
+/** No process of this package serves there: it would have the lock. */
+async function removeLeftover(path: string, { name }: SocketName): Promise<void> {
+  if (await answers(name))
+    throw new HoneError("HONE_ERR_USAGE", `another program listens at ${path}`, {
+      hint: "Name a path where nothing is yet.",
+    });
+  rmSync(path);
+}
+
+async function listen(server: Server, path: string, { name }: SocketName): Promise<void> {
+  const failed = new Promise<never>((_, reject) => server.once("error", reject));
+  const listening = new Promise<void>((done) => server.once("listening", done));
+  const before = process.umask(PRIVATE);
+  try {
+    server.listen(name); // makes the socket before it returns
+  } finally {
+    process.umask(before);
+  }
+  await Promise.race([listening, failed]).catch((cause: Error) => {
+    throw new HoneError("HONE_ERR_IO", `${unixUrl(path)} cannot be served: ${cause.message}`, {
+      hint: "Name a path on a local disk, in a folder that you may write to.",
+      cause,
+    });
+  });
+}
