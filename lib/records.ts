@@ -36,6 +36,8 @@ export interface Problem {
   readonly verifier: string;
   /** What the verifier judges against; never shown to the policy, never sent into a sandbox. */
   readonly reference: unknown;
+  /** The row of a data set as it is, for rewards that are given its columns. */
+  readonly columns?: Readonly<Record<string, unknown>>;
 }
 
 /** A problem as token ids, ready for the engine. */
@@ -115,6 +117,8 @@ export interface ScoredVerdict {
 export interface UnscoredVerdict {
   readonly status: "unscored";
   readonly cause: string;
+  /** A reward that says that it is none for this problem, as TRL's functions do with None: it is not asked again. */
+  readonly notApplicable?: true;
 }
 
 export type Verdict = ScoredVerdict | UnscoredVerdict;

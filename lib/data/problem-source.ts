@@ -35,6 +35,8 @@ export interface SourceOptions {
   readonly domain?: DomainName;
   /** False where no verifier reads the references, so that rows without an answer are problems too. Default true. */
   readonly needsReference?: boolean;
+  /** Keep the whole row with each problem of a data set, as Problem.columns. Default false. */
+  readonly keepsColumns?: boolean;
   /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
   readonly heldOut?: ReadonlySet<string>;
   /** Data sets of the Hub that the files come from, for the report. */

@@ -260,12 +260,14 @@ function ruleOf(
   return keys === undefined ? heldOutRule(heldOut) : heldOutOf(keys);
 }
 
-type Asked = Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference">;
+type Asked = Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference" | "columns">;
 
 /** The parts of a row that a problem is made of. */
-export function asked({ family, level, question, messages, tools, reference }: RowDraft): Asked {
-  if (messages === undefined && tools === undefined) return { family, level, question, reference };
-  return { family, level, question, ...(messages && { messages }), ...(tools && { tools }), reference };
+export function asked({ family, level, question, messages, tools, reference, columns }: RowDraft): Asked {
+  if (messages === undefined && tools === undefined && columns === undefined)
+    return { family, level, question, reference };
+  const optional = { ...(messages && { messages }), ...(tools && { tools }), ...(columns && { columns }) };
+  return { family, level, question, ...optional, reference };
 }
 
 /** Of pairs too; quick to tell that there is none. */

@@ -16,6 +16,8 @@ export interface RowDraft {
   /** 0 = easiest, and where the set says nothing. */
   readonly level: number;
   readonly reference: unknown;
+  /** As of a Problem. */
+  readonly columns?: Readonly<Record<string, unknown>>;
   /** The column that says what is asked, where rows of the kind differ. */
   readonly askedFrom?: string;
   /** Where in the row the answer was, where rows of the kind differ: "answer, after ####". */

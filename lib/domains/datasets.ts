@@ -4,6 +4,7 @@ import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { type Admission, RowFilter } from "../data/row-filter.ts";
 import { loadRowMap, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
+import { withColumns } from "../data/whole-rows.ts";
 import { HoneError } from "../errors.ts";
 import { type JsonlReading, jsonl } from "./jsonl.ts";
 import { DOMAINS } from "./registry.ts";
@@ -57,10 +58,12 @@ export function isDatasetKind(name: string): name is DatasetKind {
 /**
  * Reads rows of a data set, those that its map makes where it has one. Throws HONE_ERR_CONFIG if the options are
  * incomplete, or the map is not in this process (loadMap).
+ * @param keepsColumns the rows that are read, a map's where there is one, come along as they are
  */
-export function readerOf(spec: DatasetSpec): RowReader<DatasetOptions> {
+export function readerOf(spec: DatasetSpec, keepsColumns = false): RowReader<DatasetOptions> {
   const known = DATASETS[spec.kind];
-  const reader: RowReader<DatasetOptions> = typeof known === "function" ? known(spec as JsonlReading) : known;
+  const plain: RowReader<DatasetOptions> = typeof known === "function" ? known(spec as JsonlReading) : known;
+  const reader = keepsColumns ? withColumns(plain) : plain;
   if (spec.map === undefined) return reader;
   const map = rowMapOf(spec.map);
   if (map === undefined) throw mapNotHere(spec.map as WrittenMap);
@@ -106,7 +109,7 @@ export async function openDataset(
   validates = false,
 ): Promise<ProblemSource> {
   const spec = await loadMap(given);
-  const reader = readerOf(ofDomain(spec, options.domain, options.needsReference));
+  const reader = readerOf(ofDomain(spec, options.domain, options.needsReference), options.keepsColumns);
   const all = validates && spec.heldOut === undefined;
   return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
 }
