@@ -18,6 +18,8 @@ export type Demand = {
   | { readonly kind: "module"; readonly url: string; readonly sha256?: string | undefined }
   /** Completions are sent there, with the key in an environment variable. */
   | { readonly kind: "server"; readonly url: string; readonly keyEnv?: string | undefined }
+  /** A program that is started, by its words. */
+  | { readonly kind: "program"; readonly command: readonly string[] }
   /** A file or folder outside of the record's own that is written. */
   | { readonly kind: "file"; readonly path: string }
   /** Environment variables that modules are given. */
@@ -57,6 +59,8 @@ function isAlike(demand: Demand, own: Demand): boolean {
   }
   if (demand.kind === "server" && own.kind === "server")
     return demand.url === own.url && (demand.keyEnv === undefined || demand.keyEnv === own.keyEnv);
+  if (demand.kind === "program" && own.kind === "program")
+    return JSON.stringify(demand.command) === JSON.stringify(own.command);
   if (demand.kind === "file" && own.kind === "file") return realPath(demand.path) === realPath(own.path);
   if (demand.kind === "variables" && own.kind === "variables")
     return demand.names.every((name) => own.names.includes(name));
@@ -154,6 +158,7 @@ function refusal({ dir, trust }: Origin, demands: readonly Demand[]): HoneError 
 
 function textOf(demand: Demand): string {
   if (demand.kind === "variables") return `gives modules ${cut(demand.names.join(", "))} of the environment`;
+  if (demand.kind === "program") return `starts ${cut(demand.command.join(" "))}`;
   if (demand.kind === "file") return `writes ${cut(demand.path)}`;
   if (demand.kind === "server") {
     const key = demand.keyEnv === undefined ? "" : `, with the key in ${cut(demand.keyEnv)}`;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ErrorCode, HoneError } from "./errors.ts";
 
@@ -29,6 +30,12 @@ export function moduleUrl(place: string): string {
   if (place.startsWith("file:")) return place;
   const [path, name] = place.split("#", 2) as [string, string | undefined];
   return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
+}
+
+/** The absolute path and the function's name that "rewards.py#accuracy" stands for; no name is "". Throws on a bad file URL. */
+export function pythonPlace(place: string): { readonly file: string; readonly name: string } {
+  const [path, name = ""] = place.split("#", 2) as [string, string | undefined];
+  return { file: path.startsWith("file:") ? fileURLToPath(path) : resolve(path), name };
 }
 
 /**

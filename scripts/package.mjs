@@ -12,6 +12,13 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 /** Copied as they are; the rest of scripts/ is for a checkout. */
 const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "bench", "recipes"];
 const SCRIPTS = ["install", "build-native", "build-cache", "build-progress", "bench", "options"];
+/** Beside dist/, where lib/ finds them by packageRoot(). */
+export const READ_AT_RUN_TIME = [
+  "lib/live/page",
+  "lib/native/stamp.ts",
+  "lib/rewards/python/reward_host.py",
+  "dist/langdetect",
+];
 const ENTRIES = ["lib/index", "lib/native/index", "lib/cli/main"];
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
@@ -116,7 +123,7 @@ async function stagePackage(folders) {
   for (const name of COPIED) cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
   for (const name of SCRIPTS)
     cpSync(path.join(root, "scripts", `${name}.mjs`), path.join(stage, "scripts", `${name}.mjs`));
-  for (const name of ["lib/live/page", "lib/native/stamp.ts", "dist/langdetect", ...folders])
+  for (const name of [...READ_AT_RUN_TIME, ...folders])
     cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
   must(
     "tar",

@@ -40,10 +40,13 @@ test("a record without a mark may ask for anything, and is not even asked what",
 test("a folder's record is refused all that it asks for, in one error with paths and hashes", () => {
   const file: Demand = { field: "trackers.0", kind: "file", path: "/srv/other" };
   const variables: Demand = { field: "verification.env", kind: "variables", names: ["HF_TOKEN"] };
+  const program: Demand = { field: "python.bin", kind: "program", command: ["sh", "-c", "evil"] };
   const gone: Demand = { ...module, field: "gone", url: pathToFileURL(join(dir, "gone.mjs")).href };
   const hashes = { [join(dir, "a.mjs")]: "0".repeat(64) };
   const record = readFrom({}, "runs/theirs", { modules: hashes });
-  expect(asked(record, [module, { ...module, sha256 }, gone, server, file, variables, server])).toThrow(
+  expect(
+    asked(record, [module, { ...module, sha256 }, gone, server, file, variables, program, server]),
+  ).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_TRUST",
       message: [
@@ -54,6 +57,7 @@ test("a folder's record is refused all that it asks for, in one error with paths
         "  judge: sends to http://there/v1, with the key in KEY",
         "  trackers.0: writes /srv/other",
         "  verification.env: gives modules HF_TOKEN of the environment",
+        "  python.bin: starts sh -c evil",
       ].join("\n"),
     }),
   );
@@ -90,6 +94,9 @@ test("a recipe of the user's allows the same file, by whatever path, and only wi
   expect(alike([server], server)).not.toThrow();
   expect(alike([{ ...server, keyEnv: "MINE" } as Demand], server)).toThrow("KEY");
   expect(alike([{ ...server, url: "http://here/v1" } as Demand], server)).toThrow("there");
+  const program: Demand = { field: "python.bin", kind: "program", command: ["uv", "run", "python"] };
+  expect(alike([program], program)).not.toThrow();
+  expect(alike([program], { ...program, command: ["uv", "run python"] })).toThrow("starts uv run python");
 });
 
 test("hashes of modules are kept by path, of files that are there", () => {

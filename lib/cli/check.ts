@@ -19,8 +19,9 @@ import {
   whyNotRunnable,
 } from "../orchestration/index.ts";
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
-import type { DomainName, Problem } from "../records.ts";
+import type { DomainName, Problem, Verdict } from "../records.ts";
 import { flow } from "../report/index.ts";
+import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 import type { Stage } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
@@ -175,9 +176,11 @@ async function checkDomains(
     );
     const problems = askable.slice(0, SAMPLES);
     const play = plays.get(domain);
-    const silence = play ? [] : problems.map((problem) => ({ problem, text: "", finish: "eos" as const }));
+    const silence = play ? [] : problems.map((problem) => ({ ...SILENCE, problem }));
     if (play) for (const problem of problems) await tryEpisode(play, problem, format, source);
-    for (const [i, verdict] of (await verifiers.verify(silence)).entries()) {
+    const verdicts = await verifiers.verify(silence);
+    for (const [i, verdict] of verdicts.entries()) {
+      if (verdict.status === "unscored" && verdict.notApplicable) continue;
       const isOwn = plan !== undefined && verdict.status === "correct"; // brevity may be all that is asked
       if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
       const found =
@@ -193,7 +196,7 @@ async function checkDomains(
       looked: LOOKED_AT,
       leftOut,
       verifiers: [...new Set(problems.map((p) => p.verifier))],
-      ...(plan && { rewards: plan.parts.map((part) => rewardLine(part, plan.isSum)) }),
+      ...(plan && { rewards: rewardLines(plan, verifiers.stats(), verdicts[0]) }),
       ...(source.report && { report: source.report }),
     };
   }
@@ -221,6 +224,31 @@ async function tryEpisode(
   );
 }
 
+/** An answer with nothing in it. */
+const SILENCE = { text: "", finish: "eos", tokens: new Int32Array(0) } as const;
+
+type RewardPlan = NonNullable<ReturnType<typeof rewardPlan>>;
+
+/** A line for each reward; for one in Python also its signature, which Python calls it, and what it gave. */
+function rewardLines(
+  { parts, isSum }: RewardPlan,
+  stats: ReturnType<VerifierPool["stats"]>,
+  verdict: Verdict | undefined,
+): string[] {
+  return parts.flatMap((part) => {
+    const { about } = stats[part.verifier] ?? {};
+    const line = rewardLine(part, isSum);
+    if (about === undefined || verdict === undefined) return [line];
+    return [line, `${about}; to an empty answer it gave ${gavePart(verdict, part.name, isSum)}`];
+  });
+}
+
+function gavePart(verdict: Verdict, name: string, isSum: boolean): string {
+  if (verdict.status === "unscored") return "None: it does not apply";
+  const score = isSum ? verdict.parts?.[name] : verdict.score;
+  return score === undefined ? "None: it does not apply" : `${Number(score.toPrecision(6))}`;
+}
+
 /** "short, weight 0.2: function short in the main process, ..." */
 function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean): string {
   const which = isOneOfSeveral ? `reward ${name}, weight ${weight}` : "reward";
@@ -228,7 +256,7 @@ function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean
   return `${which}: ${giverText(giver)}${risk}`;
 }
 
-type RewardPart = NonNullable<ReturnType<typeof rewardPlan>>["parts"][number];
+type RewardPart = RewardPlan["parts"][number];
 
 /** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those examined can. */
 function lookAt(

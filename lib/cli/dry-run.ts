@@ -212,7 +212,7 @@ function everySecondRight(verifiers: Verifiers): Verifiers {
     stats: () => verifiers.stats(),
     verify: async (cases, ...rest) => {
       const verdicts = await verifiers.verify(cases, ...rest);
-      const unscored = verdicts.find(({ status }) => status === "unscored");
+      const unscored = verdicts.find((verdict) => verdict.status === "unscored" && !verdict.notApplicable);
       if (unscored?.status === "unscored")
         throw new HoneError("HONE_ERR_VERIFIER", `an answer cannot be judged: ${unscored.cause}`);
       return verdicts.map((verdict) => (judged++ % 2 === 0 ? RIGHT : belowFull(verdict)));

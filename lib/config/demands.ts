@@ -1,5 +1,7 @@
+import { pathToFileURL } from "node:url";
 import { type Asking, type Demand, expectTrusted } from "../trust.ts";
-import { isModulePlace, moduleUrl, sourceUrl } from "../user-module.ts";
+import { isModulePlace, moduleUrl, pythonPlace, sourceUrl } from "../user-module.ts";
+import { pythonSettings } from "./python.ts";
 import type { RewardChoice } from "./reward.ts";
 import type { Recipe } from "./schema.ts";
 
@@ -20,7 +22,8 @@ export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Deman
   return uses.flatMap((use) => {
     if (use === "problems") return judged.flatMap(([field, one]) => sourceDemands(field, one));
     if (use === "objective") return objectiveDemands(recipe);
-    return [...moduleDemands(recipe), ...judged.flatMap(([field, one]) => rewardDemands(field, one))];
+    const rewards = judged.flatMap(([field, one]) => rewardDemands(field, one));
+    return [...moduleDemands(recipe), ...rewards, ...pythonDemands(recipe, rewards)];
   });
 }
 
@@ -64,9 +67,21 @@ function rewardDemands(field: string, { reward, rewards = {} }: Judged): Demand[
   return choices.flatMap(([at, choice]) => (choice === undefined ? [] : choiceDemands(at, choice)));
 }
 
+/** What starts Python is a program that the record chose, as much as the file that it runs. */
+function pythonDemands(recipe: Recipe, rewards: readonly Demand[]): Demand[] {
+  if (!rewards.some(({ field }) => field.endsWith(".python"))) return [];
+  const { bin: command, env: names } = pythonSettings(recipe);
+  const variables: Demand[] = names.length === 0 ? [] : [{ field: "python.env", kind: "variables", names }];
+  return [{ field: "python.bin", kind: "program", command }, ...variables];
+}
+
 function choiceDemands(field: string, choice: RewardChoice): Demand[] {
   if (choice === "verifier") return [];
   if (typeof choice === "string") return [module(field, moduleUrl(choice))];
+  if ("python" in choice) {
+    const { href } = pathToFileURL(pythonPlace(choice.python).file);
+    return [{ field: `${field}.python`, kind: "module", url: href, sha256: choice.sha256 }];
+  }
   if (!("judge" in choice)) return [];
   const { url, apiKeyEnv: keyEnv, cache } = choice.judge;
   const key = keyEnv !== undefined && { keyEnv };

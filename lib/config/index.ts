@@ -6,9 +6,10 @@ export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";
+export { pythonSettings } from "./python.ts";
 export { definedRecipe, defineRecipe, recipeInput, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
-export { type RewardChoice, readsReference } from "./reward.ts";
+export { type RewardChoice, readsColumns, readsReference } from "./reward.ts";
 export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
 export { adoptRowMaps } from "./row-maps.ts";
 export {

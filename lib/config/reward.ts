@@ -42,7 +42,31 @@ const moduleSchema = z
   )
   .superRefine(checkExportName);
 
-const choiceSchema = z.union([moduleSchema, functionSchema, z.strictObject({ judge: judgeSchema })]);
+/** A function of a Python file: "rewards.py#accuracy". The hash of the file is written beside it when the recipe is defined. */
+const pythonSchema = z
+  .strictObject({
+    python: z
+      .string()
+      .regex(/^[^#]+(?:#[^#]+)?$/, 'it must be a file and a function of it: "rewards.py#accuracy"'),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, "it must be a hash of the file")
+      .optional(),
+    /** Form of TRL's `completions`; by default a conversation exactly where the row's prompt is one. */
+    completions: z.enum(["text", "messages"]).optional(),
+  })
+  .superRefine(({ sha256 }, check) => {
+    if (sha256 !== undefined) return;
+    const message = `there is no such file from the working folder, ${process.cwd()}`;
+    check.addIssue({ code: "custom", path: ["python"], message });
+  });
+
+const choiceSchema = z.union([
+  moduleSchema,
+  functionSchema,
+  z.strictObject({ judge: judgeSchema }),
+  pythonSchema,
+]);
 
 /** What a recipe may say where run.json has a function's name. */
 type Written =
@@ -109,6 +133,12 @@ interface JudgedRows {
   readonly reward?: RewardChoice | undefined;
   readonly rewards?: Readonly<Record<string, { readonly reward: RewardChoice }>> | undefined;
   readonly environment?: unknown;
+}
+
+/** Whether a function of a Python file judges: those are given the columns of the row. */
+export function readsColumns({ reward, rewards = {} }: JudgedRows): boolean {
+  const choices = [reward, ...Object.values(rewards).map((one) => one.reward)];
+  return choices.some((choice) => typeof choice === "object" && "python" in choice);
 }
 
 /**

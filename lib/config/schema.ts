@@ -15,6 +15,7 @@ import {
   tokens,
 } from "./numbers.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
+import { pythonSchema } from "./python.ts";
 import { domainRewards } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
@@ -292,6 +293,8 @@ export const recipeSchema = z.strictObject({
   warmStart: warmStartSchema.optional(),
   engine: engineSchema,
   verification: verificationSchema,
+  /** Of rewards that are functions of Python files (docs/rewards.md). */
+  python: pythonSchema.optional(),
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,
   metrics: metricsSchema,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count, LONGEST_TIMER_MS } from "./numbers.ts";
 import { modulePlace } from "./reward.ts";
+import { variableNames } from "./variable-names.ts";
 
 /** Where completions are judged, and by which modules of the user's. */
 export const verificationSchema = z
@@ -10,11 +11,7 @@ export const verificationSchema = z
     /** Verifiers of your own: name to a `.ts` or `.js` module, by URL or by a path from the working folder. */
     modules: z.record(z.string().min(1), modulePlace).default({}),
     /** Environment variables for these modules and for rewards that are modules: their processes have no other secrets. */
-    env: z
-      .array(
-        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "it must be the name of an environment variable"),
-      )
-      .default([]),
+    env: variableNames,
     /** Keep completions and verdicts in the run folder (verdicts.jsonl), for `hone rescore`. */
     journal: z.boolean().default(true),
   })

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ProblemSource } from "../data/index.ts";
-import type { FinishReason, Problem, Verdict } from "../records.ts";
+import type { ChatMessage, FinishReason, Problem, Verdict } from "../records.ts";
 import { checkedReference } from "./checked.ts";
 import { finalResponse } from "./final-response.ts";
 import { type RewardScale, scaledVerdict } from "./reward-scale.ts";
@@ -33,6 +33,8 @@ export type Rewarded = number | boolean | Verdict;
 
 const referenceSchema = z.object({
   prompt: z.string(),
+  messages: z.array(z.looseObject({ role: z.string() })).optional(),
+  columns: z.record(z.string(), z.unknown()).optional(),
   verifier: z.string(),
   reference: z.unknown().optional(),
 });
@@ -40,6 +42,10 @@ const referenceSchema = z.object({
 /** The reference of a problem that is judged by rewards of the recipe's: all that they may ask about it. */
 export interface RewardedReference {
   readonly prompt: string;
+  /** The same as a conversation, of a row that has one. */
+  readonly messages?: readonly ChatMessage[] | undefined;
+  /** The row of a data set as it is, where a reward is given its columns. */
+  readonly columns?: Readonly<Record<string, unknown>> | undefined;
   /** Who would have judged it, and judges the part "verifier". */
   readonly verifier: string;
   readonly reference: unknown;
@@ -63,10 +69,12 @@ export const rewardName = (domain: string, part?: string): string =>
 
 /** A problem as its recipe's reward judges it. */
 export function rewardedProblem(
-  { question, verifier, reference, ...rest }: Problem,
+  { question, verifier, reference, columns, ...rest }: Problem,
   domain: string,
 ): Problem {
-  const judged: RewardedReference = { prompt: question, verifier, reference };
+  const { messages } = rest;
+  const row = { ...(messages && { messages }), ...(columns && { columns }) };
+  const judged: RewardedReference = { prompt: question, ...row, verifier, reference };
   return { ...rest, question, verifier: rewardName(domain), reference: judged };
 }
 

@@ -242,10 +242,11 @@ async function judge(
 ): Promise<ProblemResult> {
   const { problem, set } = of;
   const verdicts = await policy.verifiers.verify(
-    answers.map(({ completion: { finish }, text, episode }) => ({
+    answers.map(({ completion: { finish, tokens }, text, episode }) => ({
       problem,
       finish,
       text,
+      tokens,
       ...(episode && { episode }),
     })),
   );

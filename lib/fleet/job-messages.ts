@@ -22,8 +22,8 @@ export interface NumberedEnd {
 }
 
 type Member = VerificationJob["members"][number];
-/** Which of the references, finish, text. */
-type Row = readonly [number, Member["finish"], string];
+/** Which of the references, finish, text; of a sampled completion for Python token ids and step. */
+type Row = readonly [number, Member["finish"], string, Pick<Member, "ids" | "step">?];
 
 /**
  * Members are JSON in an array of bytes, a reference that several have once. Throws HONE_ERR_UNSUPPORTED for a reference that
@@ -32,12 +32,12 @@ type Row = readonly [number, Member["finish"], string];
 export function encodeJob({ number, workers, heapMb, job }: NumberedJob): Uint8Array {
   const { members, ...plain } = job;
   const references = new Map<unknown, number>();
-  const rows = members.map(({ reference, text, finish }): Row => {
+  const rows = members.map(({ reference, text, finish, ids, step }): Row => {
     const known = references.get(reference);
-    if (known !== undefined) return [known, finish, text];
-    if (!isPlain(reference)) throw unsayable(job.verifier);
-    references.set(reference, references.size);
-    return [references.size - 1, finish, text];
+    if (known === undefined && !isPlain(reference)) throw unsayable(job.verifier);
+    const at = known ?? references.size;
+    references.set(reference, at);
+    return ids === undefined ? [at, finish, text] : [at, finish, text, { ids, step }];
   });
   const text = JSON.stringify({ references: [...references.keys()], rows });
   return written("job", { number, workers, heapMb, ...plain }, { members: Buffer.from(text, "utf8") });
@@ -50,7 +50,9 @@ export function decodeJob(bytes: Uint8Array): NumberedJob {
   const { references, rows } = JSON.parse(text) as { references: unknown[]; rows: Row[] };
   const { number, workers, heapMb, ...plain } = message.header as unknown as NumberedJob &
     Omit<VerificationJob, "members">;
-  const members = rows.map(([of, finish, text]): Member => ({ reference: references[of], text, finish }));
+  const members = rows.map(
+    ([of, finish, text, sampled]): Member => ({ reference: references[of], text, finish, ...sampled }),
+  );
   return { number, workers, heapMb, job: { ...plain, members } };
 }
 

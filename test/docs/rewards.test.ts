@@ -113,3 +113,95 @@ test.runIf(long)(
   },
   60_000,
 );
+
+const noPython = spawnSync("python3", ["--version"]).status !== 0;
+
+test.skipIf(noPython)(
+  "the Python files of the page judge a run, and Python itself gives the same scores",
+  () => {
+    for (const [, name, code] of page.matchAll(/```(?:py|js) file=((?!train)\S+)\n([\s\S]*?)```/g))
+      writeFileSync(join(folder, name!), code!);
+    const rows = Array.from({ length: 40 }, (_, n) => n);
+    const lines = (of: (n: number) => object) => rows.map((n) => `${JSON.stringify(of(n))}\n`).join("");
+    writeFileSync(
+      join(folder, "boxed.jsonl"),
+      lines((n) => ({ prompt: `${n}+1`, solution: `${n + 1}` })),
+    );
+    const verl = (n: number) => ({
+      data_source: "openai/gsm8k",
+      prompt: [{ role: "user", content: `${n}?` }],
+      reward_model: { style: "rule", ground_truth: `${n}` },
+      extra_info: { index: n },
+    });
+    writeFileSync(join(folder, "verl.jsonl"), lines(verl));
+    const checked = hone("check", "python.mjs");
+    expect([checked.status, checked.stderr]).toEqual([0, expect.any(String)]);
+    const said = checked.stdout.replace(/\s+/g, " ");
+    expect(said).toMatch(
+      /accuracy_reward\(completions, solution, \*\*kwargs\) of rewards\.py, called as TRL does, Python \S+ at \S+; to an empty answer it gave -1 /,
+    );
+    expect(said).toMatch(/compute_score\(.*\) of gsm8k_reward\.py, called as verl does, .* it gave 0 /);
+    // 4: random weights may give no group in which two answers differ
+    const ran = hone("run", "python.mjs", "--dir", "python", "--overwrite");
+    expect([ran.status, ran.stderr]).toEqual([expect.toBeOneOf([0, 4]), expect.any(String)]);
+    const journal = read("python/verdicts.jsonl")
+      .trim()
+      .split("\n")
+      .map((one) => JSON.parse(one));
+    const problems = new Map(
+      journal.flatMap((one) => (one.problem === undefined ? [] : [[one.problem, one]])),
+    );
+    const texts = new Map(journal.flatMap((one) => ("text" in one ? [[one.completion, one]] : [])));
+    const judged = journal
+      .filter((one) => one.verdict !== undefined)
+      .map(({ verdict, on }) => ({
+        verdict,
+        text: texts.get(on).text,
+        problem: problems.get(texts.get(on).of),
+      }));
+    expect(new Set(judged.map(({ problem }) => problem.domain))).toEqual(new Set(["boxed", "words"]));
+    const script = `import json, sys, rewards, gsm8k_reward
+print(json.dumps([[rewards.accuracy_reward([t], [c["solution"]])[0], rewards.format_reward([t])[0]] if "solution" in c
+  else gsm8k_reward.compute_score(c["data_source"], t, c["reward_model"]["ground_truth"], c["extra_info"])["score"]
+  for t, c in json.load(sys.stdin)]))`;
+    const { stdout, stderr } = spawnSync("python3", ["-c", script], {
+      cwd: folder,
+      encoding: "utf8",
+      input: JSON.stringify(judged.map(({ text, problem }) => [text, problem.reference.columns])),
+    });
+    expect(stdout, stderr).not.toBe("");
+    for (const [i, expected] of (JSON.parse(stdout) as (number | [number, number])[]).entries()) {
+      const { verdict } = judged[i]!;
+      if (typeof expected === "number") expect(verdict.score).toBe(expected);
+      else expect(verdict.parts).toEqual({ accuracy: expected[0], format: expected[1] });
+      if (typeof expected !== "number")
+        expect(verdict.score).toBeCloseTo((2 * expected[0] + expected[1]) / 3, 12);
+    }
+  },
+  120_000,
+);
+
+test.skipIf(noPython)(
+  "hone verify tries cases on the page's Python files",
+  () => {
+    const cases = [
+      ["<think>x</think> \\boxed{4}", 1],
+      ["\\boxed{4}", 2 / 3],
+      ["<think>x</think> \\boxed{5}", -1 / 3],
+      ["none", -2 / 3],
+    ] as const;
+    const rows = cases.map(([response]) =>
+      JSON.stringify({ prompt: "2+2", response, reference: { solution: "4" } }),
+    );
+    writeFileSync(join(folder, "python-cases.jsonl"), rows.join("\n"));
+    const args = ["--recipe", "python.mjs", "--domain", "boxed", "--file", "python-cases.jsonl"];
+    const { stdout, status } = hone("verify", ...args);
+    const scores = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).score);
+    expect(scores).toEqual(cases.map(([, score]) => expect.closeTo(score, 12)));
+    expect(status).toBe(0);
+  },
+  60_000,
+);

@@ -281,6 +281,33 @@ native(
 );
 
 native(
+  "a Python file, and a program in the place of Python, are not started unasked",
+  () => {
+    writeFileSync(at("theirs.py"), `open(${JSON.stringify(at("marks", "python"))}, "w")\n`);
+    const bin = ["sh", "-c", `touch ${at("marks", "bin")}; python3 "$0"`];
+    const sha256 = "0".repeat(64);
+    const dir = tampered((config) => {
+      Object.assign(config.domains.math, { reward: { python: `${at("theirs.py")}#f`, sha256 } });
+      Object.assign(config, { python: { bin, env: ["HF_TOKEN"], processes: 1, timeoutSeconds: 9 } });
+    });
+    for (const { args, runs } of Object.values(CASES)) {
+      if (runs === undefined || args(dir).length === 0) continue;
+      const { status, said } = hone(args(dir));
+      expect([status, marks()]).toEqual([2, []]);
+      if (!runs.includes("reward")) continue;
+      expect(said).toMatch(
+        /domains\.math\.reward\.python: runs \S+theirs\.py \(sha256 [0-9a-f]{64}; the record has sha256 0{64}\)/,
+      );
+      expect(said).toContain("python.bin: starts sh -c touch");
+      expect(said).toContain("python.env: gives modules HF_TOKEN of the environment");
+    }
+    hone(["rescore", dir, "--all", "--trust"]);
+    expect(marks()).toEqual(expect.arrayContaining(["bin", "python"])); // what would have run
+  },
+  patient(120_000),
+);
+
+native(
   "an evaluation's folder runs the verifier of its suite with --trust alone",
   () => {
     const mark = JSON.stringify(at("marks", "suite"));

@@ -25,6 +25,10 @@ test("a job comes as it went, whatever JSON can say, and to the letter", () => {
   const own = { ...jobOf([2 ** 60]), moduleUrl: "file:///srv/a.ts#b", isReward: true };
   expect(sent(own).job).toEqual(own);
   expect(sent(jobOf([])).job.members).toEqual([]);
+  const sampled = jobOf([1, 2]);
+  const members = sampled.members.map((member, i) => ({ ...member, ids: [i, 7], step: 3 }));
+  const python = { command: ["python3"], file: "/srv/a.py", function: "f", maxSteps: 9, processes: 2 };
+  expect(sent({ ...sampled, members, python }).job).toEqual({ ...sampled, members, python });
 });
 
 const hasMinusZero = (value: unknown): boolean =>

@@ -62,6 +62,8 @@ export type JournalLine =
       readonly text: string;
       /** Of an episode: begin, end, ... in the text of what its environment gave. */
       readonly given?: readonly number[];
+      /** Token ids (see {@link encodeIds}), where a reward in Python may ask for them. */
+      readonly ids?: string;
     }
   | { readonly verdict: Verdict; readonly on: string; readonly version: number }
   | TakenGroup

@@ -320,6 +320,7 @@ function words(text: string): ArrayBuffer {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
 }
 
+export const encodeIds = (ids: Int32Array): string => encode(ids);
 export const decodeIds = (text: string): Int32Array => new Int32Array(words(text));
 export const decodeLogprobs = (text: string): Float32Array => new Float32Array(words(text));
 

@@ -8,9 +8,10 @@ import type { FinishReason, Problem, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import { objectOfLine, textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../line/index.ts";
-import type { Verifiers } from "../setup/index.ts";
+import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
+import { decodeIds, encodeIds } from "./rollout-record.ts";
 
 /** 128 bits of SHA-256 in hex. */
 const digest = (...parts: readonly string[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 32);
@@ -25,6 +26,8 @@ export interface JournalOptions {
   readonly sitting?: number;
   /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
   readonly spell?: (tokens: Int32Array) => string;
+  /** Verifiers that may ask for token ids: those of their completions are kept. */
+  readonly tokensFor?: ReadonlySet<string>;
 }
 
 /**
@@ -36,16 +39,18 @@ export interface JournalOptions {
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
   readonly #spell: JournalOptions["spell"];
+  readonly #tokensFor: ReadonlySet<string>;
   /** Problems that this process has written down. */
   readonly #problems: DiskSet;
   /** Of what was judged and not yet taken. */
   readonly #keys = new WeakMap<object, CompletionKeys>();
 
   /** Throws HONE_ERR_IO naming the file. */
-  constructor(path: string, { append = false, sitting, spell }: JournalOptions = {}) {
+  constructor(path: string, { append = false, sitting, spell, tokensFor }: JournalOptions = {}) {
     this.#file = new AppendFile(path, { fresh: !append });
     this.#problems = new DiskSet(`${path}.problems`);
     this.#spell = spell;
+    this.#tokensFor = tokensFor ?? new Set();
     if (append && sitting !== undefined) this.#append([{ sitting }]);
   }
 
@@ -90,13 +95,14 @@ export class VerdictJournal implements Disposable {
   }
 
   #lines(request: Judged, verdict: Verdict): JournalLine[] {
-    const { problem, text, finish, episode } = request;
+    const { problem, text, finish, episode, tokens } = request;
     const given = episode && { given: episode.givenText };
+    const ids = tokens && this.#tokensFor.has(problem.verifier) && { ids: encodeIds(tokens) };
     const keys = keysOfCompletion(request);
     const { completion, of } = keys;
     this.#keys.set(request, keys);
     const lines: JournalLine[] = [
-      { completion, of, finish, text, ...given },
+      { completion, of, finish, text, ...given, ...ids },
       { verdict, on: completion, version: versionOf(problem.verifier) },
     ];
     return this.#problems.add(of) ? [{ problem: of, ...this.#judged(request) }, ...lines] : lines;
@@ -141,6 +147,7 @@ export interface JournaledCompletion {
   readonly problem: JudgedProblem;
   readonly text: string;
   readonly finish: FinishReason;
+  readonly tokens?: Int32Array;
 }
 
 /** The first one on a completion is the run's own. */
@@ -154,11 +161,16 @@ export interface JournaledVerdict {
 
 /** The journal of a run folder, unless the recipe wants none. Throws HONE_ERR_IO naming the file. */
 export function openJournal(
-  { verification }: Recipe,
+  recipe: Recipe,
   dir: string,
   options: JournalOptions,
 ): VerdictJournal | undefined {
-  return verification.journal ? new VerdictJournal(join(dir, RUN_FILES.verdicts), options) : undefined;
+  if (!recipe.verification.journal) return undefined;
+  const inPython = rewardPlans(recipe).filter(({ parts }) =>
+    parts.some(({ giver }) => giver.by === "python"),
+  );
+  const tokensFor = new Set(inPython.map(({ verifier }) => verifier));
+  return new VerdictJournal(join(dir, RUN_FILES.verdicts), { ...options, tokensFor });
 }
 
 /**
@@ -197,12 +209,12 @@ class Known {
       return "nothing new";
     }
     if ("completion" in line) {
-      const { completion: key, of, finish, text } = line;
+      const { completion: key, of, finish, text, ids } = line;
       const problem = this.#problems.get(of);
       if (problem === undefined) return undefined;
       if (this.#completions.has(key)) return "nothing new";
       this.#completions.add(key);
-      return { kind: "completion", key, problem, text, finish };
+      return { kind: "completion", key, problem, text, finish, ...(ids && { tokens: decodeIds(ids) }) };
     }
     if ("members" in line) return this.#problems.has(line.of) ? "nothing new" : undefined;
     if ("sitting" in line) return "nothing new";

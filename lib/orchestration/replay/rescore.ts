@@ -165,10 +165,11 @@ async function judgeAgain(
 
 const isDue = (outcome: Outcome | undefined) => outcome !== undefined && outcome.after === undefined;
 
-const requestOf = ({ problem, text, finish }: JournaledCompletion): VerificationRequest => ({
+const requestOf = ({ problem, text, finish, tokens }: JournaledCompletion): VerificationRequest => ({
   problem: { ...problem, question: "" },
   text,
   finish,
+  ...(tokens && { tokens }),
 });
 
 const scoreOf = (verdict: Verdict): number | undefined =>

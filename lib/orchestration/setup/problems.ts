@@ -1,4 +1,4 @@
-import { expectTrustedRecipes, type Recipe, readsReference } from "../../config/index.ts";
+import { expectTrustedRecipes, type Recipe, readsColumns, readsReference } from "../../config/index.ts";
 import type { Admission, HubOrigin, ProblemSource, SourceOptions } from "../../data/index.ts";
 import {
   judgedBy,
@@ -106,10 +106,11 @@ async function openSets(
  * called like does not read the one they have.
  */
 function rowsOf(
-  place: SourceOptions,
+  options: SourceOptions,
   judges: Parameters<typeof readsReference>[0],
   admit: Admission | undefined,
 ): [SourceOptions, Admission | undefined] {
+  const place = { ...options, ...(readsColumns(judges) && { keepsColumns: true }) };
   if (readsReference(judges)) return [place, admit];
   const verifier = rewardName(place.domain!);
   return [{ ...place, needsReference: false }, admit && ((problem) => admit({ ...problem, verifier }))];

@@ -1,8 +1,8 @@
-import { type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
+import { pythonSettings, type Recipe, type RewardChoice, rewardFunctions } from "../../config/index.ts";
 import { type RewardScale, rewardName } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
-import { moduleUrl } from "../../user-module.ts";
+import { moduleUrl, pythonPlace } from "../../user-module.ts";
 
 /** How the recipe's domains and validation sets with rewards of their own are judged. */
 export function rewardPlans(recipe: Recipe): RewardPlan[] {
@@ -20,12 +20,13 @@ export function rewardPlan(recipe: Recipe, domain: string): RewardPlan | undefin
   if (rewards !== undefined) {
     const [first, ...others] = Object.entries(rewards).map(([name, { weight, reward: choice, ...own }]) => {
       const part = rewardName(domain, name);
-      return { verifier: part, name, weight, ...scaleOf(own), giver: giverOf(choice, functions.get(part)) };
+      const giver = giverOf(recipe, choice, functions.get(part));
+      return { verifier: part, name, weight, ...scaleOf(own), giver };
     });
     return { verifier, parts: [first!, ...others], isSum: true };
   }
   if (reward === undefined) return undefined;
-  const giver = giverOf(reward, functions.get(verifier));
+  const giver = giverOf(recipe, reward, functions.get(verifier));
   const part = { verifier, name: domain, weight: 1, ...scaleOf({ range, solvedAt }), giver };
   return { verifier, parts: [part], isSum: false };
 }
@@ -34,23 +35,38 @@ const scaleOf = (scale: RewardScale): { readonly scale?: RewardScale } =>
   scale.range === undefined && scale.solvedAt === undefined ? {} : { scale };
 
 function giverOf(
+  recipe: Recipe,
   choice: RewardChoice,
   reward: ReturnType<ReturnType<typeof rewardFunctions>["get"]>,
 ): RewardGiver {
   if (choice === "verifier") return { by: "verifier" };
   if (typeof choice === "string") return { by: "module", url: moduleUrl(choice) };
   if ("judge" in choice) return { by: "judge", judge: choice.judge };
+  if ("python" in choice) return { by: "python", python: pythonGiver(recipe, choice) };
   const { function: name, timeoutMs, concurrency } = choice;
   return { by: "function", name, reward, timeoutMs, concurrency };
 }
+
+function pythonGiver(recipe: Recipe, { python, completions }: PythonChoice): PythonGiver {
+  const { bin, env, processes, timeoutSeconds } = pythonSettings(recipe);
+  const { file, name } = pythonPlace(python);
+  const maxSteps = recipe.training.steps;
+  const call = { command: bin, file, function: name, completions, maxSteps, processes };
+  return { call, timeoutMs: timeoutSeconds * 1000, variables: env };
+}
+
+type PythonChoice = Extract<RewardChoice, { python: string }>;
+type PythonGiver = Extract<RewardGiver, { by: "python" }>["python"];
 
 /**
  * Calls of the line to its verifiers at the same time, of how many of these there are by now: rewards in this process mostly
  * wait, and hold up nobody else.
  */
 export function verificationCalls(recipe: Recipe): (workers: number) => number {
-  const waits = giversOf(recipe).some(({ by }) => by === "function" || by === "judge");
-  return (workers) => workers + (waits ? WAITING_CALLS : 0);
+  const givers = giversOf(recipe);
+  const waits = givers.some(({ by }) => by === "function" || by === "judge");
+  const python = givers.some(({ by }) => by === "python") ? pythonSettings(recipe).processes : 0;
+  return (workers) => workers + python + (waits ? WAITING_CALLS : 0);
 }
 
 const giversOf = (recipe: Recipe): RewardGiver[] =>
@@ -77,5 +93,10 @@ export function giverText(giver: RewardGiver): string {
     return `${model} at ${url} judges (${kind}, ${samplings} ${samplings === 1 ? "sampling" : "samplings"})`;
   }
   if (giver.by === "module") return `${giver.url} in the verifier pool`;
+  if (giver.by === "python") {
+    const { function: name, file, command, processes } = giver.python.call;
+    const of = `${name || "reward"} of ${file}`;
+    return `${of} in ${processes === 1 ? "a process" : `${processes} processes`} of ${command.join(" ")}`;
+  }
   return `function ${giver.name} in the main process`;
 }

@@ -1,6 +1,9 @@
 import { loadBuiltIn } from "../../domains/load-built-in.ts";
 import { rewardVerdict } from "../../domains/reward.ts";
+import { scaledVerdict } from "../../domains/reward-scale.ts";
 import type { Verdict } from "../../records.ts";
+import type { PythonCall } from "../python/python-call.ts";
+import { loadPython, rateInPython } from "../python/python-rewards.ts";
 import { type Loaded, loadReward, loadVerifier } from "./load-verifier.ts";
 import { noAnswerIn, TimeLimit } from "./time-limit.ts";
 import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
@@ -60,19 +63,16 @@ export function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
   return { status, score, reason: String(reason ?? "").slice(0, REASON_LENGTH) };
 }
 
-/** Judges the members in order, and tells the log which one is next. */
+/** Judges the members in order, and tells the log which one is next; those of a Python function all at once. */
 export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
   log.begin("loading", job.loadTimeoutMs);
+  if (job.python !== undefined) return judgeInPython(job, job.python, log);
   let verifier: Loaded;
   try {
     verifier = await find(job);
   } catch (error) {
     loaded.delete(keyOf(job)); // so that the retry loads again
-    const cause = `verifier did not load: ${faultOf(error, job.moduleUrl)}`;
-    const outcomes = job.members.map(
-      () => ({ verdict: { status: "unscored", cause }, microseconds: 0 }) as const,
-    );
-    return { outcomes, limits: undefined };
+    return notLoaded(job, `verifier did not load: ${faultOf(error, job.moduleUrl)}`);
   }
   const outcomes: MemberOutcome[] = [];
   const references = new Map<unknown, unknown>();
@@ -85,6 +85,32 @@ export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<Job
     outcomes.push({ verdict, microseconds: (performance.now() - started) * 1000, ...isLate });
   }
   return { outcomes, limits: verifier.limits };
+}
+
+function notLoaded({ members }: VerificationJob, cause: string): JobResult {
+  const verdict = { status: "unscored", cause } as const;
+  return { outcomes: members.map(() => ({ verdict, microseconds: 0 })), limits: undefined };
+}
+
+/** While Python is at work this process waits: whatever is slow then is no completion's computing, and scores nothing. */
+async function judgeInPython(job: VerificationJob, call: PythonCall, log: PhaseLog): Promise<JobResult> {
+  let about: string;
+  try {
+    about = await loadPython(call);
+  } catch (error) {
+    return notLoaded(job, `the reward did not load: ${faultOf(error)}`);
+  }
+  const { members, scale, timeoutMs } = job;
+  if (members.length === 0) return { outcomes: [], limits: undefined, about };
+  log.begin("waiting", timeoutMs);
+  const started = performance.now();
+  const { rated, isLost } = await rateInPython(call, members);
+  const microseconds = ((performance.now() - started) * 1000) / members.length;
+  const outcomes = rated.map((one) => {
+    const verdict = typeof one === "number" ? scaledVerdict(one, scale) : one;
+    return { verdict, microseconds, ...(isLost && { isLost }) };
+  });
+  return { outcomes, limits: undefined, about };
 }
 
 /** What the members of a job have in common, and the time of one of them. */

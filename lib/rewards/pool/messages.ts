@@ -7,6 +7,31 @@ const MOST = 256;
 /** A group goes in one message: its verdicts come together, and groups are judged one after another, not in turns. */
 const FEWEST = 32;
 
+/** The same where calls have whole groups: completions in a row of which `isNext` says that they belong together. */
+export function groupedMessages(
+  count: number,
+  meanMs: number | undefined,
+  isNext: (index: number) => boolean,
+): number[][] {
+  const [{ length: size }] = messagesOf(MOST, meanMs).slice(-1) as [number[]];
+  const messages: number[][] = [];
+  let group: number[] = [];
+  const add = () => {
+    const last = messages.at(-1);
+    if (last !== undefined && last.length + group.length <= size) last.push(...group);
+    else if (group.length > 0) messages.push(group);
+  };
+  for (let index = 0; index < count; index++) {
+    if (index > 0 && !isNext(index)) {
+      add();
+      group = [];
+    }
+    group.push(index);
+  }
+  add();
+  return messages.reverse();
+}
+
 /**
  * Indices 0 to count - 1 in the messages that go to workers, the first to send last.
  * @param meanMs of judging one completion so far; undefined before the first.

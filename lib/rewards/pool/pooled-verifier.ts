@@ -3,7 +3,8 @@ import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
 import { Semaphore } from "../../semaphore.ts";
-import { messagesOf } from "./messages.ts";
+import type { PythonCall } from "../python/python-call.ts";
+import { groupedMessages, messagesOf } from "./messages.ts";
 import { noAnswerIn, tooSlow } from "./time-limit.ts";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierMeter } from "./verifier-stats.ts";
@@ -15,6 +16,9 @@ export interface VerificationRequest {
   /** Decoded response with its special tokens spelled out. */
   readonly text: string;
   readonly finish: FinishReason;
+  /** Token ids, and the weight version of each, of a rollout. */
+  readonly tokens?: Int32Array;
+  readonly versions?: Uint32Array;
 }
 
 /** Where a verifier's jobs run. */
@@ -38,6 +42,8 @@ export interface PooledVerifierOptions {
   readonly moduleUrl?: string | undefined;
   /** The module is a reward of the recipe's. */
   readonly isReward?: boolean | undefined;
+  /** A function of a Python file in the place of a module. */
+  readonly python?: PythonCall | undefined;
   /** Of such a reward's numbers. */
   readonly scale?: RewardScale | undefined;
   /** Of a built-in verifier. */
@@ -48,6 +54,9 @@ export interface PooledVerifierOptions {
   readonly stated?: VerifierLimits | undefined;
   /** Override the limits that the verifier states. */
   readonly overrides?: VerifierLimits | undefined;
+  /** In place of the pool's. */
+  readonly loadTimeoutMs?: number | undefined;
+  readonly variables?: readonly string[] | undefined;
 }
 
 /**
@@ -85,9 +94,12 @@ export class PooledVerifier {
     await this.#ask();
     const verdicts = new Array<Verdict>(requests.length);
     const retried = new Set<number>();
-    const batches = messagesOf(requests.length, this.meter.meanMs);
+    const inGroups = this.#options.python !== undefined;
+    const batches = inGroups
+      ? groupedMessages(requests.length, this.meter.meanMs, (index) => isOneGroup(requests, index - 1, index))
+      : messagesOf(requests.length, this.meter.meanMs);
     const decide = (index: number, verdict: Verdict, again: number[]) => {
-      if (verdict.status === "unscored" && !retried.has(index)) {
+      if (verdict.status === "unscored" && verdict.notApplicable !== true && !retried.has(index)) {
         retried.add(index);
         this.meter.retries += 1;
         again.push(index);
@@ -110,7 +122,7 @@ export class PooledVerifier {
         for (const index of suspects) decide(index, this.#verdictOf(end, retried.has(index)), again);
         if (rest.length > 0) batches.push(rest);
       }
-      if (again.length > 0) batches.push(again);
+      if (again.length > 0) batches.push(...(inGroups ? groupsOf(again, requests) : [again]));
     }
     return verdicts;
   }
@@ -121,6 +133,7 @@ export class PooledVerifier {
     const end = await this.#run(requests);
     this.#hungLoads = isHungLoad(end) ? this.#hungLoads + 1 : 0;
     if (end.kind === "done") {
+      if (end.outcomes.some(({ isLost }) => isLost)) this.meter.crashes += 1;
       for (const { microseconds, isLate } of end.outcomes) {
         if (isLate) this.meter.timeouts += 1;
         this.meter.recordCall(microseconds);
@@ -130,7 +143,7 @@ export class PooledVerifier {
       this.meter.timeouts += 1;
       this.#noteOverrun(end.elapsedMs);
     } else this.meter.crashes += 1;
-    if (this.#hungLoads >= LOAD_ATTEMPTS) throw this.#neverLoads();
+    if (this.#hungLoads >= LOAD_ATTEMPTS) throw neverLoads(this.#options, this.#loadTimeoutMs);
     return end;
   }
 
@@ -139,9 +152,11 @@ export class PooledVerifier {
    * answer.
    */
   #ask(): Promise<void> {
-    if (this.#options.moduleUrl === undefined) return Promise.resolve();
+    const { moduleUrl, python } = this.#options;
+    if (moduleUrl === undefined && python === undefined) return Promise.resolve();
     this.#asking ??= this.#run([]).then((end) => {
-      if (end.kind === "done") this.#limit(end.limits ?? {});
+      if (end.kind === "done" && moduleUrl !== undefined) this.#limit(end.limits ?? {});
+      if (end.kind === "done") this.meter.about = end.about;
       else this.#asking = undefined; // the error will appear again in a call that can report it
       if (isHungLoad(end)) this.#hungLoads += 1;
     });
@@ -149,20 +164,26 @@ export class PooledVerifier {
   }
 
   #run(requests: readonly VerificationRequest[]): Promise<JobEnd> {
-    const { name, moduleUrl, isReward, scale, domain } = this.#options;
+    const { name, moduleUrl, python, isReward, scale, domain } = this.#options;
     const { heapMb, timeoutMs } = this.#limits;
-    const { variables } = this.#workers;
+    const { variables = this.#workers.variables } = this.#options;
+    const isUsers = moduleUrl !== undefined || python !== undefined;
     return this.#workers.run(heapMb, {
       verifier: name,
       ...(moduleUrl === undefined ? {} : { moduleUrl }),
-      ...(moduleUrl !== undefined && variables.length > 0 && { variables }),
+      ...(isUsers && variables.length > 0 && { variables }),
       ...(isReward && { isReward }),
+      ...(python && { python }),
       ...(scale && { scale }),
       ...(domain === undefined ? {} : { domain }),
-      members: requests.map(({ problem, text, finish }) => ({ reference: problem.reference, text, finish })),
+      members: requests.map(python === undefined ? memberOf : sampledMemberOf),
       timeoutMs,
-      loadTimeoutMs: this.#workers.loadTimeoutMs,
+      loadTimeoutMs: this.#loadTimeoutMs,
     });
+  }
+
+  get #loadTimeoutMs(): number {
+    return this.#options.loadTimeoutMs ?? this.#workers.loadTimeoutMs;
   }
 
   #limit(stated: VerifierLimits): void {
@@ -185,17 +206,6 @@ export class PooledVerifier {
     return { status: "unscored", cause: `worker lost${what && ` while ${what}`}: ${cause}` };
   }
 
-  #neverLoads(): HoneError {
-    const { name, moduleUrl } = this.#options;
-    const module = moduleUrl === undefined ? "" : ` (${moduleUrl})`;
-    const { loadTimeoutMs } = this.#workers;
-    return new HoneError(
-      "HONE_ERR_VERIFIER",
-      `verifier ${JSON.stringify(name)}${module} did not load in ${loadTimeoutMs} ms, ${LOAD_ATTEMPTS} times`,
-      { hint: "Something that its module does while it is imported, or its prepare(), does not end." },
-    );
-  }
-
   #noteOverrun(elapsedMs: number): void {
     this.meter.overrunMs = Math.max(this.meter.overrunMs, elapsedMs - this.#limits.timeoutMs);
   }
@@ -208,5 +218,49 @@ const WORK = {
   verifying: "",
   idle: "",
 } as const;
+
+type Member = VerificationJob["members"][number];
+
+const memberOf = ({ problem, text, finish }: VerificationRequest): Member => ({
+  reference: problem.reference,
+  text,
+  finish,
+});
+
+function sampledMemberOf(request: VerificationRequest): Member {
+  const { tokens, versions } = request;
+  return {
+    ...memberOf(request),
+    ...(tokens && { ids: Array.from(tokens) }),
+    ...(versions && versions.length > 0 && { step: versions.at(-1)! }),
+  };
+}
+
+/** Whether two requests are of the same problem. */
+const isOneGroup = (requests: readonly VerificationRequest[], a: number, b: number): boolean =>
+  requests[a]!.problem.id === requests[b]!.problem.id;
+
+/** What is judged again, group by group, the first to send last: a group that fails costs no other. */
+function groupsOf(again: readonly number[], requests: readonly VerificationRequest[]): number[][] {
+  const groups: number[][] = [];
+  for (const index of again) {
+    const last = groups.at(-1);
+    if (last !== undefined && isOneGroup(requests, last[0]!, index)) last.push(index);
+    else groups.push([index]);
+  }
+  return groups.reverse();
+}
+
+function neverLoads(
+  { name, python, moduleUrl = python?.file }: PooledVerifierOptions,
+  loadTimeoutMs: number,
+): HoneError {
+  const module = moduleUrl === undefined ? "" : ` (${moduleUrl})`;
+  return new HoneError(
+    "HONE_ERR_VERIFIER",
+    `verifier ${JSON.stringify(name)}${module} did not load in ${loadTimeoutMs} ms, ${LOAD_ATTEMPTS} times`,
+    { hint: "Something that its module does while it is imported, or its prepare(), does not end." },
+  );
+}
 
 const isHungLoad = (end: JobEnd): boolean => end.kind === "expired" && end.phase === "loading";

@@ -27,7 +27,10 @@ export function ownVerifier(verify: Judges["judge"]): Judges {
   };
 }
 
-/** Several rewards as one: their weighted mean. A completion that one of them gives no verdict on is unscored. */
+/**
+ * Several rewards as one: their weighted mean. One that does not apply adds 0, as in TRL's sum. A completion that one of them
+ * gives no verdict on, or to which none applies, is unscored.
+ */
 export class RewardSum implements Judges {
   readonly #parts: readonly WeightedJudge[];
 
@@ -41,30 +44,39 @@ export class RewardSum implements Judges {
   }
 
   #sum(verdicts: readonly Verdict[]): Verdict {
-    const scored: ScoredVerdict[] = [];
+    const applied: Applied[] = [];
     for (const [i, verdict] of verdicts.entries()) {
-      if (verdict.status === "unscored")
-        return { status: "unscored", cause: `reward ${this.#parts[i]!.name}: ${verdict.cause}` };
-      scored.push(verdict);
+      const part = this.#parts[i]!;
+      if (verdict.status !== "unscored") applied.push({ part, verdict });
+      else if (verdict.notApplicable !== true || (i === verdicts.length - 1 && applied.length === 0))
+        return { ...verdict, cause: `reward ${part.name}: ${verdict.cause}` };
     }
     const total = this.#parts.reduce((sum, { weight }) => sum + weight, 0);
-    const mean = this.#parts.reduce((sum, { weight }, i) => sum + (weight / total) * scored[i]!.score, 0);
-    const parts = Object.fromEntries(scored.map((verdict, i) => [this.#parts[i]!.name, verdict.score]));
-    const reason = this.#reason(scored);
+    const mean = applied.reduce((sum, { part, verdict }) => sum + (part.weight / total) * verdict.score, 0);
+    const parts = Object.fromEntries(applied.map(({ part, verdict }) => [part.name, verdict.score]));
+    const reason = reasonOf(applied);
     // Where no part goes beyond 1, rounding must neither solve a problem nor leave one unsolved.
-    const most = Math.max(...scored.map(({ score }) => score));
-    if (scored.every(({ status }) => status === "correct"))
-      return { status: "correct", score: scored.every(({ score }) => score === 1) ? 1 : mean, reason, parts };
+    const most = Math.max(...applied.map(({ verdict }) => verdict.score));
+    const isFull =
+      applied.length === this.#parts.length && applied.every(({ verdict }) => verdict.score === 1);
+    if (applied.every(({ verdict }) => verdict.status === "correct"))
+      return { status: "correct", score: isFull ? 1 : mean, reason, parts };
     const score = most <= 1 ? Math.min(mean, BELOW_ONE) : mean;
     return { status: score > 0 ? "partial" : "wrong", score, reason, parts };
   }
+}
 
-  #reason(scored: readonly ScoredVerdict[]): string {
-    const each = scored.map(
-      ({ score, reason }, i) => `${this.#parts[i]!.name} ${Number(score.toFixed(3))} (${reason})`,
-    );
-    return each.join(", ").slice(0, REASON_CHARS);
-  }
+/** The verdict of a part that applies. */
+interface Applied {
+  readonly part: WeightedJudge;
+  readonly verdict: ScoredVerdict;
+}
+
+function reasonOf(applied: readonly Applied[]): string {
+  const each = applied.map(
+    ({ part, verdict: { score, reason } }) => `${part.name} ${Number(score.toFixed(3))} (${reason})`,
+  );
+  return each.join(", ").slice(0, REASON_CHARS);
 }
 
 const BELOW_ONE = 1 - Number.EPSILON;

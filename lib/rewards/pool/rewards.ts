@@ -3,6 +3,7 @@ import type { RewardScale } from "../../domains/reward-scale.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
 import { Judge, type JudgeOptions } from "../judge/judge.ts";
+import type { PythonCall } from "../python/python-call.ts";
 import { FunctionVerifier } from "./function-verifier.ts";
 import { PooledVerifier, type PooledVerifierOptions, type Workers } from "./pooled-verifier.ts";
 import { type Judges, ownVerifier, RewardSum, type WeightedJudge } from "./reward-sum.ts";
@@ -14,6 +15,8 @@ export type RewardGiver =
   | { readonly by: "verifier" }
   /** A module in the processes of the pool: a URL, with the name of its export after #. */
   | { readonly by: "module"; readonly url: string }
+  /** A function of a Python file, in Python processes that processes of the pool start. */
+  | { readonly by: "python"; readonly python: PythonGiver }
   /** A function in this process; `reward` is absent where its entry script is not running. */
   | {
       readonly by: "function";
@@ -24,6 +27,15 @@ export type RewardGiver =
     }
   /** A language model behind a server. */
   | { readonly by: "judge"; readonly judge: JudgeOptions };
+
+/** A function of a Python file, and the limits of its processes. */
+export interface PythonGiver {
+  readonly call: PythonCall;
+  /** Milliseconds for one call. */
+  readonly timeoutMs: number;
+  /** Environment variables that the processes are given beside those that every program needs. */
+  readonly variables: readonly string[];
+}
 
 export interface RewardPart {
   /** Name in counts and metrics. */
@@ -86,11 +98,26 @@ function openGiver({ verifier, giver, scale }: RewardPart, place: RewardPlace): 
     const options = { name: verifier, moduleUrl: giver.url, isReward: true, scale, defaults };
     return new PooledVerifier(options, workers);
   }
+  if (giver.by === "python") return openPython(verifier, giver.python, scale, place);
   if (giver.by === "judge") return openJudge(giver.judge, scale, closing);
   const { name, reward, timeoutMs = defaults.timeoutMs, concurrency = CALLS_AT_ONCE } = giver;
   if (reward === undefined) return absent(name, verifier);
   const calls = new FunctionVerifier({ reward, scale, timeoutMs, concurrency, closing });
   return { meter: calls.meter, timeoutMs, judge: (requests) => calls.judge(requests) };
+}
+
+/** Imports of torch, and of what `uv run` installs first, take minutes on a cold machine. */
+const PYTHON_LOAD_MS = 300_000;
+
+function openPython(
+  name: string,
+  { call, timeoutMs, variables }: PythonGiver,
+  scale: RewardScale | undefined,
+  { workers, defaults }: RewardPlace,
+): CountedJudge {
+  const overrides = { timeoutMs, concurrency: call.processes };
+  const limits = { defaults, overrides, loadTimeoutMs: PYTHON_LOAD_MS, variables };
+  return new PooledVerifier({ name, python: call, scale, ...limits }, workers);
 }
 
 /** Its requests have limits of their own; the whole of them has none. */

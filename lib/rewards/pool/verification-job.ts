@@ -2,6 +2,7 @@ import { readSync, writeSync } from "node:fs";
 import type { RewardScale } from "../../domains/reward-scale.ts";
 import type { VerifierLimits } from "../../domains/verifier.ts";
 import type { FinishReason, Verdict } from "../../records.ts";
+import type { PythonCall } from "../python/python-call.ts";
 
 /**
  * A message to a verifier's process: completions for one verifier to judge. Without members the verifier is only
@@ -13,6 +14,8 @@ export interface VerificationJob {
   readonly moduleUrl?: string;
   /** The module is a reward of a recipe: "module.ts#name", and a function may take the place of the verifier. */
   readonly isReward?: boolean;
+  /** A function of a Python file that takes the verifier's place; its time limit is of one call for all members. */
+  readonly python?: PythonCall;
   /** Of such a reward's numbers. */
   readonly scale?: RewardScale;
   /** Environment variables that the recipe names for its modules; absent for built-in verifiers. */
@@ -23,6 +26,9 @@ export interface VerificationJob {
     readonly reference: unknown;
     readonly text: string;
     readonly finish: FinishReason;
+    /** For rewards in Python, of completions that were sampled by this run: token ids, and steps before them. */
+    readonly ids?: readonly number[] | undefined;
+    readonly step?: number | undefined;
   }[];
   /** Milliseconds for reading one reference and for judging one completion. */
   readonly timeoutMs: number;
@@ -36,6 +42,8 @@ export interface MemberOutcome {
   readonly microseconds: number;
   /** A reward that gave up at its time limit. */
   readonly isLate?: true;
+  /** The Python process ended instead of giving a reward. */
+  readonly isLost?: true;
 }
 
 /** What comes back of a job. */
@@ -44,6 +52,8 @@ export interface JobResult {
   readonly outcomes: readonly MemberOutcome[];
   /** The limits that the verifier states; undefined if it states none or did not load. */
   readonly limits: VerifierLimits | undefined;
+  /** A line about a function of a Python file that was loaded. */
+  readonly about?: string | undefined;
 }
 
 /**

@@ -32,6 +32,8 @@ export interface VerifierStats {
   readonly overrunMs: number;
   /** Milliseconds a completion may take, where that is known. */
   readonly limitMs?: number | undefined;
+  /** Of a function of a Python file: its signature, and which Python calls it. */
+  readonly about?: string | undefined;
   /** Of a language model that judges. */
   readonly judge?: JudgeStats;
 }
@@ -50,6 +52,8 @@ export class VerifierMeter {
   crashes = 0;
   retries = 0;
   overrunMs = 0;
+  /** A line about a function of a Python file, once it was loaded. */
+  about: string | undefined;
 
   /** @param isWork false for a call that no worker was busy with. */
   recordCall(microseconds: number, isWork = true): void {
@@ -99,6 +103,7 @@ export class VerifierMeter {
       partial: this.#partial,
       unscored: this.#unscored,
       overrunMs: this.overrunMs,
+      ...(this.about !== undefined && { about: this.about }),
     };
   }
 }

@@ -25,9 +25,10 @@ export class WorkerGroups implements JobPlace {
 
   async run(heapMb: number, job: VerificationJob): Promise<JobEnd> {
     if (this.#closed) throw abandoned();
-    const { variables = [] } = job;
-    const key = JSON.stringify([heapMb, variables]);
-    const group = this.#groups.get(key) ?? new WorkerGroup(this.count, { heapMb, variables });
+    const { variables = [], python } = job;
+    const count = python?.processes ?? this.count;
+    const key = JSON.stringify([heapMb, variables, python?.processes]);
+    const group = this.#groups.get(key) ?? new WorkerGroup(count, { heapMb, variables });
     this.#groups.set(key, group);
     return group.judge(job);
   }

@@ -197,3 +197,19 @@ test(
   },
   patient(30_000),
 );
+
+test("token ids are kept for the verifiers that may ask for them, and for no other", async () => {
+  const [asking, other] = [problem(1, "x", "reward:a"), problem(2, "x", "reward:b")];
+  const tokens = Int32Array.from([5, 70_000, 0]);
+  {
+    using journal = new VerdictJournal(path, { tokensFor: new Set(["reward:a"]) });
+    for (const of of [asking, other]) journal.add([{ ...request("t", of), tokens }], [CORRECT]);
+  }
+  const read = [];
+  for await (const entry of readVerdictJournal(path))
+    if (entry.kind === "completion") read.push([entry.problem.verifier, entry.tokens]);
+  expect(read).toEqual([
+    ["reward:a", tokens],
+    ["reward:b", undefined],
+  ]);
+});

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { messagesOf } from "../../../lib/rewards/pool/messages.ts";
+import { groupedMessages, messagesOf } from "../../../lib/rewards/pool/messages.ts";
 
 const sizes = (count: number, meanMs: number | undefined) =>
   messagesOf(count, meanMs).map(({ length }) => length);
@@ -22,4 +22,22 @@ test("every completion is in one message, in order once the last is sent first",
       expect(messagesOf(count, meanMs).reverse().flat()).toEqual(Array.from({ length: count }, (_, i) => i));
     }),
   );
+});
+
+test("groups stay whole, and as many go together as are quick: the first is sent last", () => {
+  const groups = [3, 3, 3, 40, 2, 30].flatMap((size, group) => new Array<number>(size).fill(group));
+  const sizesOf = (meanMs: number | undefined) =>
+    groupedMessages(groups.length, meanMs, (i) => groups[i] === groups[i - 1])
+      .reverse()
+      .map((message) => message.map((i) => groups[i]!))
+      .map((message) => [message.length, new Set(message).size]);
+  expect(sizesOf(undefined)).toEqual([
+    [9, 3],
+    [40, 1],
+    [32, 2],
+  ]);
+  expect(sizesOf(0.001)).toEqual([[81, 6]]);
+  expect(groupedMessages(0, undefined, () => true)).toEqual([]);
+  const all = groupedMessages(groups.length, 1, (i) => groups[i] === groups[i - 1]);
+  expect(all.reverse().flat()).toEqual(groups.map((_, i) => i));
 });

@@ -51,6 +51,21 @@ test("one part without a verdict leaves the whole without", async () => {
   expect(await sum.judge([request])).toEqual([{ status: "unscored", cause: "reward kind: down" }]);
 });
 
+test("a part that does not apply adds 0, as TRL's sum has it; where none applies there is no verdict", async () => {
+  const none: Verdict = { status: "unscored", cause: "None", notApplicable: true };
+  const sum = new RewardSum([
+    giving("a", 3, scored(1), none, none, scored(0.5), none),
+    giving("b", 1, none, scored(0.5), none, scored(1), { status: "unscored", cause: "down" }),
+  ]);
+  expect(await sum.judge([request, request, request, request, request])).toEqual([
+    { status: "correct", score: 0.75, reason: "a 1 (because)", parts: { a: 1 } },
+    { status: "partial", score: 0.125, reason: "b 0.5 (because)", parts: { b: 0.5 } },
+    { status: "unscored", cause: "reward b: None", notApplicable: true },
+    { status: "partial", score: 0.625, reason: expect.any(String), parts: { a: 0.5, b: 1 } },
+    { status: "unscored", cause: "reward b: down" },
+  ]);
+});
+
 test("rounding neither solves a problem nor leaves one unsolved", async () => {
   const weights = [0.1, 0.2, 0.7];
   const whole = new RewardSum(weights.map((weight, i) => giving(`p${i}`, weight, scored(1))));

@@ -1,0 +1,50 @@
+/** Characters of one call that are shown; a function that prints without end fills no terminal and no log. */
+const MOST_SHOWN = 1 << 16;
+const LONGEST_LINE = 4096;
+const LONGEST_LAST = 300;
+
+/** Passes on what a process prints, line by line, each with the name of the user's file in front. */
+export class OutputRelay {
+  readonly #name: string;
+  readonly #print: (text: string) => void;
+  #rest = "";
+  #shown = 0;
+  #last = "";
+
+  constructor(name: string, print: (text: string) => void) {
+    this.#name = name;
+    this.#print = print;
+  }
+
+  /** The last line that was not blank, cut. */
+  get lastLine(): string {
+    return this.#last;
+  }
+
+  /** A call begins: so much may be shown again. */
+  begin(): void {
+    this.#shown = 0;
+  }
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop()!;
+    for (const line of lines) this.#line(line);
+    if (this.#rest.length > LONGEST_LINE) this.end();
+  }
+
+  /** Passes on a line that has no end. */
+  end(): void {
+    if (this.#rest !== "") this.#line(this.#rest);
+    this.#rest = "";
+  }
+
+  #line(line: string): void {
+    if (line.trim() !== "") this.#last = line.trim().slice(-LONGEST_LAST);
+    if (this.#shown >= MOST_SHOWN) return;
+    this.#shown += line.length + 1;
+    this.#print(`${this.#name}: ${line}\n`);
+    if (this.#shown >= MOST_SHOWN)
+      this.#print(`${this.#name}: (the rest that this call prints is left out)\n`);
+  }
+}

@@ -1,0 +1,15 @@
+/** How a reward function of a Python file is called. Plain data: it travels to verifier hosts. */
+export interface PythonCall {
+  /** What starts Python, without a shell: ["python3"], ["uv", "run", "python"]. */
+  readonly command: readonly string[];
+  /** Absolute path. */
+  readonly file: string;
+  /** Its name in the file; empty for `reward`, or `compute_score`. */
+  readonly function: string;
+  /** Form of TRL's completions; by default "messages" where the row's prompt is a conversation. */
+  readonly completions?: "text" | "messages" | undefined;
+  /** Of the run, for trainer_state. */
+  readonly maxSteps: number;
+  /** Python processes at the same time. */
+  readonly processes: number;
+}

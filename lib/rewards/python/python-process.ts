@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename, join } from "node:path";
+import { packageRoot } from "../../package-root.ts";
+import { FrameReader, frame } from "./frames.ts";
+import { OutputRelay } from "./output-relay.ts";
+
+/** What Python answers to a request. */
+export interface Reply {
+  readonly about?: string;
+  readonly values?: readonly (number | null | { readonly fault: string })[];
+  readonly error?: string;
+}
+
+/** How long a process that ended may take to hand over the rest of its output. */
+const LAST_OUTPUT_MS = 200;
+
+/** A Python process that runs reward_host.py for one file of the user's. Requests are answered one after another. */
+export class PythonProcess {
+  readonly #child: ChildProcess;
+  readonly #output: OutputRelay;
+  readonly #ended: Promise<never>;
+  #answer: ((reply: Reply) => void) | undefined;
+  #isAlive = true;
+
+  /** @param print receives what the process prints, each line with the file's name. */
+  constructor(command: readonly string[], file: string, print: (text: string) => void) {
+    const [program, ...before] = command as [string, ...string[]];
+    const host = join(packageRoot(), "lib/rewards/python/reward_host.py");
+    this.#child = spawn(program, [...before, host], { stdio: ["pipe", "pipe", "pipe"] });
+    this.#output = new OutputRelay(basename(file), print);
+    this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#output.add(text));
+    this.#child.stdin!.on("error", () => {}); // the process has ended, which its exit tells
+    this.#ended = new Promise<never>((_, reject) => {
+      const end = (cause: string) => void this.#end(cause).then(reject);
+      this.#child.once("error", ({ message }) => end(`${command.join(" ")} cannot be started: ${message}`));
+      this.#child.once("exit", (code, signal) =>
+        end(`the Python process ended (${signal ?? `exit code ${code}`})`),
+      );
+      this.#read(end);
+    });
+    this.#ended.catch(() => {}); // a request that waits gets it
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Rejects with the cause, and the last line that the process printed, where it ends before it answers. */
+  ask(request: object): Promise<Reply> {
+    this.#output.begin();
+    const answered = new Promise<Reply>((resolve) => {
+      this.#answer = resolve;
+    });
+    if (this.#isAlive) this.#child.stdin!.write(frame(request));
+    return Promise.race([answered, this.#ended]);
+  }
+
+  /** Closes the pipe of requests, on which the process ends whatever it does. */
+  close(): void {
+    this.#child.stdin!.end();
+  }
+
+  #read(end: (cause: string) => void): void {
+    const frames = new FrameReader();
+    this.#child.stdout!.on("data", (chunk: Buffer) => {
+      try {
+        for (const reply of frames.push(chunk)) this.#answer?.(reply as Reply);
+      } catch (error) {
+        end((error as Error).message);
+        this.#child.kill("SIGKILL");
+      }
+    });
+  }
+
+  async #end(cause: string): Promise<Error> {
+    this.#isAlive = false;
+    await new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT_MS));
+    this.#output.end();
+    const { lastLine } = this.#output;
+    return new Error(lastLine === "" ? cause : `${cause}; it printed last: ${lastLine}`);
+  }
+}
