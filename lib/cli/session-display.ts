@@ -2,6 +2,15 @@ import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
 import { Silence } from "./silence.ts";
 
+/** A run keeps a thousand records for an iteration that may come, and this one has listeners instead. */
+async function takeRecords(run: Run): Promise<void> {
+  try {
+    for await (const _ of run);
+  } catch {
+    // `run.finished` tells it
+  }
+}
+
 /** The style and width of a terminal. */
 export type TerminalLook = Pick<Progress, "style" | "columns">;
 
@@ -23,6 +32,7 @@ export class SessionDisplay {
   /** Follows a run to its end. */
   follow(run: Run): void {
     this.#progress.processes = () => run.processes;
+    void takeRecords(run);
     run.on("phase", (name, total) => {
       if (name === "done") return;
       this.#silence.broken(`${name}: 0 of ${total}`);

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import {
+  linesOf,
+  parseRecord,
   RUN_FILES,
   readRunManifest,
   STEP_STAGES,
@@ -9,10 +11,14 @@ import {
   stretchOf,
   writeWhole,
 } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import { Trust } from "../trust.ts";
+import { isOfVerifiers } from "./answers/verifiers.ts";
 import { ANSWERS } from "./answers.ts";
 import { bundle } from "./bundle.ts";
 import { pageFile } from "./page-files.ts";
 import { Watch } from "./watch.ts";
+import type { WatchedRun } from "./watched-run.ts";
 import type { Frozen, SeriesAnswer } from "./wire.ts";
 
 /** Numbers in a frozen page, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
@@ -48,7 +54,7 @@ export async function writeReport(runDir: string): Promise<string> {
  */
 export async function freeze(runDir: string): Promise<Frozen> {
   const { frozenSamples } = await import("./frozen-samples.ts");
-  const watch = new Watch([runDir]);
+  const watch = new Watch([runDir], Trust.none(), isOfVerifiers); // the log is read for the rest, a step at a time
   try {
     const answers: Record<string, unknown> = {};
     for (const question of QUESTIONS) {
@@ -82,12 +88,10 @@ async function answerTo(question: string, watch: Watch): Promise<unknown> {
 
 /** Every metric, five digits of it; of a long run means over equally many steps in a row, by the last one's number. */
 function frozenSeries({ runs }: Watch): { readonly series: SeriesAnswer; readonly rows: number } {
-  const { table } = runs[0]!;
+  const [run] = runs;
+  const { table } = run!;
   const each = Math.max(1, Math.ceil((table.length * table.names.length) / MOST_NUMBERS));
-  const records = means(
-    Array.from({ length: table.length }, (_, i) => stretchOf(table.row(i).record)),
-    each,
-  );
+  const records = means(recordsOf(run!), each);
   const column = (name: string) =>
     records.map(({ metrics }) => (name in metrics ? Number(metrics[name]!.toPrecision(DIGITS)) : null));
   const series: SeriesAnswer = {
@@ -98,14 +102,29 @@ function frozenSeries({ runs }: Watch): { readonly series: SeriesAnswer; readonl
   return { series, rows: table.steps.at(-1) ?? 0 };
 }
 
-function means(stretches: readonly Stretch[], each: number): Stretch[] {
-  if (each === 1) return [...stretches];
-  const sums: StretchSum[] = [];
-  for (const [i, stretch] of stretches.entries()) {
-    if (i % each === 0) sums.push(new StretchSum());
-    sums.at(-1)!.add(stretch);
+/** The steps of a run's table as its log has them, one at a time. */
+function* recordsOf({ dir, table: { ends } }: WatchedRun): Generator<StepRecord> {
+  if (ends.length === 0) return;
+  const path = join(dir, RUN_FILES.log);
+  let next = 0;
+  for (const { text, bytes } of linesOf(path, { start: 0, end: ends.at(-1)! })) {
+    if (bytes.end !== ends[next]) continue; // damaged, or replaced by a later session
+    yield parseRecord(text, () => path);
+    next += 1;
   }
-  return sums.map((sum) => sum.stretch);
+}
+
+function means(records: Iterable<StepRecord>, each: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  let sum = new StretchSum();
+  for (const record of records) {
+    sum.add(stretchOf(record));
+    if (sum.steps < each) continue;
+    stretches.push(sum.stretch);
+    sum = new StretchSum();
+  }
+  if (sum.steps > 0) stretches.push(sum.stretch);
+  return stretches;
 }
 
 /** The page's own files and its answers in one document. */

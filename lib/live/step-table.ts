@@ -35,13 +35,21 @@ export interface Row {
 /**
  * The steps of a run by column, in ascending order. A step that does not follow the one before it (a run resumed from
  * an older checkpoint) replaces everything from it on, so that a run of several sittings is one history.
- * Eight bytes a number are held.
+ * Eight bytes a number are held, of metrics that are kept.
  */
 export class StepTable {
   readonly steps: number[] = [];
   readonly versions: number[] = [];
-  readonly #ends: number[] = [];
-  readonly #columns = new Map<string, Column>();
+  /** Bytes of the log up to the end of each one's line. */
+  readonly ends: number[] = [];
+  /** Undefined: not kept. */
+  readonly #columns = new Map<string, Column | undefined>();
+  readonly #keeps: (metric: string) => boolean;
+
+  /** @param keeps metrics whose numbers are held; of others the name is known. Default: all. */
+  constructor(keeps: (metric: string) => boolean = () => true) {
+    this.#keeps = keeps;
+  }
 
   get length(): number {
     return this.steps.length;
@@ -56,8 +64,8 @@ export class StepTable {
     this.#rewind(record.step);
     const row = this.steps.push(record.step) - 1;
     this.versions.push(record.version);
-    this.#ends.push(end);
-    for (const name in record.metrics) this.#column(name).set(row, record.metrics[name]!);
+    this.ends.push(end);
+    for (const name in record.metrics) this.#column(name)?.set(row, record.metrics[name]!);
   }
 
   clear(): void {
@@ -73,16 +81,16 @@ export class StepTable {
   row(index: number): Row {
     const metrics: Record<string, number> = {};
     for (const [name, column] of this.#columns) {
-      const [value] = column.values(index, index + 1);
-      if (value !== null) metrics[name] = value!;
+      const [value] = column?.values(index, index + 1) ?? [];
+      if (value !== null && value !== undefined) metrics[name] = value;
     }
     const record = { step: this.steps[index]!, version: this.versions[index]!, metrics };
-    return { record, end: this.#ends[index]! };
+    return { record, end: this.ends[index]! };
   }
 
   /** The first row whose line ends beyond `end` bytes of the log; `length` if there is none. */
   rowAfter(end: number): number {
-    const index = this.#ends.findIndex((at) => at > end);
+    const index = this.ends.findIndex((at) => at > end);
     return index < 0 ? this.length : index;
   }
 
@@ -91,15 +99,14 @@ export class StepTable {
     while (this.length > 0 && this.steps.at(-1)! >= step) {
       this.steps.pop();
       this.versions.pop();
-      this.#ends.pop();
+      this.ends.pop();
     }
-    if (this.length < before) for (const column of this.#columns.values()) column.cut(this.length);
+    if (this.length < before) for (const column of this.#columns.values()) column?.cut(this.length);
   }
 
-  #column(name: string): Column {
-    const known = this.#columns.get(name);
-    if (known !== undefined) return known;
-    const column = new Column();
+  #column(name: string): Column | undefined {
+    if (this.#columns.has(name)) return this.#columns.get(name);
+    const column = this.#keeps(name) ? new Column() : undefined;
     this.#columns.set(name, column);
     return column;
   }

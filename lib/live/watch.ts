@@ -1,11 +1,9 @@
 import { Trust } from "../trust.ts";
 import { EventStream, framed, type StreamEvent } from "./event-stream.ts";
 import type { Row } from "./step-table.ts";
-import { WatchedRun } from "./watched-run.ts";
+import { MOST_REPEATED, WatchedRun } from "./watched-run.ts";
 
 const LOOK_MS = 500;
-/** Who missed more steps than that loads them as columns. */
-const MOST_REPEATED = 500;
 
 /**
  * Run folders that are watched together: while somebody listens it looks at them twice a second and tells the stream what
@@ -19,9 +17,10 @@ export class Watch {
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(dirs: readonly string[], trust = Trust.none()) {
+  /** @param keeps metrics whose numbers are held; default all. */
+  constructor(dirs: readonly string[], trust = Trust.none(), keeps?: (metric: string) => boolean) {
     this.trust = trust;
-    this.runs = dirs.map((dir, i) => new WatchedRun(dir, i));
+    this.runs = dirs.map((dir, i) => new WatchedRun(dir, i, keeps));
     this.look();
   }
 
@@ -51,7 +50,7 @@ export class Watch {
     const reset = framed(RESET, this.cursor);
     if (cursors.length !== this.runs.length) return reset;
     const missed = this.runs.map((run, i) => run.since(cursors[i]!));
-    if (missed.some((rows) => rows === undefined || rows.length > MOST_REPEATED)) return reset;
+    if (missed.some((rows) => rows === undefined)) return reset;
     const steps = missed.flatMap((rows, run) => rows!.map(stepOf(run)));
     const states = this.runs.map((run): StreamEvent => ["run", run.info()]);
     return framed([...steps, ...states], this.cursor);

@@ -28,8 +28,12 @@ const domainsOf = (named: readonly string[], metrics: readonly string[]): readon
     ? named
     : metrics.filter((name) => name.startsWith(TARGET)).map((name) => name.slice(TARGET.length));
 
+/** Steps that a look, or a listener that comes back, gets one by one; more are loaded as columns. */
+export const MOST_REPEATED = 500;
+
 /** What a look at a run found. */
 export interface Found {
+  /** The first MOST_REPEATED + 1 of the new ones. */
   readonly rows: readonly Row[];
   /** Its log was replaced: what was told of it before holds no longer. */
   readonly replaced: boolean;
@@ -43,7 +47,7 @@ export interface Found {
 export class WatchedRun {
   readonly dir: string;
   readonly run: number;
-  readonly table = new StepTable();
+  readonly table: StepTable;
   readonly #log: Tail;
   readonly #marks: Marks;
   readonly #evaluations: EvaluationMarks;
@@ -59,10 +63,9 @@ export class WatchedRun {
   #damaged = 0;
   #told = "";
 
-  /** @param run its place among those watched. */
-  constructor(dir: string, run: number) {
-    this.dir = dir;
-    this.run = run;
+  /** @param run its place among those watched. @param keeps as for StepTable. */
+  constructor(dir: string, run: number, keeps?: (metric: string) => boolean) {
+    [this.dir, this.run, this.table] = [dir, run, new StepTable(keeps)];
     this.#log = new Tail(join(dir, RUN_FILES.log));
     this.#marks = new Marks(dir);
     this.#evaluations = new EvaluationMarks(dir);
@@ -86,7 +89,7 @@ export class WatchedRun {
       const row = this.#parsed(text, bytes.end);
       if (row === undefined) continue;
       this.table.add(row);
-      rows.push(row);
+      if (rows.length <= MOST_REPEATED) rows.push(row);
     }
     this.#marks.look();
     this.#readManifest();
@@ -100,12 +103,13 @@ export class WatchedRun {
     return { rows, replaced, changed, status };
   }
 
-  /** Rows that follow a cursor in the same file; undefined if it belongs to another one. */
+  /** Rows that follow a cursor in the same file; undefined if it belongs to another one, or they are too many. */
   since(cursor: string): Row[] | undefined {
     const [id, end] = cursor.split(".");
     if (id !== this.#log.id || !(Number(end) <= this.#log.end)) return undefined;
     const first = this.table.rowAfter(Number(end));
-    return Array.from({ length: this.table.length - first }, (_, i) => this.table.row(first + i));
+    const length = this.table.length - first;
+    return length > MOST_REPEATED ? undefined : Array.from({ length }, (_, i) => this.table.row(first + i));
   }
 
   info(): RunInfo {

@@ -30,6 +30,7 @@ export interface FrameState {
   /** Whether the phase has ended, done or stopped: no time is left then. */
   readonly isOver?: boolean;
   readonly domains: readonly string[];
+  /** All but the last one may be reduced to `trendsOf`. */
   readonly steps: readonly StepRecord[];
   /** Of the run; none where that is not known. */
   readonly processes?: readonly ProcessStatus[];
@@ -40,6 +41,14 @@ const SPARK = { least: 4, most: 16 };
 const WIDEST = 100;
 /** Of a step: a stage that took less is in the bar, where it may have no cell, and not in the legend. */
 const LEAST_NAMED = 0.01;
+
+const TRENDS = ["score/mean", "length/mean"] as const;
+
+/** What the frame needs of a step that is not the last one. */
+export function trendsOf({ step, version, metrics }: StepRecord): StepRecord {
+  const drawn = Object.entries(metrics).filter(([name]) => TRENDS.some((trend) => name.startsWith(trend)));
+  return { step, version, metrics: Object.fromEntries(drawn) };
+}
 
 /** The live frame as lines of at most `room` columns, however few; a pure function, so that a test can check it. */
 export function renderFrame(state: FrameState, room: number, style: Style): string[] {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { StepRecord } from "../records.ts";
 import { COLORED, PLAIN, type Style } from "./ansi.ts";
-import { type FrameState, renderFrame } from "./frame.ts";
+import { type FrameState, renderFrame, trendsOf } from "./frame.ts";
 import { LiveFrame } from "./live-frame.ts";
 import { stepLine } from "./step-line.ts";
 import { type Environment, isLive, type Terminal, usesColor } from "./terminal.ts";
@@ -33,7 +33,9 @@ export class Progress {
   readonly #live: boolean;
   readonly #style: Style;
   readonly #frame: LiveFrame;
+  /** For the frame's trends: only the last one with all of its metrics. */
   readonly #steps: StepRecord[] = [];
+  #hasTold = false;
   #phase = { name: "", total: 0, done: 0, note: "", startedMs: 0 };
   #toldMs = Number.NEGATIVE_INFINITY;
   /** The latest step without a line of its own. */
@@ -82,12 +84,21 @@ export class Progress {
 
   /** One training step is done. */
   step(record: StepRecord): void {
+    this.#phase.done = record.step;
+    if (this.#live) this.#drawStep(record);
+    else {
+      this.#untold = record;
+      if (!this.#hasTold || this.#isDue()) this.#tellStep();
+      this.#hasTold = true;
+    }
+  }
+
+  #drawStep(record: StepRecord): void {
+    const before = this.#steps.pop();
+    if (before !== undefined) this.#steps.push(trendsOf(before));
     this.#steps.push(record);
     if (this.#steps.length > HISTORY) this.#steps.shift();
-    this.#phase.done = record.step;
-    if (!this.#live) this.#untold = record;
-    if (this.#live) this.#draw(false);
-    else if (this.#steps.length === 1 || this.#isDue()) this.#tellStep();
+    this.#draw(false);
   }
 
   /** Leaves the last frame (or says how long the phase took) and moves on. */

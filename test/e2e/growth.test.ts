@@ -1,17 +1,23 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { trainAndEvaluate } from "../../lib/cli/session.ts";
 import { overrideRecipe } from "../../lib/config/index.ts";
+import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { readRunFolder } from "../../lib/report/run-reader.ts";
+import { HONE, ROOT } from "../fixtures/command-line.ts";
+import { asWords, QUICKSTART, smallQuickstart } from "../fixtures/small-quickstart.ts";
 import { longest, soak } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
+import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyRecipe } from "./tiny-recipe.ts";
 
@@ -70,6 +76,124 @@ test.runIf(longest)(
     expect(steps.length).toBeLessThanOrEqual(2000);
   },
   longest || soak ? 3_600_000 : 180_000,
+);
+
+const SESSION_STEPS = 1500;
+/** A session that kept its steps would grow by ten times as much. */
+const ALLOWED_A_THOUSAND = 2 * 2 ** 20;
+
+test.runIf(longest).each([
+  { where: "on a terminal", isTTY: true },
+  { where: "elsewhere", isTTY: false },
+])(
+  "a whole session $where, with evaluation and report, holds nothing of its steps",
+  async ({ isTTY }) => {
+    const core = standInCore({
+      onStep: () => {
+        core.trainers[0]!.steps.length = 0;
+        return {};
+      },
+    });
+    const looks: { step: number; heap: number }[] = [];
+    const afterStep = async ({ step }: { step: number }) => {
+      if (step >= 300 && step % 300 === 0) looks.push({ step, ...(await held()) });
+      return undefined;
+    };
+    const recipe = smallRecipe(
+      { steps: SESSION_STEPS, groupsPerStep: 2 },
+      { checkpoint: { everySteps: 0 }, evaluation: { problemsPerDomain: 2 } },
+    );
+    const terminal = { isTTY, columns: 80, rows: 24, write: () => {} };
+    const { report } = await trainAndEvaluate(recipe, {
+      dir,
+      verifiers,
+      core,
+      terminal,
+      hooks: { afterStep },
+    });
+    expect(report).toBeDefined();
+    const [first, last] = [looks[0]!, looks.at(-1)!];
+    const slope = (1000 * (last.heap - first.heap)) / (last.step - first.step);
+    console.log(`${where(isTTY)}: ${(slope / 2 ** 20).toFixed(2)} MiB of heap a thousand steps`);
+    expect(slope).toBeLessThan(ALLOWED_A_THOUSAND);
+  },
+  600_000,
+);
+
+const where = (isTTY: boolean) => (isTTY ? "on a terminal" : "elsewhere");
+
+const COMMAND_STEPS = 4000;
+/** Resident, of the whole process: without bounds it was 40 MiB a thousand steps, and more for the report. */
+const ALLOWED_BY_COMMAND = 50 * 2 ** 20;
+
+test.runIf(longest && noAddon === undefined)(
+  `hone run is as large after ${COMMAND_STEPS} steps, and at the end of its report, as after a tenth of them`,
+  async () => {
+    const at = join(dir, "run");
+    const settings = [
+      ...smallQuickstart(COMMAND_STEPS),
+      "warmStart.steps=0",
+      "training.groupsPerStep=2",
+      "rollouts.groupSize=2",
+      "rollouts.maxOutputTokens=8",
+      "lengthPenalty.bufferTokens=4",
+      "checkpoint.everySteps=0",
+    ];
+    const words = ["run", QUICKSTART, "--dir", at, ...asWords(settings)];
+    const child = spawn(process.execPath, [...HONE, ...words], { cwd: ROOT, stdio: "ignore" });
+    const ended = once(child, "exit");
+    const looks: { step: number; rss: number }[] = [];
+    while (child.exitCode === null) {
+      const step = stepIn(join(at, "line.json"));
+      const rss = residentOf(child.pid!);
+      if (step >= COMMAND_STEPS / 10 && rss > 0) looks.push({ step, rss });
+      await pause(200);
+    }
+    expect(await ended).toEqual([0, null]);
+    console.log(looks.map(({ step, rss }) => `${step}: ${(rss / 2 ** 20).toFixed(0)} MiB`).join(", "));
+    expect(looks.at(-1)!.step).toBe(COMMAND_STEPS);
+    const grown = Math.max(...looks.map(({ rss }) => rss)) - looks[0]!.rss;
+    expect(grown).toBeLessThan(ALLOWED_BY_COMMAND);
+  },
+  900_000,
+);
+
+/** 0 while there is none, or it is being replaced. */
+function stepIn(file: string): number {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).step ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Bytes; 0 where the process has ended. */
+function residentOf(pid: number): number {
+  try {
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+const REPORT_STEPS = 6000;
+
+test.runIf(longest)(
+  `the report of ${REPORT_STEPS} steps is written with 80 MiB of heap, which does not hold them`,
+  async () => {
+    writeSyntheticRun(dir, 1);
+    const [first] = readRunLog(join(dir, RUN_FILES.log));
+    const names = Object.keys(first!.metrics);
+    const lines = Array.from({ length: REPORT_STEPS }, (_, i) => {
+      const metrics = Object.fromEntries(names.map((name, k) => [name, Math.sin(i * 1.3 + k)]));
+      return JSON.stringify({ step: i + 1, version: i + 1, metrics });
+    });
+    writeFileSync(join(dir, RUN_FILES.log), `${lines.join("\n")}\n`);
+    const words = ["--max-old-space-size=80", ...HONE, "report", dir];
+    await promisify(execFile)(process.execPath, words, { cwd: ROOT });
+    expect(existsSync(join(dir, RUN_FILES.report))).toBe(true);
+  },
+  600_000,
 );
 
 const NATIVE_STEPS = soak ? 10_000 : longest ? 1500 : 200;

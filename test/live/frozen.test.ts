@@ -43,6 +43,22 @@ test.runIf(long)("a long run becomes means, and at most 2 MB", async () => {
   expect(statSync(await writeReport(dir)).size).toBeLessThan(2e6);
 });
 
+test("of a log with a damaged line, and steps that a later session replaced, holds those that count", async () => {
+  const dir = temporary();
+  writeSyntheticRun(dir, 1);
+  const line = (step: number, value: number) => JSON.stringify({ step, version: step, metrics: { value } });
+  const first = [1, 2, 3, 4, 5].map((step) => line(step, 10 * step));
+  const second = [4, 5, 6].map((step) => line(step, 100 * step));
+  writeFileSync(join(dir, RUN_FILES.log), `${[...first, '{"step":', ...second].join("\n")}\n`);
+  const { series, overview } = await freeze(dir);
+  expect(series).toEqual({
+    steps: [1, 2, 3, 4, 5, 6],
+    versions: [1, 2, 3, 4, 5, 6],
+    series: { value: [10, 20, 30, 400, 500, 600] },
+  });
+  expect(overview.runs[0]).toMatchObject({ rows: 6, damaged: 1, names: ["value"] });
+});
+
 test("is the same for the same folder, and asks for nothing from elsewhere", async () => {
   const dir = smallRun(3);
   const first = readFileSync(await writeReport(dir), "utf8");

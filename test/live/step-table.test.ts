@@ -36,6 +36,19 @@ test("finds the rows that a reader has not seen by the bytes of the log", () => 
   expect([0, 10, 15, 30, 99].map((end) => table.rowAfter(end))).toEqual([0, 1, 1, 3, 3]);
 });
 
+test("of metrics that are not kept only the names are known", () => {
+  const table = new StepTable((name) => name === "b");
+  table.add(row(1, { a: 1, b: 2 }));
+  table.add(row(2, { a: 3, c: 4 }));
+  expect([table.names, table.column("a"), table.column("b")]).toEqual([
+    ["a", "b", "c"],
+    undefined,
+    [2, null],
+  ]);
+  expect(table.row(0)).toEqual(row(1, { b: 2 }));
+  expect(table.ends).toEqual([10, 20]);
+});
+
 test("forgets everything when cleared", () => {
   const table = new StepTable();
   table.add(row(1, { a: 1 }));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collectStepMetrics, MetricsHistory, STEP_STAGES } from "../../lib/metrics/index.ts";
 import { COLORED, PLAIN, wholeCells, width } from "../../lib/report/ansi.ts";
-import { type FrameState, renderFrame } from "../../lib/report/frame.ts";
+import { type FrameState, renderFrame, trendsOf } from "../../lib/report/frame.ts";
 import { SyntheticRun, TARGETS } from "../metrics/synthetic-facts.ts";
 
 const run = new SyntheticRun(3, 40);
@@ -32,6 +32,12 @@ test.each([200, 100, 80, 40, 1, 0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
     }
   },
 );
+
+test("of steps before the last one it needs their trends alone", () => {
+  const reduced = [...steps.slice(0, -1).map(trendsOf), steps.at(-1)!];
+  expect(Object.keys(reduced[0]!.metrics).length).toBeLessThan(20);
+  expect(renderFrame({ ...state, steps: reduced }, 120, PLAIN)).toEqual(renderFrame(state, 120, PLAIN));
+});
 
 test("whatever is measured, in 1 to 300 columns and in terminals without a size, it draws, and never wider", () => {
   const any = fc.oneof(

@@ -2,7 +2,8 @@ import { type Question, runOf } from "../question.ts";
 import type { StepTable } from "../step-table.ts";
 import type { VerifierRow } from "../wire.ts";
 
-const CALLS = "verifier/calls/";
+const OF_VERIFIERS = "verifier/";
+const CALLS = `${OF_VERIFIERS}calls/`;
 /** Counts of a step, by what they are called in a row. */
 const COUNTS = {
   judged: "judged",
@@ -14,6 +15,9 @@ const COUNTS = {
   timeouts: "timed-out",
   crashes: "crashed",
 } as const;
+
+/** Whether the numbers of a metric are asked for here. */
+export const isOfVerifiers = (metric: string): boolean => metric.startsWith(OF_VERIFIERS);
 
 /** What each verifier that was called did in all steps of a run's log, by name. */
 export function verifiers(question: Question): readonly VerifierRow[] {
