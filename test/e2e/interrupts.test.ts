@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 import { noAddon } from "./native-core.ts";
@@ -82,10 +82,9 @@ async function begun(
 describe.each(STORES)("a run of five processes at $name", ({ name, skipped, open }) => {
   const at = (what: string) => join(dir, `${name.replaceAll(" ", "-")}-${what}`);
 
-  test.runIf(long && noAddon === undefined && skipped === undefined).each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)(
+  test
+    .runIf(long && noAddon === undefined && skipped === undefined)
+    .each([["SIGINT", 130], ...(longest ? [["SIGTERM", 143] as const] : [])] as const)(
     "finishes its step at %s of the whole group, saves, ends with %i and goes on",
     async (signal, status) => {
       await using store = await open();
@@ -111,7 +110,7 @@ describe.each(STORES)("a run of five processes at $name", ({ name, skipped, open
     patient(180_000),
   );
 
-  test.runIf(long && noAddon === undefined && skipped === undefined)(
+  test.runIf(longest && noAddon === undefined && skipped === undefined)(
     "ends at once at a second Ctrl-C, and leaves no process",
     async () => {
       await using store = await open();
