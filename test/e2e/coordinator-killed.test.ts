@@ -68,7 +68,7 @@ test.runIf(long && noAddon === undefined).each([
     expect(await first.ended).toBe(null);
     expect(hasCheckpoint(first.dir, STEPS), "it was killed on the way").toBe(false);
     if (name === "named") expect(existsSync(socket), "its socket is left").toBe(true);
-    // whoever worked for it is gone too
+    // its other processes end with it
     const pids = processes.flatMap(({ name: role, pid }: { name: string; pid?: number }) =>
       role === "run" || pid === undefined ? [] : [pid],
     );

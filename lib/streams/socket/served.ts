@@ -78,7 +78,7 @@ export class ServedDriver implements Driver {
   }
 }
 
-/** One that has connected. Operations are done as they come, each whole before the next one, whoever asks. */
+/** A connection. Operations are done in the order in which they arrive, each whole before the next, over all connections. */
 class Client {
   readonly #socket: Socket;
   readonly #memory: MemoryDriver;
@@ -93,7 +93,7 @@ class Client {
     this.#memory = memory;
     this.#path = path;
     this.#run = run;
-    this.#serve().catch(() => socket.destroy()); // what is no message, or breaks off in one
+    this.#serve().catch(() => socket.destroy()); // after bytes that are no message
   }
 
   tell(topic: string): void {

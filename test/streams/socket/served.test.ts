@@ -99,8 +99,8 @@ describe("the socket", () => {
   });
 });
 
-describe("who asks", () => {
-  test("for a run that is not served, or where nothing is, is refused", async () => {
+describe("a client", () => {
+  test("that asks for a run that is not served, or where nothing is, is refused", async () => {
     await expect(openStore(url, RUN)).rejects.toMatchObject({
       code: "HONE_ERR_IO",
       message: `${url}: no process serves it`,
@@ -112,7 +112,7 @@ describe("who asks", () => {
     });
   });
 
-  test("has all that a process appended before it was killed, and each lease goes on to another", async () => {
+  test("that was killed has appended all that resolved, and each of its leases goes on to another", async () => {
     await using store = await serveStore(url, RUN);
     await using producer = new Client(url, "r", "append");
     await producer.hear("appended", 25);
@@ -134,7 +134,7 @@ describe("who asks", () => {
     expect([...others, last!].find(({ key }) => key === "k0")).toMatchObject({ deliveries: 2 });
   });
 
-  test("and is killed amid a message has asked nothing; whoever speaks otherwise is left, and harms nobody", async () => {
+  test("that is killed amid a message has no effect; one that sends other bytes is disconnected, and disturbs no other", async () => {
     await using store = await serveStore(url, RUN);
     const open = encodeFrame([0, PROTOCOL, "r"]);
     const write = Buffer.concat(
@@ -163,7 +163,7 @@ describe("who asks", () => {
     expect(await store.append("s", "y", bytes("y"))).toBe(1);
   });
 
-  test("and does not read gets no more than it can take", async () => {
+  test("that does not read its answers does not fill the memory of the server", async () => {
     await using store = await serveStore(url, RUN);
     await store.append("s", "large", new Uint8Array(1 << 20));
     const socket = connect(path);
@@ -180,7 +180,7 @@ describe("who asks", () => {
     socket.destroy();
   });
 
-  test("for news hears of its own topics, once for each time it asks", async () => {
+  test("hears of the topics that it asked for, once for each time", async () => {
     await using store = await serveStore(url, RUN);
     const socket = connect(path);
     await once(socket, "connect");
