@@ -4,6 +4,7 @@ import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetKind, type DatasetSpec, loadMap, ofDomain, readerOf } from "./datasets.ts";
 import { kindHint } from "./kind-hint.ts";
+import { mapHint } from "./row-maps.ts";
 
 /** GSM8K's rows are also rows of one's own, which one may train on. */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
@@ -32,13 +33,16 @@ export async function tellKind(
   const specs = specsOf(path, verifier).map((spec) => (map === undefined ? spec : { ...spec, map }));
   const { read, looked, first } = await tried(path, specs);
   const [best] = read;
-  if (best!.rows > 0) return best!.spec;
+  const needed = best!.kept === 0 && map === undefined ? mapHint(first) : undefined;
+  if (best!.rows > 0 && needed === undefined) return best!.spec;
   const where = [path].flat()[0]!;
   if (looked === 0) throw new HoneError("HONE_ERR_USAGE", `${where}: no rows`);
   const faultOf = (kind: DatasetKind) => {
     const one = read.find(({ spec }) => spec.kind === kind);
     return one === undefined ? `${VERL.join(" or ")} judges it, not ${verifier}` : one.fault;
   };
+  if (needed !== undefined)
+    throw new HoneError("HONE_ERR_USAGE", `${where}: its rows need a map`, { hint: needed });
   throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
     hint: `${kindHint(first, faultOf)}Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
@@ -98,7 +102,14 @@ async function tried(
     first ??= seen.first;
     if (read.some(({ rows }) => rows > 0)) break;
   }
-  return { read: read.sort((a, b) => b.rows - a.rows || b.kept - a.kept), looked, first };
+  return { read: read.sort(byRows), looked, first };
+}
+
+/** Of two that read as many, one that uses some, then one that is published, then the one that uses more. */
+function byRows(a: Candidate, b: Candidate): number {
+  const isUsed = ({ kept }: Candidate) => Number(kept > 0);
+  const isOwn = ({ spec }: Candidate) => Number(OWN.has(spec.kind));
+  return b.rows - a.rows || isUsed(b) - isUsed(a) || isOwn(a) - isOwn(b) || b.kept - a.kept;
 }
 
 /** What the data may be, the user's own rows last. */

@@ -124,8 +124,10 @@ function outcomeOf(raw: RawRow, { template, judge, needsReference }: Reading): R
   return other ?? withAnswer(draft, answers, { judge, needsReference });
 }
 
-/** Of rows of verl's of which no mathematics is asked. */
-function otherAbility({ ability }: Columns, { column }: AnswerColumn): RowOutcome | undefined {
+/** Of rows of verl's of which no mathematics is asked, and Tülu's that name a function. */
+function otherAbility({ ability }: Columns, { column, value }: AnswerColumn): RowOutcome | undefined {
+  if (column === "ground_truth" && typeof value === "string" && /^\s*\{\s*"func_name"/.test(value))
+    return { leftOut: "ground_truth names a function: not mathematics" };
   const isOther =
     column === "reward_model.ground_truth" && typeof ability === "string" && !/^math/i.test(ability);
   return isOther ? { leftOut: `ability ${ability}: not mathematics` } : undefined;

@@ -4,6 +4,7 @@ import type { DatasetKind } from "./datasets.ts";
 const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind, readonly string[]>([
   ["verl", ["prompt", "reward_model", "ability", "data_source", "extra_info"]],
   ["xlam", ["query", "tools", "answers"]],
+  ["code-assertions", ["test_cases", "test", "test_info"]],
   ["code-tests", ["tests", "verification_info", "test_cases", "official_tests", "starter_code"]],
   ["taco", ["input_output", "difficulty", "starter_code"]],
   ["live-code-bench", ["question_content", "contest_date", "public_test_cases", "private_test_cases"]],

@@ -78,8 +78,8 @@ export const CASES: Readonly<Record<string, Case>> = {
     args: (dir) => ["launch", "mpirun", at("mine.mjs"), ...WITH, "--out", "-", "--dir", dir],
   },
   "agent --dir": { args: (dir) => ["agent", at("mine.mjs"), ...WITH, "--dir", dir], ends: 78 },
-  "data check recipe-or-data": { ...PLAIN("data", "check"), ends: 4 },
-  "data count recipe-or-data": { ...PLAIN("data", "count"), ends: 4 },
+  "data check recipe-or-data": { ...PLAIN("data", "check"), ends: 2 },
+  "data count recipe-or-data": { ...PLAIN("data", "count"), ends: 2 },
   "sweep --dir": {
     args: (dir) => ["sweep", at("mine.mjs"), "--seeds", "1", "--set", "training.steps=0", "--dir", dir],
   },
@@ -143,7 +143,7 @@ export const FOLDERS =
   /^(?:folder|run|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
 /** And where it is none; a file of the user's that a verb runs (a recipe, a suite) is the user's word. */
 export const OTHERS =
-  /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|device)$/;
+  /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|module|device)$/;
 
 interface Place {
   readonly name: string;

@@ -2,6 +2,7 @@ import type { Domain } from "../domain.ts";
 import { FACTS } from "./facts.ts";
 import { describedFunction, inputOutput } from "./generate.ts";
 import { apps } from "./read/apps.ts";
+import { codeAssertions } from "./read/code-assertions.ts";
 import { codeTests } from "./read/code-tests.ts";
 import { humanEval } from "./read/human-eval.ts";
 import { liveCodeBench } from "./read/live-code-bench.ts";
@@ -13,6 +14,7 @@ export const CODE = {
     taco,
     apps,
     "code-tests": codeTests,
+    "code-assertions": codeAssertions,
     "live-code-bench": liveCodeBench,
     "human-eval": humanEval,
     mbpp,

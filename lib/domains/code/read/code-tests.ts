@@ -7,6 +7,7 @@ import {
   type RowReader,
   readFields,
 } from "../../../data/row-reader.ts";
+import { askedIn } from "../../columns.ts";
 import { programDraft } from "./programs.ts";
 import { readTests } from "./tests.ts";
 
@@ -29,8 +30,14 @@ const rowSchema = z.object({
   test_cases: tests,
   official_tests: tests,
   verification_info: z.union([z.string(), z.looseObject({})]).nullish(),
+  verifier_metadata: z.looseObject({}).nullish(),
+  responses_create_params: z.unknown().optional(),
+  info: z.union([z.string(), z.looseObject({})]).nullish(),
+  inputs: z.union([z.string(), z.array(z.unknown())]).nullish(),
+  outputs: z.union([z.string(), z.array(z.unknown())]).nullish(),
   language: z.string().nullish(),
   metadata: z.unknown().optional(),
+  func_name: z.string().nullish(),
   starter_code: z.string().nullish(),
   solutions: z.union([z.string(), z.array(z.string())]).nullish(),
   gold_standard_solution: text(),
@@ -41,12 +48,20 @@ const rowSchema = z.object({
 type Row = z.infer<typeof rowSchema>;
 
 /** Where a row may have its tests. */
-const PLACES = ["tests", "verification_info.test_cases", "test_cases", "official_tests"] as const;
+const PLACES = [
+  "tests",
+  "verification_info.test_cases",
+  "test_cases",
+  "official_tests",
+  "info.tests",
+  "verifier_metadata.unit_tests",
+] as const;
 
 /**
  * Programming problems whose tests are a list, or columns of inputs and outputs, as JSON text or as they are: DeepCoder
  * (`problem`, `tests`), Open-R1's verifiable-coding-problems (`verification_info`), OpenThoughts' metadata (`test_cases`) and
- * codeforces (`official_tests`; what is asked is `prompt`, else put together from its parts).
+ * codeforces (`official_tests`; what is asked is `prompt`, else put together from its parts), INTELLECT-3-RL (`info.tests`),
+ * Nemotron's of NeMo Gym (`verifier_metadata.unit_tests`) and rStar-Coder (`inputs` and `outputs`).
  * Source: data set cards agentica-org/DeepCoder-Preview-Dataset, open-r1/verifiable-coding-problems-python,
  * open-thoughts/OpenThoughts-114k, open-r1/codeforces.
  */
@@ -59,13 +74,13 @@ export const codeTests: RowReader<CodeTestsOptions> = {
     return (raw) => {
       const row = readFields(rowSchema, raw.value);
       if (isBad(row)) return row;
-      const question = row.problem ?? row.question ?? row.prompt ?? putTogether(row);
+      const question = row.problem ?? row.question ?? row.prompt ?? inputOf(raw) ?? putTogether(row);
       if (question === undefined) return { bad: "problem: missing" };
       const left = leftOut(row, raw);
       if (left !== undefined) return left;
       const found = testsOf(row, raw);
       if (!("json" in found)) return found;
-      const fnName = jsonAt(raw, ["metadata", "func_name"]);
+      const fnName = jsonAt(raw, ["metadata", "func_name"]) ?? jsonAt(raw, ["func_name"]);
       const read = readTests(found.json, { field: found.field, maxTests, fnName });
       if (!("inputOutput" in read)) return read;
       const solutions = row.solutions ?? (row.gold_standard_solution ? [row.gold_standard_solution] : []);
@@ -75,6 +90,13 @@ export const codeTests: RowReader<CodeTestsOptions> = {
   },
 };
 
+/** Of NeMo Gym's rows. */
+function inputOf(raw: RawRow): string | undefined {
+  const { responses_create_params: params } = raw.value as { responses_create_params?: unknown };
+  const asked = params === undefined ? undefined : askedIn({ responses_create_params: params });
+  return asked === undefined || isBad(asked) ? undefined : asked.task;
+}
+
 function testsOf(row: Row, raw: RawRow): { json: string; field: string } | RowOutcome {
   for (const field of PLACES) {
     const path = field.split(".");
@@ -83,6 +105,9 @@ function testsOf(row: Row, raw: RawRow): { json: string; field: string } | RowOu
     if (json === undefined) continue;
     return /^\s*(?:\[\s*\]\s*)?$/.test(json) ? { leftOut: "no tests" } : { json, field };
   }
+  const [inputs, outputs] = ["inputs", "outputs"].map((field) => jsonAt(raw, [field]));
+  if (inputs !== undefined && outputs !== undefined)
+    return { json: `{"inputs": ${inputs}, "outputs": ${outputs}}`, field: "inputs" };
   return { bad: `tests: missing, as are ${PLACES.slice(1).join(", ")}` };
 }
 

@@ -40,8 +40,7 @@ export const mbpp: RowReader<DatasetOptions> = {
       const entryPoint = calledIn(tests[0]!, row.code);
       if (entryPoint === undefined) return { bad: "test_list: calls no function that code defines" };
       const prelude = [...(imports ?? []), setup ?? ""].join("\n").trim();
-      if (CLASS_INSTANCE.test([prelude, ...tests].join("\n").replace(NO_CLASS, "")))
-        return { leftOut: "tests that make instances of classes" };
+      if (makesInstances([prelude, ...tests])) return { leftOut: "tests that make instances of classes" };
       return {
         content: task,
         question: fill(template, task).replace("{tests}", () => tests.join("\n")),
@@ -53,6 +52,10 @@ export const mbpp: RowReader<DatasetOptions> = {
     };
   },
 };
+
+/** Whether tests make instances of classes. */
+export const makesInstances = (sources: readonly string[]): boolean =>
+  CLASS_INSTANCE.test(sources.join("\n").replace(NO_CLASS, ""));
 
 /** The first function that `code` defines and `test` calls. */
 function calledIn(test: string, code: string): string | undefined {

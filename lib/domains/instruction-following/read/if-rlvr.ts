@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type DatasetOptions, fill, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
 import { parseRepr } from "../../../python/repr.ts";
+import { constraintsOf } from "./named-functions.ts";
 
 const kwargsSchema = z.record(z.string(), z.unknown());
 
@@ -16,7 +17,8 @@ const truthSchema = z.tuple([
 /**
  * IF-RLVR: prompts with up to five constraints that a program can check.
  * Absent arguments (None) are left out of `kwargs`; whether a constraint has all it needs is for its verifier to say.
- * Source: data set card allenai/IF_multi_constraints_upto5.
+ * Also Tülu 3's, whose ground truth names the function that checks, with its arguments.
+ * Source: data set cards allenai/IF_multi_constraints_upto5 and allenai/RLVR-IFeval.
  */
 export const ifRlvr: RowReader<DatasetOptions> = {
   domain: "instruction-following",
@@ -30,6 +32,8 @@ export const ifRlvr: RowReader<DatasetOptions> = {
       if (isBad(row)) return row;
       const literal = readTruth(row.ground_truth);
       if (isBad(literal)) return literal;
+      const named = functionSchema.safeParse(literal.value);
+      if (named.success) return namedDraft(row.messages.at(-1)!.content, named.data, template);
       const truth = readFields(truthSchema, literal.value, "ground_truth");
       if (isBad(truth)) return truth;
       const [{ instruction_id, kwargs }] = truth;
@@ -37,6 +41,20 @@ export const ifRlvr: RowReader<DatasetOptions> = {
     };
   },
 };
+
+/** Tülu 3's: one function, with all arguments that any of them has. */
+const functionSchema = z.looseObject({ func_name: z.string().min(1) });
+
+function namedDraft(
+  prompt: string,
+  { func_name: name, ...given }: z.infer<typeof functionSchema>,
+  template: string,
+) {
+  const found = constraintsOf(name, given);
+  if ("leftOut" in found) return found;
+  const [ids, kwargs] = [found.map(([id]) => id), found.map(([, one]) => one ?? {})];
+  return instructionDraft(prompt, ids, kwargs, "tulu-3", template);
+}
 
 const evaluationSchema = z.object({
   prompt: z.string().trim().min(1),

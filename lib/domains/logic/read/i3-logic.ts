@@ -8,6 +8,7 @@ import {
   readFields,
   readJson,
 } from "../../../data/row-reader.ts";
+import { askedIn } from "../../columns.ts";
 import { asFamily } from "../drawing/puzzle.ts";
 import { TASKS } from "../tasks.ts";
 
@@ -36,12 +37,16 @@ const rowSchema = z.object({
   question: z.string().nullish(),
   info: z.union([z.string(), infoSchema]).nullish(),
   [SOLVE_RATE]: z.number().nullish(),
+  data_source: z.string().nullish(),
+  prompt: z.unknown().optional(),
+  extra_info: z.looseObject({ game_data_str: z.string().optional() }).nullish(),
 });
 
 /**
  * INTELLECT-3-RL, `logic`: puzzles with what their verifier needs in `info`, a JSON string; or that object itself as
  * the row. The reference is { task, game_data_str } or { task, game_data } as found.
- * Source: data set card PrimeIntellect/INTELLECT-3-RL; SynLogic.
+ * SynLogic's own rows too: `prompt`, `data_source` and `extra_info.game_data_str`.
+ * Source: data set cards PrimeIntellect/INTELLECT-3-RL and MiniMaxAI/SynLogic.
  */
 export const i3Logic: RowReader<LogicOptions> = {
   domain: "logic",
@@ -51,15 +56,12 @@ export const i3Logic: RowReader<LogicOptions> = {
     solveRate: z.tuple([z.number(), z.number()]).optional(),
   },
   samples: { file: "train.jsonl", rows: sampleRows },
-  columns: ["question", "info", SOLVE_RATE],
+  columns: Object.keys(rowSchema.shape),
   open({ template = "{task}", tasks = I3_LOGIC_TASKS, solveRate }) {
     return ({ value }) => {
       const row = readFields(rowSchema, value);
       if (isBad(row)) return row;
-      const info =
-        typeof row.info === "string"
-          ? readJson(infoSchema, row.info, "info")
-          : readFields(infoSchema, row.info ?? value, "info");
+      const info = infoOf(row, value);
       if (isBad(info)) return info;
       if (!tasks.includes(info.task)) return { leftOut: `task ${info.task.slice(0, 60)}` };
       const rate = row[SOLVE_RATE];
@@ -72,7 +74,8 @@ export const i3Logic: RowReader<LogicOptions> = {
           ? readJson(gameSchema, game_data_str, "game_data_str")
           : readFields(gameSchema, game_data, "game_data");
       if (isBad(game)) return game;
-      const task = row.question?.trim() || game.question;
+      const asked = row.prompt === undefined ? undefined : askedIn({ prompt: row.prompt });
+      const task = row.question?.trim() || (asked && !isBad(asked) && asked.task) || game.question;
       return {
         content: task,
         question: fill(template, task),
@@ -87,6 +90,18 @@ export const i3Logic: RowReader<LogicOptions> = {
     };
   },
 };
+
+/** In SynLogic's own rows, which have verl's shape, `data_source` names the game. */
+function infoOf({ info, data_source: source, extra_info: extra }: z.infer<typeof rowSchema>, value: unknown) {
+  if (typeof info === "string") return readJson(infoSchema, info, "info");
+  const json = extra?.game_data_str;
+  if (info || json === undefined) return readFields(infoSchema, info ?? value, "info");
+  const task = (source ?? "")
+    .replace(/^.*[/.]/, "")
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
+  return readFields(infoSchema, { task, game_data_str: json }, "extra_info");
+}
 
 /** The stored answer in every form a game may ask for it; none where the row stores none. */
 function answerForms(answer: unknown): readonly string[] {

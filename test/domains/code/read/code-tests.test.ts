@@ -117,7 +117,7 @@ test("rows that tests and Python do not answer are left out, each with its reaso
   });
   expect(bad).toEqual({
     "tests: not JSON with inputs and outputs": 1,
-    "tests: missing, as are verification_info.test_cases, test_cases, official_tests": 1,
+    "tests: missing, as are verification_info.test_cases, test_cases, official_tests, info.tests, verifier_metadata.unit_tests": 1,
     "problem: missing": 1,
     "tests: no tests": 1,
   });

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { KNOWN_MAPS, mapHint } from "../../lib/domains/row-maps.ts";
+
+// That each map makes rows which are read is shown by test/contract/published-rows.test.ts.
+
+test("a hint is a sentence and three lines that begin with map", () => {
+  const hint = mapHint({ target: 7, nums: [1, 2] })!;
+  const [sentence, ...lines] = hint.split("\n");
+  expect(sentence).toMatch(/^Rows of Countdown .*:$/);
+  expect(lines).toHaveLength(3);
+  for (const { map } of KNOWN_MAPS) expect(map).toMatch(/^map: \(.*\n.*\n.*$/);
+});
+
+test("other rows have none, whatever they are", () => {
+  for (const row of [
+    null,
+    undefined,
+    7,
+    "text",
+    [],
+    {},
+    { target: "7", nums: 3 },
+    { input: "text", output: "text" },
+  ])
+    expect(mapHint(row)).toBeUndefined();
+  const shared = {
+    system: "Be brief.",
+    conversations: [
+      { from: "user", value: "Hi" },
+      { from: "gpt", value: "[1] Hi" },
+    ],
+  };
+  expect(mapHint(shared)).toBeUndefined();
+});
