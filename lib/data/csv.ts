@@ -1,16 +1,21 @@
+import { StringDecoder } from "node:string_decoder";
 import { streamPlainFile } from "../plain-file.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 /**
  * Rows of a CSV file by the names in its first line, a piece at a time; the row after that line is 1. Quoted fields may
  * hold commas, line ends and doubled quotes. A row that says more than there are names comes as a Fault: a comma that
- * nobody quoted has moved its fields. Throws on a file that ends in the middle of a quoted field.
+ * is not quoted has moved its fields. Throws on a file that ends in the middle of a quoted field.
+ * @param bytes of the file, where it is packed.
  * Source: RFC 4180.
  */
-export async function* csvRows(path: string): AsyncGenerator<RawRow | Fault> {
+export async function* csvRows(
+  path: string,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = streamPlainFile(path),
+): AsyncGenerator<RawRow | Fault> {
   let header: readonly string[] | undefined;
   let row = 0;
-  for await (const record of records(streamPlainFile(path).setEncoding("utf8"))) {
+  for await (const record of records(textOf(bytes))) {
     if (header === undefined) {
       header = record.map((name, i) => (i === 0 ? name.replace(/^\uFEFF/, "") : name));
       continue;
@@ -23,6 +28,13 @@ export async function* csvRows(path: string): AsyncGenerator<RawRow | Fault> {
     const fields = header.map((name, i) => [name, record[i] ?? ""] as const);
     yield { file: path, row, value: Object.fromEntries(fields) };
   }
+}
+
+async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  for await (const chunk of bytes)
+    yield decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+  yield decoder.end();
 }
 
 /** Lines of fields, empty ones left out. */

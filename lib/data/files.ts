@@ -7,9 +7,11 @@ export interface DataFile {
   readonly path: string;
   readonly format: "json" | "jsonl" | "parquet" | "csv";
   readonly gzip: boolean;
+  /** Packed with zstd. */
+  readonly zstd?: true;
 }
 
-const NAME = /\.(?:(json|jsonl|ndjson)(\.gz)?|(parquet|csv))$/i;
+const NAME = /\.(?:(json|jsonl|ndjson|csv)(\.gz|\.zst)?|(parquet))$/i;
 
 /** Whether a file is one of rows, by its name. */
 export const isDataFile = (name: string): boolean => NAME.test(name);
@@ -30,7 +32,7 @@ export function dataFiles(paths: string | readonly string[], split?: string): Da
     const files = found.flatMap((file) => described(file) ?? []);
     if (files.length > 0) return files;
     throw new HoneError("HONE_ERR_DATA", `${path} holds no data file${split ? ` of split ${split}` : ""}`, {
-      hint: "Data files end in .json, .jsonl, .ndjson (each also with .gz), .parquet or .csv.",
+      hint: "Data files end in .json, .jsonl, .ndjson, .csv (each also with .gz or .zst) or .parquet.",
     });
   });
 }
@@ -60,7 +62,10 @@ function isOfSplit(file: string, split: string | undefined): boolean {
 function described(path: string): DataFile | undefined {
   const found = NAME.exec(path);
   if (!found) return undefined;
-  const [, text, gz, other] = found;
-  if (text === undefined) return { path, format: other!.toLowerCase() as "parquet" | "csv", gzip: false };
-  return { path, format: text.toLowerCase() === "json" ? "json" : "jsonl", gzip: gz !== undefined };
+  const [, text, packing] = found;
+  if (text === undefined) return { path, format: "parquet", gzip: false };
+  const name = text.toLowerCase();
+  const format = name === "json" || name === "csv" ? name : "jsonl";
+  const packed = packing?.toLowerCase();
+  return { path, format, gzip: packed === ".gz", ...(packed === ".zst" && { zstd: true }) };
 }

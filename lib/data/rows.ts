@@ -42,7 +42,7 @@ export async function* readRowBatches(
   const { path } = file;
   try {
     if (file.format === "parquet") yield* together(parquetRows(path, columns));
-    else if (file.format === "csv") yield* together(csvRows(path));
+    else if (file.format === "csv") yield* together(csvRows(path, await packedBytes(file)));
     else if (file.format === "jsonl") yield* lineBatches(file);
     else yield* jsonBatches(file);
   } catch (cause) {
@@ -66,8 +66,7 @@ async function* together(rows: AsyncIterable<RawRow | Fault>): AsyncGenerator<Ro
 }
 
 async function* jsonBatches(file: DataFile): AsyncGenerator<RowBatch> {
-  const bytes = readPlainFile(file.path, MOST_JSON_BYTES);
-  const text = withoutBom(file.gzip ? gunzipSync(bytes) : bytes);
+  const text = withoutBom(await wholeOf(file));
   if (text[skipSpace(text, 0)] !== 0x5b) yield* linesOf(file.path, [text]);
   else yield* together(elements(file.path, text));
 }
@@ -159,8 +158,28 @@ function* lineSpans<T>(
   if (from < all.length) yield [from, all.length];
 }
 
-async function* lineBatches({ path, gzip }: DataFile): AsyncGenerator<RowBatch> {
-  if (gzip) return yield* linesOf(path, unpacked(path));
+/** Of a packed file its contents; undefined for others. */
+async function packedBytes(
+  file: DataFile,
+): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined> {
+  if (file.gzip) return unpacked(file.path);
+  return file.zstd ? [await wholeOf(file)] : undefined;
+}
+
+/** A file's contents in memory. */
+async function wholeOf({ path, gzip, zstd }: DataFile): Promise<Buffer> {
+  const bytes = readPlainFile(path, MOST_JSON_BYTES);
+  if (gzip) return gunzipSync(bytes);
+  if (!zstd) return bytes;
+  const { compressors } = await import("hyparquet-compressors");
+  const whole = compressors.ZSTD!(bytes, 0);
+  return Buffer.from(whole.buffer, whole.byteOffset, whole.length);
+}
+
+async function* lineBatches(file: DataFile): AsyncGenerator<RowBatch> {
+  const { path } = file;
+  const packed = await packedBytes(file);
+  if (packed !== undefined) return yield* linesOf(path, packed);
   const rows = new RowParser(path, true);
   let start = 0;
   try {

@@ -166,3 +166,20 @@ test("parquet is told by its name", async () => {
     { question: null },
   ]);
 });
+
+test("lines and tables packed with zstd, and tables packed with gzip, are read as they are unpacked", async () => {
+  // six lines, packed by the zstd command, level 19
+  const packed = Buffer.from(
+    "KLUv/QRotQIAEkQOEZB9XBQfsuFmErZBfHqaPPoMYH9JaRCE1DnJmFMK2F/e19eXrXTv4hnx4MRt9Otge18vZ7z2Yfo6D6gQ6Ov/G8AzB9DiLye39LXkgC/izzlqkgLH8Be0",
+    "base64",
+  );
+  expect(await rowsOf("jsonl.zst", packed)).toEqual(
+    [1, 2, 3, 4, 5, 6].map((i) => [i, { question: `What is ${i} + ${i}?`, answer: String(2 * i) }]),
+  );
+  await expect(rowsOf("jsonl.zst", packed.subarray(0, 60))).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
+  const table = 'question,answer\n"one, ü",1\ntwo,2\n';
+  expect(await rowsOf("csv.gz", gzipSync(table))).toEqual([
+    [1, { question: "one, ü", answer: "1" }],
+    [2, { question: "two", answer: "2" }],
+  ]);
+});
