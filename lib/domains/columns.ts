@@ -190,13 +190,14 @@ const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SURE_DIGITS = 15;
 
 function answerAt(row: Row, column: string, raw: RawRow): unknown {
-  const path = column.split(".");
   const value = valueAt(row, column);
   if (typeof value === "string") return value.trim();
-  const isHidden = value === undefined && path.length > 1 && typeof row[path[0]!] === "string";
+  const path = PATHS.get(column);
+  if (value === undefined && path === undefined) return undefined;
+  const isHidden = value === undefined && path !== undefined && typeof row[path[0]!] === "string";
   if (isHidden) return unpacked(jsonAt(raw, path));
   if (typeof value !== "number" || String(value).replace(/\D/g, "").length <= SURE_DIGITS) return value;
-  const written = raw.text === undefined ? undefined : jsonAt(raw, path)?.trim();
+  const written = raw.text === undefined ? undefined : jsonAt(raw, path ?? [column])?.trim();
   return written !== undefined && LONG_NUMBER.test(written) ? written : value;
 }
 
@@ -210,13 +211,20 @@ function unpacked(json: string | undefined): unknown {
   }
 }
 
-/** What stands at "reward_model.ground_truth". */
+const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
+  [...QUESTIONS.map(([column]) => column), ...ANSWERS.map(({ column }) => column)].flatMap((column) =>
+    column.includes(".") ? [[column, column.split(".")] as const] : [],
+  ),
+);
+
+/** What stands at "reward_model.ground_truth". Asked of every row for every name, so it makes nothing. */
 function valueAt(row: Row, column: string): unknown {
-  if (!column.includes(".")) return row[column];
-  return column
-    .split(".")
-    .reduce<unknown>(
-      (inner, key) => (typeof inner === "object" && inner !== null ? (inner as Row)[key] : undefined),
-      row,
-    );
+  const path = PATHS.get(column);
+  if (path === undefined) return row[column];
+  let inner: unknown = row;
+  for (const key of path) {
+    if (typeof inner !== "object" || inner === null) return undefined;
+    inner = (inner as Row)[key];
+  }
+  return inner;
 }

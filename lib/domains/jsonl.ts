@@ -115,13 +115,19 @@ function outcomeOf(raw: RawRow, { template, judge, needsReference }: Reading): R
   const tools = row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
   const draft = draftOf({ ...row, asked }, tools, template);
   if (row.reference !== undefined) return draft;
-  const answers = answersIn({ ...(columns as Columns), ...row }, raw);
+  const answers = answersIn(withRead(columns as Columns, row), raw);
   const [answer] = answers;
   if (answer === undefined) return needsReference ? { bad: "row: neither reference nor answer" } : draft;
   const bad = hiddenChoices(raw.value, draft.question);
   if (bad !== undefined) return { bad };
   const other = judge === "math" ? otherAbility(columns as Columns, answer) : undefined;
   return other ?? withAnswer(draft, answers, { judge, needsReference });
+}
+
+/** The columns with what was read of them, where that is another value: a list of one answer, of solutions. */
+function withRead(columns: Columns, row: Row): Columns {
+  const isList = Array.isArray(columns["final_answer"]) || Array.isArray(columns["solution"]);
+  return isList ? { ...columns, ...row } : columns;
 }
 
 /** Of rows of verl's of which no mathematics is asked, and Tülu's that name a function. */
