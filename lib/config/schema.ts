@@ -81,7 +81,7 @@ const chatTemplateSchema = z.strictObject({
 
 const domainSchema = z.strictObject({
   /** w_d: target share of completed rollouts, any scale; 0: evaluated, and never trained on. */
-  weight: orOff(),
+  weight: orOff().default(1),
   source: sourceSchema,
   verifier: verifierSchema.optional(),
   ...domainRewards,
@@ -154,7 +154,7 @@ const objectiveSchema = z
 const trainingSchema = z.strictObject({
   steps: z.int().min(0).max(INT32),
   /** P: groups (prompts) per optimizer step. */
-  groupsPerStep: count(2 ** 20),
+  groupsPerStep: count(2 ** 20).default(16),
   /** What P counts: groups that completed, or those that survived the filter. */
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */
@@ -256,7 +256,8 @@ export const recipeSchema = z.strictObject({
     .refine(
       isFileName,
       "it names the folder under runs/, so it may hold no /, no \\ and no control characters",
-    ),
+    )
+    .default("run"),
   hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),

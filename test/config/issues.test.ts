@@ -16,7 +16,7 @@ test("an empty recipe is told what each section must hold", () => {
       'is required: { folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one',
     domains: "is required: { <name>: { weight: 1, source: ... } }",
     rollouts: "is required, with maxOutputTokens, maxPromptTokens",
-    training: "is required, with steps, groupsPerStep",
+    training: "is required, with steps",
   });
 });
 
