@@ -4,6 +4,7 @@
 // Needs dist/ (npm ci), the registry, and a compiler where prebuilds/ is not there.
 import { spawnSync } from "node:child_process";
 import {
+  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -73,6 +74,50 @@ function writeExample(folder) {
   must("bash", ["-c", typed[0]], { cwd: folder });
 }
 
+const ROWS = Array.from({ length: 2000 }, (_, n) => JSON.stringify({ prompt: `Say something about ${n}.` }));
+const recipeOf = (rewards) => `import { defineRecipe } from "hone-rl";
+
+export default defineRecipe({
+  model: { config: { width: 64, layers: 2, heads: 2, mlpWidth: 128 } },
+  domains: { vowels: { source: "jsonl:rows.jsonl", ${rewards} } },
+  rollouts: { maxOutputTokens: 8, maxPromptTokens: 32 },
+  training: { steps: 60 },
+  optimizer: { lr: 1e-3 },
+});
+`;
+/** First recipes over rows that have a prompt and no answer, by what rewards their completions. */
+const RECIPES = {
+  "a boolean reward": "reward: ({ completion }) => /^[aeiou]/i.test(completion)",
+  "two functions of a Python file": `rewards: {
+    vowel: { reward: { python: "rewards.py#starts_with_vowel" }, weight: 1, range: [-1, 1] },
+    short: { reward: { python: "rewards.py#is_short" }, weight: 0.1 },
+  }`,
+};
+
+/** Runs such a recipe as hone run does; the mean reward of its first and of its last ten steps. */
+function trained(name, here) {
+  const dir = `runs/${name}`;
+  must("npx", ["hone", "run", `${name}.mjs`, "--dir", dir], here);
+  const steps = readFileSync(path.join(here.cwd, dir, "steps.jsonl"), "utf8").trim().split("\n");
+  const rewards = steps.map((step) => JSON.parse(step).metrics["reward/mean"]);
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  return [mean(rewards.slice(0, 10)), mean(rewards.slice(-10))];
+}
+
+/** What ten lines learn: a row each. Throws where a reward does not rise. */
+function firstRecipes(here) {
+  writeFileSync(path.join(here.cwd, "rows.jsonl"), ROWS.join("\n"));
+  cpSync(path.join(root, "test/fixtures/arrival/rewards.py"), path.join(here.cwd, "rewards.py"));
+  return Object.entries(RECIPES).map(([what, rewards], i) => {
+    const text = recipeOf(rewards);
+    writeFileSync(path.join(here.cwd, `first-${i}.mjs`), text);
+    const [first, last] = trained(`first-${i}`, here);
+    if (!(last > first + 0.1)) throw new Error(`${what}: the reward does not rise: ${first} to ${last}`);
+    const lines = text.trim().split("\n").length;
+    return { what: `${lines} lines with ${what}: ${first.toFixed(2)} to`, value: last, unit: "" };
+  });
+}
+
 const least = (values) => Math.min(...values);
 
 async function arrive(work) {
@@ -99,7 +144,8 @@ async function arrive(work) {
   const child = path.join(folder, "node_modules/hone-rl/dist/lib/rewards/pool/verifier-main.js");
   const begins = five(["-e", `import(${JSON.stringify(child)}).finally(() => process.exit())`]);
   row("processor time of a verifier process's start", least(begins.map(({ cpu }) => cpu)), "s", 0.1);
-  return rows;
+  const withPython = { ...here, env: { ...here.env, PATH: `${here.env.PATH}:/usr/bin` } };
+  return [...rows, ...firstRecipes(withPython)];
 }
 
 function line({ what, value, unit, bar }) {
