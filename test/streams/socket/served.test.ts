@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStore, serveStore } from "../../../lib/streams/index.ts";
 import { encodeFrame, FrameReader } from "../../../lib/streams/socket/frames.ts";
 import { PROTOCOL } from "../../../lib/streams/socket/messages.ts";
+import { patient } from "../../patience.ts";
 import { signalTo } from "../../stopped.ts";
 import { Client } from "../client.ts";
 import { ALL, append, bytes, HOUR_MS } from "../place.ts";
@@ -176,8 +177,9 @@ describe("a client", () => {
     );
     const before = process.memoryUsage().arrayBuffers;
     for (let i = 0; i < 20; i++) await other.append("s", `k${i}`, bytes("k")); // others are served meanwhile
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * 2 ** 20); // and not 1000 MiB
-    socket.destroy();
+    const grown = process.memoryUsage().arrayBuffers - before;
+    socket.destroy(); // a second try begins with what this one left
+    expect(grown).toBeLessThan(50 * 2 ** 20); // and not 1000 MiB
   });
 
   test("hears of the topics that it asked for, once for each time", async () => {
@@ -222,7 +224,9 @@ describe("an outage", () => {
     ]);
     await client.kv.get("x"); // they have all looked
     await server.kill();
-    for (const end of await waits) expect(end).toMatchObject({ status: "rejected", reason: gone });
+    const ends = await Promise.race([waits, sleep(patient(5_000), [], { ref: false })]); // a client that waits for news looks each minute
+    expect(ends).toHaveLength(3);
+    for (const end of ends) expect(end).toMatchObject({ status: "rejected", reason: gone });
     await expect(client.append("s", "x", bytes("x"))).rejects.toMatchObject(gone);
   });
 
