@@ -98,7 +98,9 @@ const RECIPES = {
 function trained(name, here) {
   const dir = `runs/${name}`;
   must("npx", ["hone", "run", `${name}.mjs`, "--dir", dir], here);
-  const steps = readFileSync(path.join(here.cwd, dir, "steps.jsonl"), "utf8").trim().split("\n");
+  const steps = readFileSync(path.join(here.cwd, dir, "steps.jsonl"), "utf8")
+    .trim()
+    .split("\n");
   const rewards = steps.map((step) => JSON.parse(step).metrics["reward/mean"]);
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return [mean(rewards.slice(0, 10)), mean(rewards.slice(-10))];

@@ -22,7 +22,7 @@ import {
   referenceFault,
   VERIFIERS,
 } from "../domains/index.ts";
-import { isHubSource, localSource, localSpec } from "../orchestration/index.ts";
+import { isPathAlone, localSource, localSpec } from "../orchestration/index.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
 
@@ -70,7 +70,7 @@ export async function datasetsOf({ domains }: Recipe): Promise<Map<string, Datas
   const found = new Map<string, DatasetSpec>();
   for (const [domain, one] of Object.entries(domains)) {
     const needsReference = readsReference(one);
-    const named = isHubSource(one.source) ? await localSource(one.source, { domain, needsReference }) : one;
+    const named = isPathAlone(one.source) ? await localSource(one.source, { domain, needsReference }) : one;
     const spec = typeof named.source === "string" ? parseDatasetSpec(named.source) : named.source;
     if (spec !== undefined) found.set(domain, ofDomain(spec, domain, needsReference));
   }

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { HoneError } from "../errors.ts";
 
 /** A file of rows and how it is laid out, told by its name. */
@@ -41,7 +41,8 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause });
+    const hint = isAbsolute(path) ? undefined : `Paths are from the working folder, ${process.cwd()}.`;
+    throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause, hint });
   }
 }
 

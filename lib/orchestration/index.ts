@@ -53,7 +53,7 @@ export {
   admissionOf,
   expectRunnable,
   giverText,
-  isHubSource,
+  isPathAlone,
   localPaths,
   localSource,
   localSpec,

@@ -1,4 +1,4 @@
-import type { HubOrigin } from "../../data/index.ts";
+import { type HubOrigin, isDataFile } from "../../data/index.ts";
 import { type DatasetSpec, type KindUse, kindFor, parseDatasetSpec } from "../../domains/index.ts";
 import { isHubPath, type ResolveOptions, resolveDataset } from "../../inference/index.ts";
 
@@ -17,9 +17,14 @@ export function isHubSource(source: Source): boolean {
   return [spec?.path ?? []].flat().some(isHubPath);
 }
 
+/** Whether a source is a path alone, so that its rows say what kind they are: "hf:org/name", "data/mine.jsonl". */
+export const isPathAlone = (source: Source): source is string =>
+  typeof source === "string" &&
+  (isHubPath(source) || (parseDatasetSpec(source) === undefined && isDataFile(source)));
+
 /**
  * The source with the files in the place of every "hf:org/name/config:split@revision", downloaded where they are not here;
- * of a source that is such a name alone, with the kind that the rows are of. Others stay as they are.
+ * of a source that is a path alone, with the kind that the rows are of. Others stay as they are.
  * @param pinned commits of a run that goes on, which stand for the revisions of their repositories.
  * Throws what resolveDataset throws.
  */
@@ -29,11 +34,11 @@ export async function localSource(
   pinned: readonly HubOrigin[] = [],
   options: ResolveOptions = {},
 ): Promise<LocalSource> {
-  if (!isHubSource(source)) return { source, hub: [] };
-  if (typeof source === "string" && isHubPath(source)) {
+  if (isPathAlone(source)) {
     const { paths, hub } = await localPaths(source, undefined, pinned, options);
     return { source: await kindFor(paths, use), hub };
   }
+  if (!isHubSource(source)) return { source, hub: [] };
   const spec = typeof source === "string" ? parseDatasetSpec(source)! : source;
   return localSpec(spec, pinned, options);
 }

@@ -4,7 +4,7 @@ export { admissionOf } from "./admission.ts";
 export { type Core, type CoreProcesses, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
 export { besideEpisodes, expectEnvironments, playsOf, type Verifiers } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
-export { isHubSource, localPaths, localSource, localSpec } from "./hub-sources.ts";
+export { isPathAlone, localPaths, localSource, localSpec } from "./hub-sources.ts";
 export { type Model, newModelConfig, openModel } from "./model.ts";
 export { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";

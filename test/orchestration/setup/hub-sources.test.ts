@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkDataset, datasetsOf } from "../../../lib/cli/data-check.ts";
 import {
   isHubSource,
+  isPathAlone,
   localPaths,
   localSource,
   localSpec,
@@ -42,6 +43,30 @@ test("a source is one of the Hub by its name or its path", () => {
     ["hf:a/b", "taco:hf:a/b", "taco:data/taco", "procedural/math", "./mine.ts"].map(isHubSource),
   ).toEqual([true, true, false, false, false]);
   expect(isHubSource({ kind: "jsonl", path: ["x.jsonl", "hf:a/b"] })).toBe(true);
+});
+
+test("a source that is a path alone is known by its ending", () => {
+  expect(["hf:a/b", "mine.jsonl", "/data/a.parquet", "./b.csv.gz"].map(isPathAlone)).toEqual(
+    Array(4).fill(true),
+  );
+  expect(["jsonl:mine.jsonl", "procedural/math", "./mine.ts", "mine"].map(isPathAlone)).toEqual(
+    Array(4).fill(false),
+  );
+});
+
+test("a file alone is of the kind that its rows are of, and one that is not there is named", async () => {
+  const file = join(dir, "mine.jsonl");
+  writeFileSync(file, '{"prompt": "1 + 1?"}\n{"prompt": "2 + 2?"}\n');
+  const use = { domain: "sums", needsReference: false };
+  expect((await localSource(file, use)).source).toMatchObject({
+    kind: "jsonl",
+    domain: "sums",
+    path: [file],
+  });
+  await expect(localSource(join(dir, "gone.jsonl"), use)).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: expect.stringContaining("gone.jsonl"),
+  });
 });
 
 test("paths keep their places, and a split of the source is that of the name", async () => {
