@@ -93,6 +93,7 @@ describe.each(STORES)("a run of five processes at $name", ({ name, skipped, open
       process.kill(-child.pid!, signal);
       expect(await code, said()).toBe(status);
       expect(said()).toContain(`${signal}: finishing the step and saving`);
+      expect(said()).not.toContain("starting it again"); // the signal reaches no server of the run's own
       const done = stepsOf(folder);
       expect(done).toBeLessThan(MANY);
       expect(checkpointsOf(folder)).toEqual([`step-${String(done).padStart(6, "0")}`]);
