@@ -169,7 +169,7 @@ test("a file without one usable row is a data error that counts them", async () 
 test("rows that all fail say why at once: the most frequent reasons, a row and its columns", async () => {
   const own = writeRows("refused.jsonl", [
     "{",
-    ...Array.from({ length: 30 }, (_, i) => ({ prompt: `${i}`, answer: `${i}` })),
+    ...Array.from({ length: 30 }, (_, i) => ({ inquiry: `${i}`, answer: `${i}` })),
     ...Array.from({ length: 3 }, (_, i) => ({ question: `${i}` })),
   ]);
   await expect(
@@ -177,7 +177,7 @@ test("rows that all fail say why at once: the most frequent reasons, a row and i
   ).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: [
-      "jsonl: none of 34 rows can be used: 30 rows: row: neither question nor messages (first refused.jsonl:2, which has prompt, answer)",
+      "jsonl: none of 34 rows can be used: 30 rows: row: neither question nor messages (first refused.jsonl:2, which has inquiry, answer)",
       "3 rows: row: neither reference nor answer (first refused.jsonl:32, which has question)",
       "1 row: not JSON (first refused.jsonl:1)",
     ].join("; "),

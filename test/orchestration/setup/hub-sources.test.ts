@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { checkDataset, datasetsOf } from "../../../lib/cli/data-check.ts";
 import {
   isHubSource,
@@ -26,15 +26,15 @@ const FILES = { "main/train.jsonl": rows(0), "main/test.jsonl": rows(100), "READ
 
 let dir: string;
 let hub: StandInHub;
-const before = { ...process.env };
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "hone-hub-sources-"));
   hub = new StandInHub(FILES);
-  Object.assign(process.env, { HF_HOME: dir, HF_ENDPOINT: await hub.listen(), HF_TOKEN: "" });
+  const variables = { HF_HOME: dir, HF_ENDPOINT: await hub.listen(), HF_TOKEN: "" };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
 });
 afterAll(async () => {
   await hub[Symbol.asyncDispose]();
-  process.env = before;
+  vi.unstubAllEnvs(); // process.env itself stays: files of the same worker keep it
   rmSync(dir, { recursive: true, force: true });
 });
 
