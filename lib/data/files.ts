@@ -41,8 +41,8 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (cause) {
-    const hint = isAbsolute(path) ? undefined : `Paths are from the working folder, ${process.cwd()}.`;
-    throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause, hint });
+    const hint = isAbsolute(path) ? {} : { hint: `Paths are from the working folder, ${process.cwd()}.` };
+    throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause, ...hint });
   }
 }
 
