@@ -42,6 +42,15 @@ export function startedModules(file, source) {
   );
 }
 
+/** A module that is imported by a name told at run time: import(`./${domain}/cases.ts`). */
+const CHOSEN = /import\(`\.\/\$\{\w+\}\/([\w-]+)\.ts`\)/g;
+
+/** Modules that a file chooses among at run time. @param folders names of the folders beside it */
+export function chosenModules(file, source, folders) {
+  const beside = (name) => folders.map((folder) => path.join(path.dirname(file), folder, name));
+  return [...source.matchAll(CHOSEN)].flatMap(([, name]) => beside(name));
+}
+
 /** Modules of dist/ that a bench imports by itself. */
 export function importedByBench(source) {
   const direct = [...source.matchAll(/"\.\.\/dist\/(lib\/[\w/-]+)\.js"/g)].map(([, name]) => name);
@@ -51,16 +60,22 @@ export function importedByBench(source) {
 
 /** Names of all entries, below dist/ and without the extension. */
 function entryNames() {
-  const started = filesBelow("lib")
-    .filter((file) => file.endsWith(".ts"))
-    .flatMap((file) => startedModules(file, text(file)));
+  const sources = filesBelow("lib").filter((file) => file.endsWith(".ts"));
+  const started = sources.flatMap((file) => startedModules(file, text(file)));
+  const foldersBeside = (file) =>
+    readdirSync(path.join(root, path.dirname(file)), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  const chosen = sources
+    .flatMap((file) => chosenModules(file, text(file), foldersBeside(file)))
+    .filter((name) => existsSync(path.join(root, `${name}.ts`)));
   const benches = filesBelow("bench")
     .filter((file) => file.endsWith(".mjs"))
     .flatMap((file) => importedByBench(text(file)));
   const recipes = filesBelow("recipes")
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length));
-  return [...new Set([...ENTRIES, ...started, ...benches, ...recipes])].sort();
+  return [...new Set([...ENTRIES, ...started, ...chosen, ...benches, ...recipes])].sort();
 }
 
 /**
@@ -69,10 +84,15 @@ function entryNames() {
  */
 const keepPlaces = (dist) => ({
   name: "keep-places",
-  transform: (code, id) =>
-    id.startsWith(dist) && code.includes("import.meta.url")
-      ? code.replaceAll("import.meta.url", `__HONE_PLACE__("${path.relative(dist, id)}")`)
-      : undefined,
+  transform: (code, id) => {
+    if (!id.startsWith(dist)) return undefined;
+    // what tsc makes of CHOSEN
+    const placed = code.replaceAll(
+      /__rewriteRelativeImportExtension\((`\.\/\$\{\w+\}\/[\w-]+)\.ts`\)/g,
+      "new URL($1.js`, import.meta.url).href",
+    );
+    return placed.replaceAll("import.meta.url", `__HONE_PLACE__("${path.relative(dist, id)}")`);
+  },
   renderChunk: (code, chunk) =>
     code.replaceAll(/__HONE_PLACE__\("([^"]+)"\)/g, (_, place) => {
       const from = path.relative(path.dirname(chunk.fileName), place);

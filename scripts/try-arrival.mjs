@@ -153,7 +153,7 @@ async function arrive(work) {
 function line({ what, value, unit, bar }) {
   const number = Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1);
   const judged = bar === undefined ? "" : `${value <= bar ? "✓" : "✗"} bar ${bar}${unit && ` ${unit}`}`;
-  return `${what.padEnd(48)}${`${number} ${unit}`.padEnd(12)}${judged}`.trimEnd();
+  return `${what.padEnd(56)}${`${number} ${unit}`.padEnd(12)}${judged}`.trimEnd();
 }
 
 const work = mkdtempSync(path.join(tmpdir(), "hone-arrival-"));

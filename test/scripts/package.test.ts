@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { importedByBench, READ_AT_RUN_TIME, startedModules } from "../../scripts/package.mjs";
+import { chosenModules, importedByBench, READ_AT_RUN_TIME, startedModules } from "../../scripts/package.mjs";
 
 test("modules that processes and threads begin with are entries of the bundle", () => {
   const source =
@@ -10,6 +10,14 @@ test("modules that processes and threads begin with are entries of the bundle", 
   expect(startedModules("lib/fleet/supervisor.ts", source)).toEqual([
     "lib/fleet/role-main",
     "lib/fleet/watchdog",
+  ]);
+});
+
+test("modules that are chosen at run time are entries, each that may be meant", () => {
+  const source = `await import(\`./\${domain}/cases.ts\`); await import(\`./\${domain}.ts\`);`;
+  expect(chosenModules("lib/domains/a.ts", source, ["math", "code"])).toEqual([
+    "lib/domains/math/cases",
+    "lib/domains/code/cases",
   ]);
 });
 
