@@ -46,8 +46,13 @@ async function run(...args) {
   if (status !== 0) process.exit(status);
 }
 // The published package has its C++ sources as one archive: most installations never look at them.
-if (!existsSync(path.join(root, "csrc")))
-  spawnSync("tar", ["-xzf", "csrc.tgz"], { cwd: root, stdio: "inherit" });
+if (!existsSync(path.join(root, "csrc"))) {
+  const { status, error } = spawnSync("tar", ["-xzf", "csrc.tgz"], { cwd: root, stdio: "inherit" });
+  if (status !== 0) {
+    console.error(`hone: csrc.tgz is not unpacked: ${error?.message ?? `tar ended with ${status}`}`);
+    process.exit(1);
+  }
+}
 discardForeignCache(build, root);
 await run("configure");
 await run("build", "-p", String(process.env.HONE_JOBS ?? availableParallelism()));

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** What the result of the C++ tests and of nvcc depends on; the addon's own files are tested from TypeScript. */
+/** What the result of the C++ tests depends on; the addon's own files are tested from TypeScript. */
 const SOURCES = ["CMakeLists.txt", "csrc", "test/csrc", "scripts/test.mjs", "scripts/cuda-resources.mjs"];
 const NOT_TESTED = /^csrc\/addon\//;
 /** Written by a whole run that passes, and committed. */

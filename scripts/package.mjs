@@ -1,11 +1,11 @@
 // npm run package: the package as it is published, from a checkout whose dist/ is compiled. Stages it in build/package:
 // JavaScript bundled by entry (a process loads some twenty files instead of four hundred), declarations that the two
 // entry points reach, the C++ sources as one archive, the prebuilt core; then packs it into this folder.
-import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { must } from "./must.mjs";
 import { prebuild } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -22,12 +22,6 @@ export const READ_AT_RUN_TIME = [
 const ENTRIES = ["lib/index", "lib/native/index", "lib/cli/main"];
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
-
-function must(command, args, options = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", ...options });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? stderr}`);
-  return stdout;
-}
 
 /** Files below a folder of the checkout, relative to it. */
 const filesBelow = (folder) =>
@@ -161,11 +155,10 @@ async function stagePackage(folders) {
 
 /**
  * Packs the staged package into `into`; npm's description of the tarball: filename, size, entryCount.
- * @param prebuilt false leaves the prebuilt core out, which takes minutes to compile where it is not there yet.
+ * @param prebuilt false leaves the prebuilt core out, which takes minutes to compile the first time.
  */
 export async function packPackage(into, { prebuilt = true } = {}) {
-  const isThere = existsSync(path.join(root, `prebuilds/linux-${process.arch}`));
-  if (prebuilt && !isThere) prebuild(process.arch);
+  if (prebuilt) prebuild(process.arch); // seconds where nothing has changed; one of older sources must not be packed
   const stage = await stagePackage(prebuilt ? ["prebuilds"] : []);
   const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
   return JSON.parse(must("npm", args, { cwd: stage }))[0];

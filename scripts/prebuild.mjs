@@ -1,11 +1,11 @@
 // node scripts/prebuild.mjs [x64|arm64]: compiles the CPU core that the published package carries, into
 // prebuilds/linux-<arch>/, where node-gyp-build finds it. Links the C++ library statically and nothing newer than
 // glibc 2.28; refuses a binary whose symbols ask for more. arm64 is cross-compiled (apt-get install g++-aarch64-linux-gnu).
-import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { must } from "./must.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const OLDEST_GLIBC = [2, 28];
@@ -17,12 +17,6 @@ const ADDONS = [
   ["hone.node", "hone-rl.glibc.node"],
   ["hone_sandbox.node", "sandbox/hone_sandbox.node"],
 ];
-
-function must(command, args, options = {}) {
-  const { status, error, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8", ...options });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `status ${status}`}`);
-  return stdout;
-}
 
 /**
  * What keeps an addon from loading on Linux with glibc 2.28.
@@ -65,6 +59,7 @@ export function prebuild(arch) {
   must("cmake", ["-S", root, "-B", build, ...options], loud);
   const jobs = process.env.HONE_JOBS ?? String(availableParallelism());
   must("cmake", ["--build", build, "-j", jobs, "--target", "hone", "hone_sandbox_addon"], loud);
+  for (const [built] of ADDONS) checked(path.join(build, built), prefix);
   const folder = path.join(root, "prebuilds", `linux-${arch}`);
   rmSync(folder, { recursive: true, force: true });
   for (const [built, name] of ADDONS) {
@@ -72,7 +67,6 @@ export function prebuild(arch) {
     mkdirSync(path.dirname(to), { recursive: true });
     copyFileSync(path.join(build, built), to);
     must(`${prefix}strip`, ["--strip-unneeded", to]);
-    checked(to, prefix);
   }
   return folder;
 }

@@ -1,8 +1,7 @@
 // npm run arrival: what a newcomer meets, timed and counted. Installs the packed package into an empty folder, with a
 // PATH that has Node, npm and the shell's tools but no compiler, and prints a table: what was found, and the bar.
 // Exits with 1 where something does not work; a time above its bar is marked, since machines differ.
-// Needs dist/ (npm ci), the registry, and a compiler where prebuilds/ is not there.
-import { spawnSync } from "node:child_process";
+// Needs dist/ (npm ci), the registry, and a compiler for the prebuilt core.
 import {
   cpSync,
   lstatSync,
@@ -17,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { must } from "./must.mjs";
 import { packPackage } from "./package.mjs";
 import { readSteps } from "./try-readme.mjs";
 
@@ -25,16 +25,6 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const TOOLS =
   "node npm npx sh bash env uname dirname basename readlink sed grep ls cat mkdir rm cp chmod".split(" ");
 const TICKS_PER_SECOND = 100;
-
-/** Runs a command to its end; what it printed. Throws with it where the command fails. */
-function must(command, args, options = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", ...options });
-  if (status !== 0)
-    throw new Error(
-      `${command} ${args.join(" ")}: ${error?.message ?? `status ${status}\n${stdout}${stderr}`}`,
-    );
-  return stdout;
-}
 
 /** Seconds of the clock and of the processors that a command takes. */
 function timed(command, args, options) {
@@ -79,7 +69,7 @@ const recipeOf = (rewards) => `import { defineRecipe } from "hone-rl";
 
 export default defineRecipe({
   model: { config: { width: 64, layers: 2, heads: 2, mlpWidth: 128 } },
-  domains: { vowels: { source: "jsonl:rows.jsonl", ${rewards} } },
+  domains: { vowels: { source: "rows.jsonl", ${rewards} } },
   rollouts: { maxOutputTokens: 8, maxPromptTokens: 32 },
   training: { steps: 60 },
   optimizer: { lr: 1e-3 },

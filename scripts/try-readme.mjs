@@ -9,6 +9,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { must } from "./must.mjs";
 import { packPackage } from "./package.mjs";
 import { CASE_LINES, differences } from "./sandbox-cases.mjs";
 
@@ -29,17 +30,6 @@ export function readSteps(markdown) {
     if (mark !== undefined) typed.push(body.trim());
   }
   return { files, typed };
-}
-
-function must(command, args, options = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    encoding: "utf8",
-    ...options,
-  });
-  if (status !== 0)
-    throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `${stdout}${stderr}`}`);
-  return stdout;
 }
 
 const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];

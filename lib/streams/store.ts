@@ -155,7 +155,8 @@ export interface StreamStore extends AsyncDisposable {
   trim(stream: string, before: Offset): Promise<number>;
   depth(stream: string, of?: DepthOf): Promise<Depth>;
   /**
-   * Deletes all of the run's on a Redis server, which would keep it for ever. Nothing may be asked of the store afterwards. Rejects with HONE_ERR_IO where the server does not allow it.
+   * Deletes all of the run's on a Redis server, which would keep it for ever. Nothing may be asked of the store afterwards.
+   * Rejects with HONE_ERR_IO where the server does not allow it.
    */
   forget(): Promise<void>;
   /** Ends every waiting call with HONE_ERR_STATE. Idempotent. */

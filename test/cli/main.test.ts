@@ -140,9 +140,9 @@ test("plan takes a model by its name or folder, where there is no recipe", async
   const tight = await honeHere(["plan", "Qwen/Qwen3-8B", "--gpu-memory", "24GiB"]);
   expect(tight.status).not.toBe(0);
   expect(tight.stdout).toContain("--set lora.rank=16");
-  const unknown = await honeHere(["plan", "nobody/nothing"]);
+  const unknown = await honeHere(["plan", "absent/nothing"]);
   expect([unknown.status, unknown.stdout]).toEqual([3, ""]);
-  expect(unknown.stderr).toContain("nobody/nothing is no folder (looked for ");
+  expect(unknown.stderr).toContain("absent/nothing is no folder (looked for ");
 });
 
 test("a bad recipe shows every issue and exits 2", async () => {

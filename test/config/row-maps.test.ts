@@ -40,7 +40,7 @@ test("a function is kept beside the recipe, and in it by name and hash", () => {
   expect(rowMapOf(mapIn(defineRecipe(recipeInput(recipe))))).toBe(toRow);
 });
 
-test("a module is kept by place and hash, and is a demand of whoever opens the problems", () => {
+test("a module is kept by place and hash, and is a demand of what opens the problems", () => {
   const recipe = recipeOf(`${path}#toRow`);
   expect(mapIn(recipe)).toEqual({ module: `${path}#toRow`, sha256: fileHash(path) });
   expect(recipeDemands(recipe, ["problems"])).toEqual(

@@ -49,9 +49,9 @@ test.each<[string, readonly string[], number, readonly string[]]>([
   ],
   [
     "a model folder that is not there",
-    ["generate", "--model", "nobody/nothing", "--prompt", "hi"],
+    ["generate", "--model", "absent/nothing", "--prompt", "hi"],
     3,
-    [`there is no folder ${resolve("nobody/nothing")}; tried as a model of the Hub`],
+    [`there is no folder ${resolve("absent/nothing")}; tried as a model of the Hub`],
   ],
   [
     "a model that is neither a folder nor a name",

@@ -196,16 +196,16 @@ const notRoot = process.getuid?.() !== 0;
 test.skipIf(noRedis !== undefined || notRoot)(
   "another user of the machine cannot connect",
   async () => {
-    const NOBODY = 65_534;
+    const OTHER_USER = 65_534;
     chmodSync(dir, 0o755);
     const own = join(dir, "own");
     await using _ = await OwnRedis.start(own);
     const path = join(own, "redis.sock");
-    expect(connectAs(NOBODY, path)).toBe("EACCES");
+    expect(connectAs(OTHER_USER, path)).toBe("EACCES");
     chmodSync(own, 0o755);
-    expect(connectAs(NOBODY, path)).toBe("EACCES"); // by the socket's own mode
+    expect(connectAs(OTHER_USER, path)).toBe("EACCES"); // by the socket's own mode
     chmodSync(path, 0o777);
-    expect(connectAs(NOBODY, path)).toBe("connected"); // so it is the modes that keep others out
+    expect(connectAs(OTHER_USER, path)).toBe("connected"); // so it is the modes that keep others out
   },
   patient(60_000),
 );

@@ -15,19 +15,17 @@
 // Every reference to `name` goes to __wrap_name (-Wl,--wrap=name), which jumps to the version named.
 #if defined(__x86_64__)
 #define HONE_FIRST "GLIBC_2.2.5"
-#define HONE_BIND(name, version)                                                                                     \
-  asm(".text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ", @function\n"                  \
-      ".symver first_" #name ", " #name "@" version "\n__wrap_" #name ":\n  jmp *first_" #name "@GOTPCREL(%rip)\n"      \
-      ".size __wrap_" #name ", . - __wrap_" #name "\n")
+#define HONE_JUMP(target) "jmp *" target "@GOTPCREL(%rip)"
 #elif defined(__aarch64__)
 #define HONE_FIRST "GLIBC_2.17"
-#define HONE_BIND(name, version)                                                                                     \
-  asm(".text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ", %function\n"                  \
-      ".symver first_" #name ", " #name "@" version "\n__wrap_" #name ":\n  b first_" #name "\n"                        \
-      ".size __wrap_" #name ", . - __wrap_" #name "\n")
+#define HONE_JUMP(target) "b " target
 #else
 #error "HONE_PORTABLE: x86-64 and aarch64 only"
 #endif
+#define HONE_BIND(name, version)                                                                       \
+  asm(".text\n.globl __wrap_" #name "\n.hidden __wrap_" #name "\n.type __wrap_" #name ", %function\n" \
+      ".symver first_" #name ", " #name "@" version "\n"                                               \
+      "__wrap_" #name ":\n  " HONE_JUMP("first_" #name) "\n.size __wrap_" #name ", . - __wrap_" #name "\n")
 
 #define HONE_BOUND(name) HONE_BIND(name, HONE_FIRST);
 #include "glibc_bound.inc"
