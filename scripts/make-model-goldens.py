@@ -53,16 +53,21 @@ def weights(name, shape, offset):
 
 def layers_of(text):
     """Enough of them for every kind that the model has."""
-    if text.get("no_rope_layers"):
+    if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4"):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
     return 2
 
 
+def is_qwen_vl(config):
+    """Their text models rotate by positions of three axes, which only the whole model makes of text."""
+    return config["model_type"] in ("qwen2_5_vl", "qwen3_vl")
+
+
 def shrink_text(text):
     small, layers = dict(text), layers_of(text)
-    defaults = transformers.AutoConfig.for_model(text["model_type"])
+    defaults = transformers.AutoConfig.for_model(text["model_type"]).get_text_config()
     heads = text.get("num_attention_heads", defaults.num_attention_heads)
     kv_heads = text.get("num_key_value_heads", getattr(defaults, "num_key_value_heads", heads))
     group = min(heads // kv_heads, 3)
@@ -71,16 +76,22 @@ def shrink_text(text):
     even = text["hidden_size"] == heads * text.get("head_dim", text["hidden_size"] // heads)
     width = kv_small * group * HEAD_DIM if even else 24
     small.update(hidden_size=width, intermediate_size=20, vocab_size=VOCABULARY)
+    if "shared_intermediate_size" in text:  # a hybrid's sizes must agree, even without a layer that has them
+        small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
     if "head_dim" in text or not even or text["model_type"].startswith("gemma"):
         small["head_dim"] = HEAD_DIM
     # An id that the small vocabulary lacks is refused by transformers; none reaches a logit.
     small.update({name: 1 for name, value in text.items() if name.endswith("_token_id") and value is not None})
+    if defaults.pad_token_id is not None:  # its row of the embedding has no gradient
+        small["pad_token_id"] = 1
     for name in ("layer_types", "no_rope_layers"):
         if name in text:
             small[name] = text[name][:layers]
     if text.get("sliding_window") and text.get("use_sliding_window", True):
         small["sliding_window"] = WINDOW
     scaling = text.get("rope_scaling") or {}
+    if "mrope_section" in scaling:
+        small["rope_scaling"] = {**scaling, "mrope_section": [2, 1, 1]}  # pairs of dimensions, of HEAD_DIM / 2
     if "short_factor" in scaling:
         pairs = int(HEAD_DIM * text.get("partial_rotary_factor", 1.0)) // 2
         small["rope_scaling"] = {
@@ -90,10 +101,19 @@ def shrink_text(text):
     return small
 
 
+def shrink_vision(vision, text):
+    """No pixel is seen: of the vision part the sizes alone matter."""
+    small = {**vision, "depth": 1, "hidden_size": 8, "intermediate_size": 8, "num_heads": 2}
+    small.update(out_hidden_size=text["hidden_size"], fullatt_block_indexes=[0], deepstack_visual_indexes=[0])
+    return {name: small[name] for name in vision}
+
+
 def shrink(config):
-    if "text_config" not in config:
-        return shrink_text(config)
-    return {**config, "text_config": shrink_text(config["text_config"])}
+    small = {**config, "text_config": shrink_text(config["text_config"])} if "text_config" in config else shrink_text(config)
+    if is_qwen_vl(config):
+        small["vision_config"] = shrink_vision(config["vision_config"], small.get("text_config", small))
+        small.update({name: 1 for name in config if name.endswith("_token_id")})
+    return small
 
 
 def text_config_of(config):
@@ -102,6 +122,10 @@ def text_config_of(config):
 
 
 def model_of(config, device):
+    if is_qwen_vl(config):
+        whole = transformers.AutoConfig.for_model(**config)
+        with torch.device(device):
+            return transformers.AutoModelForImageTextToText.from_config(whole, dtype=torch.float64, attn_implementation="eager")
     text = text_config_of(config)
     text._attn_implementation = "eager"
     if "text_config" in config and "tie_word_embeddings" in config:
@@ -110,15 +134,21 @@ def model_of(config, device):
         return transformers.AutoModelForCausalLM.from_config(text, dtype=torch.float64)
 
 
+def parameters_of(model):
+    """Those of the text model, by the names that it has alone."""
+    named = [(n.replace(".language_model.", "."), p) for n, p in model.named_parameters() if ".visual." not in n]
+    return dict(named)
+
+
 def adamw_step(model, loss_of):
     """What has two dimensions decays, nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
-    named = list(model.named_parameters())
+    named = list(parameters_of(model).items())
     decays, others = [p for _, p in named if p.dim() == 2], [p for _, p in named if p.dim() != 2]
     groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=BETAS, eps=EPS)
     before = [p.detach().clone() for _, p in named]
     loss = loss_of().item()
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP).item()
+    norm = torch.nn.utils.clip_grad_norm_([p for _, p in named], CLIP).item()
     optimizer.step()
     changes = {}
     with torch.no_grad():
@@ -135,7 +165,7 @@ def golden(config):
     model = model_of(small, "cpu").eval()
     offset = 1 if "gemma" in small["model_type"] else 0
     with torch.no_grad():
-        for name, tensor in model.named_parameters():
+        for name, tensor in parameters_of(model).items():
             tensor.copy_(torch.from_numpy(weights(name, tuple(tensor.shape), offset)))
     ids = [int((u + 1) / 2 * VOCABULARY) for u in uniform("ids", LENGTH)]
 
@@ -146,7 +176,7 @@ def golden(config):
     logprobs = logprobs_of()
     (-logprobs.mean()).backward()
     gradients = {}
-    for name, tensor in model.named_parameters():
+    for name, tensor in parameters_of(model).items():
         other = weights("gradient of " + name, tuple(tensor.shape), 1)
         gradients[name] = [tensor.grad.norm().item(), (tensor.grad * torch.from_numpy(other)).sum().item()]
     step = adamw_step(model, lambda: -logprobs_of().mean())
@@ -162,7 +192,7 @@ def main():
     torch.set_num_threads(1)
     published = json.loads((FOLDER / "published.json").read_text())
     for name, row in published.items():
-        counted = sum(p.numel() for p in model_of(row["config"], "meta").parameters())
+        counted = sum(p.numel() for p in parameters_of(model_of(row["config"], "meta")).values())
         if counted != row["parameters"]:
             print(f"{name}: {row['parameters']} parameters said, {counted} counted")
         row["parameters"] = counted

@@ -93,7 +93,7 @@ void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t h
     rms_norm(stream, {.x = q, .weight = a.q_norm, .y = q, .eps = a.eps, .offset = a.norm_offset});
     rms_norm(stream, {.x = k, .weight = a.k_norm, .y = k, .eps = a.eps, .offset = a.norm_offset});
   }
-  rope(stream, {.x = a.qk, .positions = a.positions, .table = a.table});
+  rope(stream, {.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = a.interleaved});
   if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
 }
 

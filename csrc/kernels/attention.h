@@ -90,6 +90,7 @@ struct PrepareHeadsArgs {
   TensorView table;           // [P, N] as RopeArgs has them
   KvPlace to{};               // pages.keys empty: nothing is written
   float norm_offset = 0.0f;   // RmsNormArgs::offset
+  bool interleaved = false;   // RopeArgs::interleaved
 };
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 

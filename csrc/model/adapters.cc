@@ -24,18 +24,24 @@ struct Target {
 
 std::vector<Target> targets_of(const ModelConfig& c) {
   const int64_t q = c.q_width(), kv = c.kv_width(), C = c.width, F = c.mlp_width;
-  const Target o{"o_proj", "self_attn", Product::kO, 0, C, q}, down{"down_proj", "mlp", Product::kDown, 0, C, F};
-  if (c.fused_names) {
-    return {{"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C}, o,
-            {"gate_up_proj", "mlp", Product::kGateUp, 0, 2 * F, C}, down};
+  const LayerNames names = layer_names(c);
+  std::vector<Target> out;
+  if (c.fused_qkv) {
+    out.push_back({"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C});
+  } else {
+    out.push_back({"q_proj", "self_attn", Product::kQkv, 0, q, C});
+    out.push_back({"k_proj", "self_attn", Product::kQkv, q, kv, C});
+    out.push_back({"v_proj", "self_attn", Product::kQkv, q + kv, kv, C});
   }
-  return {{"q_proj", "self_attn", Product::kQkv, 0, q, C},
-          {"k_proj", "self_attn", Product::kQkv, q, kv, C},
-          {"v_proj", "self_attn", Product::kQkv, q + kv, kv, C},
-          o,
-          {"gate_proj", "mlp", Product::kGateUp, 0, F, C},
-          {"up_proj", "mlp", Product::kGateUp, F, F, C},
-          down};
+  out.push_back({"o_proj", "self_attn", Product::kO, 0, C, q});
+  if (c.fused_gate_up) {
+    out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
+  } else {
+    out.push_back({"gate_proj", names.mlp, Product::kGateUp, 0, F, C});
+    out.push_back({"up_proj", names.mlp, Product::kGateUp, F, F, C});
+  }
+  out.push_back({names.down, names.mlp, Product::kDown, 0, C, F});
+  return out;
 }
 
 std::string joined(const std::vector<Target>& targets) {

@@ -21,7 +21,9 @@ struct RopeConfig {
   std::vector<double> short_factor{}, long_factor{};  // longrope: a divisor per frequency, one list for the whole run
   int64_t extended_positions = 0;                     // longrope: context length with the long factors
   bool extended = false;                              // longrope: whether the long factors are used
+  double query_beta = 0.0;  // ministral3: queries grow with ln(position) beyond the original positions
   double partial = 1.0;  // fraction of a head's dimensions, the first ones, that are rotated
+  bool interleaved = false;  // pairs are neighbours (2i, 2i + 1), not halves (i, i + N/2)
 };
 
 /// Dense models have about a hundred. Limits the memory of tensor names and shapes before any tensor is made.
@@ -43,7 +45,8 @@ struct ModelConfig {
   enum class Norms { kBefore, kAfter, kAround } norms = Norms::kBefore;
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
-  bool fused_names = false;    // files store q, k, v as one tensor, and gate, up as one
+  bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
+  enum class Names { kLlama, kGlm4, kGraniteHybrid } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by its root; 0: D

@@ -21,7 +21,8 @@ const std::vector<Harmless>& harmless_fields() {
       {"ids of special tokens: tokenizer and stop rules read them elsewhere",
        {"bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "unk_token_id", "decoder_start_token_id",
         "image_token_id", "image_token_index", "boi_token_index", "eoi_token_index", "boi_token_id", "eoi_token_id",
-        "begin_image_token_id", "end_image_token_id"}},
+        "begin_image_token_id", "end_image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id",
+        "vision_token_id"}},
       {"how weights are first drawn", {"initializer_range", "initializer_factor", "rescale_layers", "init_std"}},
       {"noise while training, of which there is none here",
        {"attention_dropout", "hidden_dropout", "attn_pdrop", "resid_pdrop", "embd_pdrop", "embedding_dropout", "dropout",
@@ -123,6 +124,8 @@ std::string experts_of(const Json& config) {
   const Json* type = config.find("model_type");
   const std::string name = type && type->kind() == Json::Kind::kString ? type->as_string("model_type") : "";
   constexpr const char* kTypes[] = {"mixtral", "dbrx", "deepseek_v2", "deepseek_v3", "gpt_oss", "llama4", "jamba", "grok"};
+  const Json* local = config.find("num_local_experts");
+  if (name == "granitemoehybrid" && local && local->kind() == Json::Kind::kNumber && local->as_double("num_local_experts") == 0) return "";
   const bool by_name = name.find("moe") != std::string::npos ||
                        std::any_of(std::begin(kTypes), std::end(kTypes), [&](const char* t) { return name == t; });
   const std::string refusal = "model_type \"" + name + "\" is a mixture of experts; only dense models can be trained and sampled here.";

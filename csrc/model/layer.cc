@@ -84,7 +84,8 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                                         .positions = positions,
                                         .table = rope_table,
                                         .to = attention.place(layer),
-                                        .norm_offset = config.norm_offset};
+                                        .norm_offset = config.norm_offset,
+                                        .interleaved = config.rope.interleaved};
   if (act.qk_raw.empty() && !config.qk_norm_whole) {
     kernels::linear_heads(stream, {product, heads});
   } else {

@@ -178,7 +178,8 @@ struct Backward {
     kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, config.heads + config.kv_heads, config.head_dim),
                            .positions = rows.positions,
                            .table = rope_table,
-                           .inverse = true});
+                           .inverse = true,
+                           .interleaved = config.rope.interleaved});
     if (config.qk_norm) norm_heads_backward(w, act);
     const TensorView& x = entering(act.input, w.attn_norm);
     weight_gradient(Product::kQkv, scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);

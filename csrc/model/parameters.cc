@@ -25,20 +25,9 @@ class Layout {
   int64_t offset_ = 0;
 };
 
-/// How files call the norms of a layer: before and after each half. Source: transformers, modeling_llama, _olmo2, _gemma2.
-struct NormNames {
-  const char *attn_before, *attn_after, *mlp_before, *mlp_after;
-};
-NormNames norm_names(ModelConfig::Norms norms) {
-  using Norms = ModelConfig::Norms;
-  if (norms == Norms::kBefore) return {"input_layernorm", nullptr, "post_attention_layernorm", nullptr};
-  if (norms == Norms::kAfter) return {nullptr, "post_attention_layernorm", nullptr, "post_feedforward_layernorm"};
-  return {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"};
-}
-
 void add_projections(Layout& out, const ModelConfig& c, const std::string& attention) {
   out.align();
-  if (c.fused_names) {
+  if (c.fused_qkv) {
     out.add(attention + "qkv_proj.weight", {c.qkv_width(), c.width}, true);
   } else {
     out.add(attention + "q_proj.weight", {c.q_width(), c.width}, true);
@@ -61,8 +50,8 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
 
 void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   const std::string layer = "model.layers." + std::to_string(index) + ".";
-  const std::string attention = layer + "self_attn.", mlp = layer + "mlp.";
-  const NormNames names = norm_names(c.norms);
+  const LayerNames names = layer_names(c);
+  const std::string attention = layer + "self_attn.", mlp = layer + names.mlp + ".";
   const auto norm = [&](const char* name) {
     if (!name) return;
     out.align();
@@ -75,14 +64,14 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   norm(names.attn_after);
   norm(names.mlp_before);
   out.align();
-  if (c.fused_names) {
-    out.add(mlp + "gate_up_proj.weight", {2 * c.mlp_width, c.width}, true);
+  if (c.fused_gate_up) {
+    out.add(mlp + names.gate_up + ".weight", {2 * c.mlp_width, c.width}, true);
   } else {
     out.add(mlp + "gate_proj.weight", {c.mlp_width, c.width}, true);
     out.add(mlp + "up_proj.weight", {c.mlp_width, c.width}, true);
   }
   out.align();
-  out.add(mlp + "down_proj.weight", {c.width, c.mlp_width}, true);
+  out.add(mlp + names.down + ".weight", {c.width, c.mlp_width}, true);
   norm(names.mlp_after);
 }
 
@@ -96,7 +85,8 @@ double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   if (spec.shape.size() == 1) return 0.0;
   if (!spec.matrix) return 0.02;
   const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
-  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, "down_proj.weight");
+  const std::string down = std::string(layer_names(config).down) + ".weight";
+  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, down.c_str());
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
@@ -119,6 +109,20 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
 }
 
 }  // namespace
+
+LayerNames layer_names(const ModelConfig& config) {
+  using Norms = ModelConfig::Norms;
+  using Names = ModelConfig::Names;
+  LayerNames out{};
+  if (config.names == Names::kGraniteHybrid) out.mlp = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
+  if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
+  if (config.norms == Norms::kBefore) return out;
+  out.attn_after = "post_attention_layernorm", out.mlp_after = "post_feedforward_layernorm";
+  if (config.norms == Norms::kAfter) return out;
+  if (config.names == Names::kGlm4) out.attn_after = "post_self_attn_layernorm", out.mlp_after = "post_mlp_layernorm";
+  else out.mlp_before = "pre_feedforward_layernorm";
+  return out;
+}
 
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   std::vector<TensorSpec> specs;
@@ -164,14 +168,14 @@ void Parameters::find_layers() {
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
-    v.qkv = f32(next(c.fused_names ? 1 : 3), {c.qkv_width(), c.width});
+    v.qkv = f32(next(c.fused_qkv ? 1 : 3), {c.qkv_width(), c.width});
     v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
     v.q_norm = vector(c.qk_norm, c.q_norm_width());
     v.k_norm = vector(c.qk_norm, c.k_norm_width());
     v.o = f32(next(), {c.width, c.q_width()});
     v.attn_after = vector(c.norms_after(), c.width);
     v.mlp_norm = vector(c.norms_before(), c.width);
-    v.gate_up = f32(next(c.fused_names ? 1 : 2), {2 * c.mlp_width, c.width});
+    v.gate_up = f32(next(c.fused_gate_up ? 1 : 2), {2 * c.mlp_width, c.width});
     v.down = f32(next(), {c.width, c.mlp_width});
     v.mlp_after = vector(c.norms_after(), c.width);
     layers_.push_back(v);

@@ -11,6 +11,13 @@
 
 namespace hone::model {
 
+/// What files call a layer's norms, before and after each half (null: none), and its MLP. Source: transformers,
+/// modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid.
+struct LayerNames {
+  const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
+  const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";  // gate_up: where it is one tensor
+};
+LayerNames layer_names(const ModelConfig& config);
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
 /// Bytes of a block with all of them.
 int64_t parameter_bytes(const ModelConfig& config);

@@ -72,8 +72,9 @@ WeightFolder::Found WeightFolder::find(const std::string& name) const {
 
 std::string text_model_name(const std::string& stored) {
   std::string_view name = stored;
-  for (const char* vision : {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}) {
-    if (take_prefix(name, vision)) return "";
+  for (const char* other : {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.", "visual.",
+                             "model.visual.", "model.mtp_layers."}) {
+    if (take_prefix(name, other)) return "";
   }
   constexpr std::string_view kFrequencies = "rotary_emb.inv_freq";
   if (name.size() >= kFrequencies.size() && name.substr(name.size() - kFrequencies.size()) == kFrequencies) return "";

@@ -44,7 +44,8 @@ class WeightFolder {
 };
 
 /// A text model's own name of a stored tensor ("model.layers.0...."), whatever wrapper's prefix it is stored with, or
-/// "" for one that no text model has: vision towers, projectors, stored rotary frequencies.
+/// "" for one that no text model has: vision towers, projectors, layers that predict further
+/// tokens, stored rotary frequencies.
 std::string text_model_name(const std::string& stored);
 
 }  // namespace hone::model

@@ -78,7 +78,7 @@ void rope(const Stream& stream, const RopeArgs& a) {
   const auto run = HONE_PICK(rope_rows);
   stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), heads * head_dim), [&](int64_t begin, int64_t end) {
     run({a.x.row<float>(begin), a.x.row_stride, a.positions.as<int32_t>() + begin, a.table.as<float>(),
-         a.table.row_stride, end - begin, heads, head_dim, a.table.dim(1), a.inverse});
+         a.table.row_stride, end - begin, heads, head_dim, a.table.dim(1), a.inverse, a.interleaved});
   });
 }
 

@@ -39,7 +39,7 @@ struct RopeRows {
   const float* table;
   int64_t table_stride;
   int64_t rows, heads, head_dim, rotary_dim;
-  bool inverse;
+  bool inverse, interleaved;
 };
 
 HONE_VARIANTS(void rms_norm_rows(const RmsNormRows&));

@@ -9,11 +9,29 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 
+/// Values [at, at + 8) of the head in `shared`, turned with their neighbours.
+__device__ Eight turned_pairs(const Heads& a, const float* shared, const float* angles, int at) {
+  Eight out;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (at + i >= a.turned) {
+      out.at[i] = shared[at + i];
+      continue;
+    }
+    const int pair = (at + i) / 2;
+    const float c = angles[pair], s = angles[a.turned / 2 + pair];
+    const float u = shared[2 * pair], v = shared[2 * pair + 1];
+    out.at[i] = i % 2 == 0 ? u * c - v * s : v * c + u * s;
+  }
+  return out;
+}
+
 /// Values [at, at + 8) of the head in `shared`, turned.
 __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at) {
   const int half = a.turned / 2;
   if (at >= a.turned) return load_vector(shared + at);
   const float* const angles = a.table + a.positions[row] * a.table_stride;
+  if (a.interleaved) return turned_pairs(a, shared, angles, at);
   const int first = at < half ? at : at - half;
   Eight cosine, sine, out;
   if (a.wide) {
@@ -84,6 +102,7 @@ Heads heads_of(const PrepareHeadsArgs& args) {
   a.table = args.table.as<const float>();
   a.table_stride = args.table.row_stride;
   a.wide = is_wide(args.table) && a.turned % 16 == 0;
+  a.interleaved = args.interleaved;
   if (cached) {
     a.keys = pages.keys.as<bf16>();
     a.values = pages.values.as<bf16>();

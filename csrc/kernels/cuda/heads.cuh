@@ -18,6 +18,7 @@ struct Heads {
   const float* table;
   int64_t table_stride;
   bool wide;  // half of the rotated dimensions is a whole number of table vectors
+  bool interleaved;
   bf16 *keys, *values;  // null: no pages
   const int32_t *row_sequence, *row_position, *block_tables;
   int64_t block_stride;

@@ -20,7 +20,7 @@ void multiply_gated_sm90(const Stream& stream, const Product& p, const LinearSwi
 bool places_heads_sm90(const PrepareHeadsArgs& a) {
   const int64_t dim = a.qk.dim(2);
   const bool side_by_side = a.v.as<bf16>() == a.qk.as<bf16>() + a.qk.dim(1) * dim && a.v.row_stride == a.qk.row_stride;
-  return side_by_side && dim >= 16 && kFewColumns % dim == 0 && a.table.dim(1) == dim && is_wide(a.table);
+  return side_by_side && dim >= 16 && kFewColumns % dim == 0 && a.table.dim(1) == dim && !a.interleaved && is_wide(a.table);
 }
 
 void multiply_heads_sm90(const Stream& stream, const Product& p, const PrepareHeadsArgs& a) {

@@ -35,7 +35,8 @@ ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigP
 
 /// The transformers-5 fields shared by every row.
 void write_decoder(const ModelConfig& config, Json& json);
-Json write_rope(const RopeConfig& rope);
+/// rope_parameters, one object for layers with a window (sliding_theta) and one for those without.
+void write_rope_by_layer(const ModelConfig& config, Json& json);
 void write_window(const ModelConfig& config, Json& json);
 /// "sliding_attention" or "full_attention" for each layer.
 void write_layer_types(const ModelConfig& config, Json& json);
@@ -47,6 +48,7 @@ void parse_mistral(ConfigFields& fields, ModelConfig& config);
 void write_mistral(const ModelConfig& config, Json& json);
 void parse_qwen2(ConfigFields& fields, ModelConfig& config);
 void write_qwen2(const ModelConfig& config, Json& json);
+void parse_mimo(ConfigFields& fields, ModelConfig& config);
 void parse_qwen3(ConfigFields& fields, ModelConfig& config);
 void write_qwen3(const ModelConfig& config, Json& json);
 void parse_phi3(ConfigFields& fields, ModelConfig& config);
@@ -61,7 +63,26 @@ void parse_gemma2(ConfigFields& fields, ModelConfig& config);
 void write_gemma2(const ModelConfig& config, Json& json);
 void parse_gemma3(ConfigFields& fields, ModelConfig& config);
 void write_gemma3(const ModelConfig& config, Json& json);
+void parse_olmo3(ConfigFields& fields, ModelConfig& config);
+void write_olmo3(const ModelConfig& config, Json& json);
+void parse_glm(ConfigFields& fields, ModelConfig& config);
+void write_glm(const ModelConfig& config, Json& json);
+void parse_glm4(ConfigFields& fields, ModelConfig& config);
+void parse_ernie4_5(ConfigFields& fields, ModelConfig& config);
+void write_ernie4_5(const ModelConfig& config, Json& json);
+void parse_seed_oss(ConfigFields& fields, ModelConfig& config);
+void write_seed_oss(const ModelConfig& config, Json& json);
+void parse_exaone4(ConfigFields& fields, ModelConfig& config);
+void write_exaone4(const ModelConfig& config, Json& json);
+void parse_ministral3(ConfigFields& fields, ModelConfig& config);
+void parse_minicpm(ConfigFields& fields, ModelConfig& config);
+void write_minicpm(const ModelConfig& config, Json& json);
+void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config);
+void write_granite_hybrid(const ModelConfig& config, Json& json);
 void parse_llava(ConfigFields& fields, ModelConfig& config);
+void parse_qwen2_vl_text(ConfigFields& fields, ModelConfig& config);
+void parse_qwen3_vl_text(ConfigFields& fields, ModelConfig& config);
+void parse_qwen2_5_vl(ConfigFields& fields, ModelConfig& config);
 }  // namespace archs
 
 }  // namespace hone::model

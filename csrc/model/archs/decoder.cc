@@ -30,6 +30,8 @@ void parse_yarn(ConfigFields& fields, RopeConfig& rope) {
   rope.beta_slow = fields.number("beta_slow", 1.0);
   rope.yarn_truncate = fields.boolean("truncate", true);
   rope.attention_factor = yarn_attention_factor(fields, rope.factor);
+  rope.query_beta = fields.number("llama_4_scaling_beta", 0.0);
+  fields.ignore({"attn_factor"});  // DeepSeek-R1-0528-Qwen3-8B has it; transformers reads attention_factor alone
 }
 
 /// The context ends where the short factors do, unless the architecture chooses the long ones (phi3.cc).
@@ -45,7 +47,10 @@ void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   config.max_positions = std::min(config.max_positions, rope.original_max_positions);
 }
 
-/// A kind of scaling other than "default". Source: transformers, modeling_rope_utils.
+/// Beyond max_position_embeddings transformers' angles depend on the longest sequence of a batch; within it they are unscaled.
+bool is_unscaled(const std::string& type) { return type == "default" || type == "dynamic" || type == "mrope"; }
+
+/// A kind of scaling that changes angles. Source: transformers, modeling_rope_utils.
 void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& config) {
   RopeConfig& rope = config.rope;
   rope.factor = fields.number("factor", 1.0);
@@ -58,7 +63,7 @@ void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& c
   if (type == "longrope" || type == "su" || fields.present("short_factor")) return parse_longrope(fields, config);
   if (type == "llama3") return parse_llama3(fields, rope);
   if (type == "yarn") return parse_yarn(fields, rope);
-  fields.problem(Code::kUnsupported, fields.where() + ": rope_type is \"" + type + "\"; supported: default, linear, llama3, yarn, and longrope of phi3.");
+  fields.problem(Code::kUnsupported, fields.where() + ": rope_type is \"" + type + "\"; supported: default, dynamic, linear, llama3, yarn, mrope, and longrope of phi3.");
 }
 
 void parse_rope(const Json& json, const std::string& where, ModelConfig& config, bool partial, ConfigProblems* problems);
@@ -83,7 +88,9 @@ void parse_rope(const Json& json, const std::string& where, ModelConfig& config,
   const std::string old_name = fields.text("type");
   if (type.empty()) type = old_name.empty() ? "default" : old_name;
   if (partial) config.rope.partial = fields.number("partial_rotary_factor", config.rope.partial);
-  if (type != "default") parse_scaling(fields, type, config);
+  if (!is_unscaled(type)) parse_scaling(fields, type, config);
+  if (type == "dynamic") fields.ignore({"factor", "original_max_position_embeddings"});
+  fields.ignore({"mrope_section", "mrope_interleaved"});  // positions of text are the same on all axes
   judge_unread(fields, *problems);
 }
 
@@ -114,6 +121,7 @@ void write_scaling(const RopeConfig& rope, Json& json) {
     json.set("beta_fast", Json::number(rope.beta_fast));
     json.set("beta_slow", Json::number(rope.beta_slow));
     json.set("truncate", Json::boolean(rope.yarn_truncate));
+    if (rope.query_beta != 0.0) json.set("llama_4_scaling_beta", Json::number(rope.query_beta));
   } else {
     json.set("short_factor", numbers(rope.short_factor));
     json.set("long_factor", numbers(rope.long_factor));
@@ -131,8 +139,6 @@ int64_t parse_layers(ConfigFields& fields, int64_t otherwise) {
   return 1;
 }
 
-}  // namespace
-
 Json write_rope(const RopeConfig& rope) {
   Json json = Json::object();
   json.set("rope_type", Json::string(rope_type(rope.kind)));
@@ -144,6 +150,17 @@ Json write_rope(const RopeConfig& rope) {
   json.set("original_max_position_embeddings", Json::integer(rope.original_max_positions));
   write_scaling(rope, json);
   return json;
+}
+
+}  // namespace
+
+void write_rope_by_layer(const ModelConfig& config, Json& json) {
+  Json rope = Json::object(), local = Json::object();
+  local.set("rope_type", Json::string("default"));
+  local.set("rope_theta", Json::number(config.sliding_theta));
+  rope.set("full_attention", write_rope(config.rope));
+  rope.set("sliding_attention", std::move(local));
+  json.set("rope_parameters", std::move(rope));
 }
 
 void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotary) {

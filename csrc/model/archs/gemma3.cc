@@ -19,12 +19,7 @@ void parse_gemma3(ConfigFields& fields, ModelConfig& config) {
 
 void write_gemma3(const ModelConfig& config, Json& json) {
   write_gemma(config, json);
-  Json rope = Json::object(), local = Json::object();
-  local.set("rope_type", Json::string("default"));
-  local.set("rope_theta", Json::number(config.sliding_theta));
-  rope.set("full_attention", write_rope(config.rope));
-  rope.set("sliding_attention", std::move(local));
-  json.set("rope_parameters", std::move(rope));
+  write_rope_by_layer(config, json);
 }
 
 }  // namespace hone::model::archs

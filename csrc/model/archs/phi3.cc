@@ -18,7 +18,7 @@ void choose_factors(ModelConfig& config, int64_t context) {
 }  // namespace
 
 void parse_phi3(ConfigFields& fields, ModelConfig& config) {
-  config.fused_names = true;
+  config.fused_qkv = config.fused_gate_up = true;
   config.norm_eps = 1e-5f;
   config.max_positions = 4096;
   config.rope.original_max_positions = fields.integer("original_max_position_embeddings", 4096);

@@ -17,7 +17,12 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
       {"smollm3", R"("no_rope_layers": [1, 0])"},
       {"granite", R"("embedding_multiplier": 6.0, "residual_multiplier": 0.3, "attention_multiplier": 0.1, "logits_scaling": 2.0)"},
       {"gemma2", R"("sliding_window": 5, "query_pre_attn_scalar": 12, "attn_logit_softcapping": null, "final_logit_softcapping": null)"},
-      {"gemma3_text", R"("sliding_window": 5, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2)"}};
+      {"gemma3_text", R"("sliding_window": 5, "query_pre_attn_scalar": 12, "sliding_window_pattern": 2)"},
+      {"olmo3", R"("sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"])"},
+      {"glm4", R"("partial_rotary_factor": 0.5)"},
+      {"exaone4", R"("sliding_window": 5, "sliding_window_pattern": 2)"},
+      {"granitemoehybrid", R"("layer_types": ["attention", "attention"], "num_local_experts": 0, "position_embedding_type": "rope",
+        "shared_intermediate_size": 56, "residual_multiplier": 0.3, "attention_multiplier": 0.1)"}};
   std::vector<std::pair<std::string, model::ModelConfig>> out;
   for (const auto& [type, own] : parts) {
     const std::string text = std::string(R"({"model_type": ")") + type + R"(", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 2,

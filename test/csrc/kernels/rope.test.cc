@@ -1,6 +1,6 @@
-// Half rotation against f64, its inverse, and odd half widths.
+// Rotation of halves and of neighbours against f64, its inverse, and odd half widths.
 //
-// Mutants tried, killed: interleaved pairs (matches_f64); sign of either sine (matches_f64, inverse_undoes);
+// Mutants tried, killed: halves taken for neighbours and neighbours for halves (matches_f64); sign of either sine (matches_f64, inverse_undoes);
 // position of row 0 for all rows (matches_f64); head stride of D/2 (matches_f64).
 #include "kernels/rope.h"
 
@@ -16,6 +16,7 @@ namespace {
 
 struct Rotation {
   int64_t tokens, heads, head_dim, positions = 50, stride;
+  bool interleaved = false;
   std::vector<float> x, table;
   std::vector<int32_t> position;
 
@@ -31,7 +32,7 @@ struct Rotation {
   void run(std::vector<float>& values, bool inverse, const Stream& stream = {}) {
     TensorView view = f32(values.data(), {tokens, heads, head_dim});
     view.row_stride = stride;
-    rope(stream, {view, i32(position.data(), {tokens}), f32(table.data(), {positions, head_dim}), inverse});
+    rope(stream, {view, i32(position.data(), {tokens}), f32(table.data(), {positions, head_dim}), inverse, interleaved});
   }
 };
 
@@ -41,8 +42,9 @@ const int64_t kShapes[][3] = {{1, 1, 2}, {5, 3, 10}, {40, 4, 24}, {9, 2, 128}, {
 
 TEST(rope_matches_f64_and_leaves_gaps_alone) {
   each_isa([] {
-    for (const auto& s : kShapes) {
+    for (const auto& s : kShapes) for (const bool neighbours : {false, true}) {
       Rotation m(s[0], s[1], s[2]);
+      m.interleaved = neighbours;
       std::vector<float> y = m.x, threaded = m.x;
       m.run(y, false);
       m.run(threaded, false, two_threads());
@@ -56,9 +58,11 @@ TEST(rope_matches_f64_and_leaves_gaps_alone) {
             EXPECT_EQ(y[at], m.x[at]);
             continue;
           }
-          const int64_t d = i % m.head_dim, pair = d < half ? half : -half;
-          const double turned = (d < half ? -1.0 : 1.0) * double(m.x[size_t(t * m.stride + i + pair)]) * double(row[half + d % half]);
-          EXPECT_NEAR(y[at], double(m.x[at]) * double(row[d % half]) + turned, 1e-6);
+          const int64_t d = i % m.head_dim, angle = neighbours ? d / 2 : d % half, apart = neighbours ? 1 : half;
+          const bool first = neighbours ? d % 2 == 0 : d < half;
+          const double other = double(m.x[size_t(t * m.stride + i + (first ? apart : -apart))]);
+          const double turned = (first ? -1.0 : 1.0) * other * double(row[half + angle]);
+          EXPECT_NEAR(y[at], double(m.x[at]) * double(row[angle]) + turned, 1e-6);
         }
       }
     }
@@ -68,8 +72,9 @@ TEST(rope_matches_f64_and_leaves_gaps_alone) {
 // The rotation is orthogonal: its inverse is its transpose, hence its gradient.
 TEST(inverse_undoes_the_rotation) {
   each_isa([] {
-    for (const auto& s : kShapes) {
+    for (const auto& s : kShapes) for (const bool neighbours : {false, true}) {
       Rotation m(s[0], s[1], s[2]);
+      m.interleaved = neighbours;
       std::vector<float> y = m.x;
       m.run(y, false);
       m.run(y, true);

@@ -39,6 +39,8 @@ TEST(experts_are_found_by_name_or_by_count) {
   EXPECT_TRUE(experts(R"({"model_type": "llama", "n_routed_experts": 64})"));
   EXPECT_TRUE(!experts(R"({"model_type": "llama", "num_experts": 1})"));
   EXPECT_TRUE(!experts(R"({"model_type": "qwen3"})"));
+  EXPECT_TRUE(experts(R"({"model_type": "granitemoehybrid", "num_local_experts": 64})"));
+  EXPECT_TRUE(!experts(R"({"model_type": "granitemoehybrid", "num_local_experts": 0})"));
 }
 
 }  // namespace

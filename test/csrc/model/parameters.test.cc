@@ -34,7 +34,8 @@ TEST(specs_do_not_overlap_and_gaps_are_small) {
   }
 }
 
-/// The tensors of a layer as transformers names them: modeling_llama, _phi3, _olmo2, _gemma2, _gemma3; nullptr where it has none.
+/// The tensors of a layer as transformers names them: modeling_llama, _phi3, _olmo2, _gemma2, _gemma3, _glm4, _exaone4;
+/// nullptr where it has none.
 struct LayerNames {
   std::vector<const char*> qkv{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"};
   std::vector<const char*> gate_up{"mlp.gate_proj", "mlp.up_proj"};
@@ -44,8 +45,9 @@ struct LayerNames {
 LayerNames names_of(const std::string& arch) {
   LayerNames names;
   if (arch == "phi3") names.qkv = {"self_attn.qkv_proj"}, names.gate_up = {"mlp.gate_up_proj"};
-  if (arch == "olmo2" || arch.starts_with("gemma")) names.attn_after = "post_attention_layernorm", names.mlp_after = "post_feedforward_layernorm";
-  if (arch == "olmo2") names.attn_norm = names.mlp_norm = nullptr;
+  if (arch == "glm4") names.gate_up = {"mlp.gate_up_proj"}, names.attn_after = "post_self_attn_layernorm", names.mlp_after = "post_mlp_layernorm";
+  if (arch == "olmo2" || arch == "exaone4" || arch.starts_with("gemma")) names.attn_after = "post_attention_layernorm", names.mlp_after = "post_feedforward_layernorm";
+  if (arch == "olmo2" || arch == "exaone4") names.attn_norm = names.mlp_norm = nullptr;
   if (arch.starts_with("gemma")) names.mlp_norm = "pre_feedforward_layernorm";
   return names;
 }

@@ -44,9 +44,11 @@ void Reference::rotate(double* head, int64_t layer, int64_t position) const {
   const size_t half = frequency.size();
   for (size_t i = 0; i < half; ++i) {
     const double c = factor * std::cos(double(position) * frequency[i]), s = factor * std::sin(double(position) * frequency[i]);
-    const double a = head[i], b = head[i + half];
-    head[i] = a * c - b * s;
-    head[i + half] = b * c + a * s;
+    double& low = head[rope.interleaved ? 2 * i : i];
+    double& high = head[rope.interleaved ? 2 * i + 1 : i + half];
+    const double a = low, b = high;
+    low = a * c - b * s;
+    high = b * c + a * s;
   }
 }
 
@@ -55,7 +57,7 @@ Reference::Projected Reference::project(int64_t layer, const Vector& normed, int
   const auto linear = [&](const char* name) {
     const std::string stem = std::string("self_attn.") + name + "_proj.";
     const Vector* bias = config.qkv_bias ? &weight(layer, (stem + "bias").c_str()) : nullptr;
-    if (!config.fused_names) return apply(weight(layer, (stem + "weight").c_str()), normed.data(), config.width, bias);
+    if (!config.fused_qkv) return apply(weight(layer, (stem + "weight").c_str()), normed.data(), config.width, bias);
     const Vector& whole = weight(layer, "self_attn.qkv_proj.weight");
     const size_t first = *name == 'q' ? 0 : *name == 'k' ? q : q + k, rows = *name == 'q' ? q : k;
     return apply(Vector(whole.begin() + long(first * C), whole.begin() + long((first + rows) * C)), normed.data(), config.width);
@@ -117,20 +119,24 @@ void Reference::add(Vector& x, Vector added, int64_t layer, const char* name) co
 
 Vector Reference::mlp(int64_t layer, const Vector& x) const {
   const size_t F = size_t(config.mlp_width);
+  const bool hybrid = config.arch == "granitemoehybrid";
   Vector both;
-  if (config.fused_names) {
-    both = apply(weight(layer, "mlp.gate_up_proj.weight"), x.data(), config.width);
+  if (config.fused_gate_up) {
+    both = apply(weight(layer, hybrid ? "shared_mlp.input_linear.weight" : "mlp.gate_up_proj.weight"), x.data(), config.width);
   } else {
     both = apply(weight(layer, "mlp.gate_proj.weight"), x.data(), config.width);
     const Vector up = apply(weight(layer, "mlp.up_proj.weight"), x.data(), config.width);
     both.insert(both.end(), up.begin(), up.end());
   }
   for (size_t i = 0; i < F; ++i) both[i] = gate(both[i]) * both[F + i];
-  return apply(weight(layer, "mlp.down_proj.weight"), both.data(), config.mlp_width);
+  return apply(weight(layer, hybrid ? "shared_mlp.output_linear.weight" : "mlp.down_proj.weight"), both.data(), config.mlp_width);
 }
 
 std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {
-  const bool around = config.norms == model::ModelConfig::Norms::kAround;
+  const bool glm = config.arch == "glm4", around = config.norms == model::ModelConfig::Norms::kAround;
+  const char* const after_attention = glm ? "post_self_attn_layernorm.weight" : "post_attention_layernorm.weight";
+  const char* const before_mlp = around && !glm ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight";
+  const char* const after_mlp = glm ? "post_mlp_layernorm.weight" : "post_feedforward_layernorm.weight";
   const size_t C = size_t(config.width);
   const Vector& table = tensors.at("model.embed_tokens.weight");
   std::vector<Vector> x;
@@ -142,9 +148,8 @@ std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {
     std::vector<Projected> rows;
     for (size_t t = 0; t < x.size(); ++t) rows.push_back(project(l, entering(x[t], l, "input_layernorm.weight"), int64_t(t)));
     for (size_t t = 0; t < x.size(); ++t) {
-      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width()), l, "post_attention_layernorm.weight");
-      const char* before = around ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight";
-      add(x[t], mlp(l, entering(x[t], l, before)), l, "post_feedforward_layernorm.weight");
+      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width()), l, after_attention);
+      add(x[t], mlp(l, entering(x[t], l, before_mlp)), l, after_mlp);
     }
   }
   for (Vector& row : x) {

@@ -82,7 +82,7 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
     c.rope.factor = 4.0;
     c.rope.original_max_positions = 8;
   });
-  add("fused names, part of a head rotated", [](auto& c) { c.arch = "phi3"; c.fused_names = true; c.rope.partial = 0.67; });
+  add("fused names, part of a head rotated", [](auto& c) { c.arch = "phi3"; c.fused_qkv = c.fused_gate_up = true; c.rope.partial = 0.67; });
   add("norms after, q and k normed whole", [](auto& c) {
     c.arch = "olmo2";
     c.norms = model::ModelConfig::Norms::kAfter;
@@ -101,6 +101,14 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   add("two rotary bases", [](auto& c) {
     c.arch = "gemma3_text", c.norms = model::ModelConfig::Norms::kAround, c.norm_offset = 1.0f, c.gelu = true, c.qk_norm = true;
     c.sliding_window = 4, c.sliding_layers = {true, false}, c.sliding_theta = 50.0;
+  });
+  add("neighbours rotated, norms around, gate and up fused", [](auto& c) {
+    c.arch = "glm4", c.norms = model::ModelConfig::Norms::kAround, c.names = model::ModelConfig::Names::kGlm4;
+    c.fused_gate_up = c.qkv_bias = c.rope.interleaved = true, c.rope.partial = 0.67;
+  });
+  add("only layers with a window rotated, norms after", [](auto& c) {
+    c.arch = "exaone4", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = true;
+    c.sliding_window = 4, c.sliding_layers = c.rotated_layers = {true, false};
   });
   return all;
 }

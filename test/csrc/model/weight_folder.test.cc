@@ -116,6 +116,9 @@ TEST(names_of_wrappers_are_understood) {
       {"multi_modal_projector.linear_1.bias", ""},
       {"model.multi_modal_projector.linear_1.bias", ""},
       {"language_model.model.layers.0.self_attn.rotary_emb.inv_freq", ""},
+      {"visual.blocks.0.attn.qkv.weight", ""},
+      {"model.visual.merger.norm.weight", ""},
+      {"model.mtp_layers.0.input_proj.weight", ""},
       {"other.weight", "other.weight"},
   };
   for (const auto& c : cases) EXPECT_EQ(model::text_model_name(c.stored), std::string(c.own));

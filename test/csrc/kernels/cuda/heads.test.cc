@@ -2,6 +2,8 @@
 //
 // Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's weights for k;
 // padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the wrong place inside a page.
+#include <tuple>
+
 #include "attention_cache.h"
 #include "each_way.h"
 #include "kernels/rms_norm.h"
@@ -46,24 +48,24 @@ struct Unprepared {
     for (const Row& row : rows) out.push_back(std::max(row.position, 0));
     return out;
   }
-  PrepareHeadsArgs args(bool norm, bool cached) const {
+  PrepareHeadsArgs args(bool norm, bool cached, bool interleaved) const {
     const int64_t D = shape.head_dim;
     PrepareHeadsArgs a;
-    a.qk = qk.view(), a.v = v.view(), a.eps = 1e-3f;
+    a.qk = qk.view(), a.v = v.view(), a.eps = 1e-3f, a.interleaved = interleaved;
     if (norm) a.q_norm = q_norm.view(DType::kF32, {D}), a.k_norm = k_norm.view(DType::kF32, {D});
     a.positions = positions.view(DType::kI32, {positions.size()}), a.table = table.view(DType::kF32, {table.size() / D, D});
     if (cached) a.to = {where.sequence(), where.position(), where.tables(), cache.view()};
     return a;
   }
-  void one_after_another(bool norm, bool cached) const {
-    const PrepareHeadsArgs a = args(norm, cached);
+  void one_after_another(bool norm, bool cached, bool interleaved) const {
+    const PrepareHeadsArgs a = args(norm, cached, interleaved);
     TensorView q = a.qk, k = a.qk;
     q.shape[1] = shape.heads, k.shape[1] = shape.kv_heads, k.data = a.qk.as<uint16_t>() + shape.q_width();
     if (norm) {
       rms_norm(device_stream(), {q, a.q_norm, q, a.eps});
       rms_norm(device_stream(), {k, a.k_norm, k, a.eps});
     }
-    rope(device_stream(), {.x = a.qk, .positions = a.positions, .table = a.table});
+    rope(device_stream(), {.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = interleaved});
     if (cached) kv_write(device_stream(), {k, a.v, a.to});
   }
 };
@@ -80,10 +82,10 @@ TEST(heads_prepared_in_one_launch_have_the_bits_of_norm_rotation_and_write) {
     for (int i = 0; i < shape.tokens(); ++i) rows.push_back(i % 5 == 3 ? Row{-1, i % 2 ? -1 : 7} : Row{0, i});
     const std::vector<std::vector<float>> floats{random_floats(D), random_floats(D), random_floats(places * D)};
     const PagedCache pages(shape, 16);
-    for (const auto& [norm, cached] : {std::pair{true, true}, {true, false}, {false, true}}) {
+    for (const auto& [norm, cached, neighbours] : {std::tuple{true, true, false}, {true, false, false}, {false, true, false}, {true, true, true}, {false, false, true}}) {
       const Unprepared once(shape, rows, batch, pages, floats), thrice(shape, rows, batch, pages, floats);
-      prepare_heads(device_stream(), once.args(norm, cached));
-      thrice.one_after_another(norm, cached);
+      prepare_heads(device_stream(), once.args(norm, cached, neighbours));
+      thrice.one_after_another(norm, cached, neighbours);
       EXPECT_TRUE(once.qk.memory.download() == thrice.qk.memory.download());
       EXPECT_TRUE(once.cache.keys() == thrice.cache.keys());
       EXPECT_TRUE(once.cache.values() == thrice.cache.values());
@@ -98,6 +100,7 @@ struct Projection {
   int64_t k;
   bool norm, bias;
   int64_t turned;  // of a head's dimensions
+  bool interleaved = false;
 };
 
 /// q, k and v of the rows of a step, and what is in its pages then: one op after the other, or both at once.
@@ -119,7 +122,7 @@ std::vector<std::vector<uint16_t>> projected(const Projection& p, const std::vec
   product.scratch = &scratch;
   if (p.bias) product.bias = floats[3].view(DType::kF32, {N});
   PrepareHeadsArgs a;
-  a.qk = heads(0, H + K), a.v = heads(H + K, K), a.eps = 1e-3f, a.norm_offset = 0.5f;
+  a.qk = heads(0, H + K), a.v = heads(H + K, K), a.eps = 1e-3f, a.norm_offset = 0.5f, a.interleaved = p.interleaved;
   if (p.norm) a.q_norm = floats[0].view(DType::kF32, {D}), a.k_norm = floats[1].view(DType::kF32, {D});
   a.positions = positions.view(DType::kI32, {R});
   a.table = floats[2].view(DType::kF32, {floats[2].size() / p.turned, p.turned});
@@ -139,7 +142,8 @@ TEST(a_product_and_its_heads_at_once_have_the_bits_of_one_after_the_other) {
   NEEDS_DEVICE;
   const Projection all[] = {{{{67}, 1, 1, 128}, 1096, true, false, 128}, {{{7}, 1, 1, 64}, 2112, false, true, 64},
                             {{{5}, 4, 2, 16}, 40, true, true, 16},       {{{5}, 2, 2, 24}, 40, true, false, 24},
-                            {{{9}, 2, 1, 64}, 40, true, false, 32},      {{{9}, 1, 1, 32}, 72, true, true, 32}};
+                            {{{9}, 2, 1, 64}, 40, true, false, 32},      {{{9}, 1, 1, 32}, 72, true, true, 32},
+                            {{{9}, 2, 1, 64}, 40, false, true, 32, true}, {{{9}, 1, 1, 32}, 72, true, true, 32, true}};
   each_way([&] {
     for (const Projection& p : all) {
       const AttentionShape& s = p.shape;

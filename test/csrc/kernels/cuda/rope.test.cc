@@ -16,6 +16,7 @@ namespace {
 
 struct Turn {
   int64_t tokens, heads, dim, stride, places;
+  bool interleaved = false;
   std::vector<float> x, table;
   std::vector<int32_t> positions;
 
@@ -34,7 +35,7 @@ struct Turn {
   std::vector<float> on_cpu(bool inverse) const {
     std::vector<float> out = x;
     rope({}, {with_stride(f32(out.data(), {tokens, heads, dim}), stride), i32(positions.data(), {tokens}),
-              f32(table.data(), {places, dim}), inverse});
+              f32(table.data(), {places, dim}), inverse, interleaved});
     return out;
   }
   std::vector<uint16_t> on_device(bool inverse) const {
@@ -42,7 +43,7 @@ struct Turn {
     const DeviceArray<float> rows(table);
     const DeviceArray<int32_t> at(positions);
     rope(device_stream(), {with_stride(out.view(DType::kBF16, {tokens, heads, dim}), stride),
-                           at.view(DType::kI32, {tokens}), rows.view(DType::kF32, {places, dim}), inverse});
+                           at.view(DType::kI32, {tokens}), rows.view(DType::kF32, {places, dim}), inverse, interleaved});
     return out.download();
   }
 };
@@ -51,8 +52,9 @@ struct Turn {
 
 TEST(both_directions_match_the_cpu) {
   NEEDS_DEVICE;
-  for (const Turn& turn : {Turn(1, 1, 2, 0), Turn(7, 3, 64, 8), Turn(40, 2, 128, 128), Turn(5, 4, 20, 3), Turn(3, 1, 48, 0)}) {
-    for (const bool inverse : {false, true}) {
+  for (Turn turn : {Turn(1, 1, 2, 0), Turn(7, 3, 64, 8), Turn(40, 2, 128, 128), Turn(5, 4, 20, 3), Turn(3, 1, 48, 0)}) {
+    for (const bool inverse : {false, true}) for (const bool neighbours : {false, true}) {
+      turn.interleaved = neighbours;
       expect_rounded(turn.on_device(inverse), turn.on_cpu(inverse), 1e-6, inverse ? "inverse" : "forward");
     }
   }

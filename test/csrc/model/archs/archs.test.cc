@@ -12,7 +12,8 @@ using namespace hone;
 
 TEST(rows_are_found_by_model_type) {
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "phi3", "olmo2", "smollm3", "granite", "gemma2",
-                           "gemma3_text", "gemma3", "llava", "mistral3"}) {
+                           "gemma3_text", "gemma3", "llava", "mistral3", "olmo3", "glm", "glm4", "ernie4_5", "seed_oss", "exaone4",
+                           "ministral3", "minicpm", "mimo", "granitemoehybrid", "qwen2_5_vl", "qwen3_vl"}) {
     EXPECT_EQ(std::string(model::find_architecture(name, "x").name), std::string(name));
   }
   EXPECT_THROWS(model::find_architecture("gemma", "x"), Code::kUnsupported);
@@ -33,7 +34,11 @@ TEST(decoders_are_written_with_their_class) {
                                    {"qwen2", "Qwen2ForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"},
                                    {"phi3", "Phi3ForCausalLM"}, {"olmo2", "Olmo2ForCausalLM"},
                                    {"smollm3", "SmolLM3ForCausalLM"}, {"granite", "GraniteForCausalLM"},
-                                   {"gemma2", "Gemma2ForCausalLM"}, {"gemma3_text", "Gemma3ForCausalLM"}}) {
+                                   {"gemma2", "Gemma2ForCausalLM"}, {"gemma3_text", "Gemma3ForCausalLM"},
+                                   {"olmo3", "Olmo3ForCausalLM"}, {"glm", "GlmForCausalLM"}, {"glm4", "Glm4ForCausalLM"},
+                                   {"ernie4_5", "Ernie4_5ForCausalLM"}, {"seed_oss", "SeedOssForCausalLM"},
+                                   {"exaone4", "Exaone4ForCausalLM"}, {"ministral3", "Ministral3ForCausalLM"},
+                                   {"minicpm", "MiniCPMForCausalLM"}, {"mimo", "MiMoForCausalLM"}}) {
     const Json json = test::written(test::parse(test::hf_config(type)));
     EXPECT_EQ(json.find("architectures")->items("t")[0].as_string("t"), std::string(name));
     EXPECT_EQ(json.find("model_type")->as_string("t"), std::string(type));

@@ -31,6 +31,16 @@ TEST(the_original_length_defaults_to_the_model_s) {
   EXPECT_EQ(c.rope.high_freq_factor, 4.0);
 }
 
+TEST(dynamic_scaling_leaves_the_model_s_own_context_unscaled) {
+  const model::ModelConfig c = test::parse("llama", "rope_scaling", R"({"type": "dynamic", "factor": 2.0})");
+  EXPECT_TRUE(c.rope.kind == model::RopeConfig::Kind::kDefault && c.max_positions == 128);
+}
+
+TEST(yarn_reads_attention_factor_and_not_attn_factor) {
+  const model::ModelConfig c = test::parse("llama", "rope_scaling", R"({"rope_type": "yarn", "factor": 4.0, "attn_factor": 0.8})");
+  EXPECT_EQ(c.rope.attention_factor, 0.0);
+}
+
 TEST(unusable_scaling_is_refused) {
   for (const char* rope : {R"({"rope_type": "ntk", "factor": 2})", R"({"rope_type": "llama3", "factor": 2, "attn_factor": 3})",
                            R"({"rope_type": "default", "partial_rotary_factor": 0.5})"}) {
