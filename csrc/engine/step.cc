@@ -84,13 +84,14 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
   for (auto* v : {&logprobs_, &entropies_}) v->resize(rows_.samples.size());
   const WeightBytes bytes = packed_bytes(weights);
   const SharingWays ways = sharing_ways(bytes, short_rows(pieces), threads_ ? threads_->threads() : 1);
-  const Sharing sharing = sharing_.choose(ways);
+  const double flops = cost();
+  const Sharing sharing = sharing_.choose(ways, flops);
   const bool by_rows = sharing == Sharing::kRows;
   cut_chunks(pieces, by_rows || bytes.fit_cache(), by_rows ? threads_->threads() : 1);
   const auto start = std::chrono::steady_clock::now();
   compute({Stream::Backend::kCpu, sharing == Sharing::kAlone ? nullptr : threads_, nullptr});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  sharing_.record(ways, sharing, cost(), took.count());
+  sharing_.record(ways, sharing, flops, took.count());
   for (size_t i = 0; i < rows_.samples.size(); ++i) {
     rows_.samples[i].token = tokens_[i];
     rows_.samples[i].logprob = logprobs_[i];

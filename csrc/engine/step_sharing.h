@@ -45,18 +45,24 @@ inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_
 }
 
 /// Chooses by the times of earlier steps: by rows if that gains over the other two, else inside the ops if that gains
-/// over one thread.
+/// over one thread. A long step is always divided: a core that another process holds delays it by a few time slices at
+/// most, and one thread would take twice as long. Nor is its time recorded as one of one thread or of divided ops: per FLOP
+/// a prompt's rows cost less than a few rows that read all weights.
 class StepSharing {
  public:
-  Sharing choose(const SharingWays& ways) const {
-    if (ways.rows && by_rows_.split()) return Sharing::kRows;
-    return ways.ops && in_ops_.split() ? Sharing::kOps : Sharing::kAlone;
+  static constexpr double kLongStep = 2e9;  // FLOPs: some 12 ms of a core
+
+  Sharing choose(const SharingWays& ways, double cost) const {
+    const bool is_long = cost >= kLongStep;
+    if (ways.rows && (by_rows_.split() || (is_long && !ways.ops))) return Sharing::kRows;
+    return ways.ops && (is_long || in_ops_.split()) ? Sharing::kOps : Sharing::kAlone;
   }
 
   /// Records what a step of cost `cost` took, divided as chosen among `ways`.
   void record(const SharingWays& ways, Sharing chosen, double cost, double seconds) {
-    if (ways.rows) by_rows_.record(chosen == Sharing::kRows, cost, seconds);
-    if (ways.ops && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, cost, seconds);
+    const bool is_long = cost >= kLongStep;
+    if (ways.rows && (ways.ops || !is_long)) by_rows_.record(chosen == Sharing::kRows, cost, seconds);
+    if (ways.ops && !is_long && chosen != Sharing::kRows) in_ops_.record(chosen == Sharing::kOps, cost, seconds);
   }
 
  private:

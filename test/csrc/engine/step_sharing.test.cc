@@ -20,12 +20,12 @@ struct Counts {
   int of(Sharing s) const { return steps[int(s)]; }
 };
 
-Counts run(StepSharing& sharing, const SharingWays& ways, const Prices& prices, int steps) {
+Counts run(StepSharing& sharing, const SharingWays& ways, const Prices& prices, int steps, double cost = 32) {
   Counts counts;
   for (int i = 0; i < steps; ++i) {
-    const Sharing chosen = sharing.choose(ways);
+    const Sharing chosen = sharing.choose(ways, cost);
     const double price = chosen == Sharing::kRows ? prices.rows : chosen == Sharing::kOps ? prices.ops : prices.alone;
-    sharing.record(ways, chosen, 32, 32 * price);
+    sharing.record(ways, chosen, cost, cost * price);
     ++counts.steps[int(chosen)];
   }
   return counts;
@@ -87,6 +87,24 @@ TEST(a_way_that_a_step_does_not_allow_is_never_taken) {
   EXPECT_EQ(run(none, kNone, {1.0, 0.1, 0.1}, 1000).of(Sharing::kAlone), 1000);
   EXPECT_TRUE(run(rows, kRowsOnly, {1.0, 0.6, 0.1}, 1000).of(Sharing::kRows) > 950);
   EXPECT_TRUE(run(ops, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kOps) > 950);
+}
+
+TEST(a_long_step_is_divided_from_the_first_on) {
+  StepSharing rows, ops, both;
+  constexpr double kLong = StepSharing::kLongStep;
+  EXPECT_EQ(run(rows, kRowsOnly, {1.0, 3.0, 1.0}, 100, kLong).of(Sharing::kRows), 100);
+  EXPECT_EQ(run(ops, kOpsOnly, {1.0, 1.0, 3.0}, 100, kLong).of(Sharing::kOps), 100);
+  EXPECT_EQ(run(both, kBoth, {1.0, 0.5, 0.7}, 100, kLong).of(Sharing::kAlone), 0);
+  EXPECT_EQ(run(both, kNone, {1.0, 1.0, 1.0}, 100, kLong).of(Sharing::kAlone), 100);
+}
+
+TEST(long_steps_do_not_change_what_is_known_of_short_ones) {
+  StepSharing rows, ops;
+  run(rows, kRowsOnly, {1.0, 0.55, 1.0}, 1000), run(ops, kOpsOnly, {1.0, 1.0, 0.55}, 1000);
+  constexpr double kLong = StepSharing::kLongStep;
+  run(rows, kRowsOnly, {1.0, 100.0, 1.0}, 100, kLong), run(ops, kOpsOnly, {1.0, 1.0, 100.0}, 100, kLong);
+  EXPECT_TRUE(run(rows, kRowsOnly, {1.0, 0.55, 1.0}, 1000).of(Sharing::kRows) > 950);
+  EXPECT_TRUE(run(ops, kOpsOnly, {1.0, 1.0, 0.55}, 1000).of(Sharing::kOps) > 950);
 }
 
 }  // namespace engine_step_sharing_test
