@@ -65,6 +65,8 @@ export interface ConfigIssue {
   /** Dotted path, e.g. "objective.clipHigh". */
   readonly path: string;
   readonly message: string;
+  /** Where the file says it, "line 3, column 9"; of recipes in YAML and JSON. */
+  readonly at?: string | undefined;
   /** The nearest known key or value, when a name looks misspelled. */
   readonly suggestion?: string;
 }
@@ -80,7 +82,7 @@ export class ConfigError extends HoneError {
   constructor(where: string, issues: readonly ConfigIssue[]) {
     const lines = issues.map(
       (i) =>
-        `  ${shortened(i.path, 200) || "(recipe)"}: ${shortened(i.message, 2000)}${i.suggestion ? ` (did you mean ${i.suggestion}?)` : ""}`,
+        `  ${shortened(i.path, 200) || "(recipe)"}${i.at === undefined ? "" : `, ${i.at}`}: ${shortened(i.message, 2000)}${i.suggestion ? ` (did you mean ${i.suggestion}?)` : ""}`,
     );
     super("HONE_ERR_CONFIG", `${where}: ${issues.length} problem(s)\n${lines.join("\n")}`, {
       details: { issues },

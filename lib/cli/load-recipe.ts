@@ -3,14 +3,15 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Recipe } from "../config/index.ts";
-import { HoneError } from "../errors.ts";
+import { ConfigError, HoneError } from "../errors.ts";
 import type { RunOptions } from "../orchestration/index.ts";
 import { packageRoot } from "../package-root.ts";
+import { isDataRecipe } from "./data-recipe.ts";
 
 /**
- * The default export of a recipe file, with overrides applied. TypeScript is loaded directly, on any Node; "hone-rl"
- * inside it is this package. Throws HONE_ERR_USAGE if there is no such file or export or it cannot be loaded, ConfigError
- * if it is no recipe; what the file itself throws passes through.
+ * The recipe of a file, with overrides applied: the default export of a script, or what YAML or JSON says. TypeScript is
+ * loaded directly, on any Node; "hone-rl" inside it is this package. Throws HONE_ERR_USAGE if there is no such file or
+ * export or it cannot be loaded, ConfigError if it is no recipe; what the file itself throws passes through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
   return recipeOf(await loadExport(file), file, assignments);
@@ -62,21 +63,46 @@ export async function loadExport(file: string): Promise<unknown> {
 }
 
 /** Whether a file can be an entry script, by its name. */
-export const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
+const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
+
+/** Larger than any recipe. */
+const MOST_BYTES = 2 ** 20;
+
+/** Whether a file is a recipe rather than data: by its name, and of a .json by its `domains`, which files of rows lack. */
+export function isRecipe(file: string): boolean {
+  if (!file.endsWith(".json")) return isScript(file) || isDataRecipe(file);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size > MOST_BYTES) return false;
+  return /^\uFEFF?\s*\{(?=.*"domains"\s*:\s*\{)/s.test(readFileSync(file, "utf8"));
+}
 
 async function importExisting(file: string): Promise<Exports> {
   const path = resolve(file);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw missing(path);
+  if (found.isFile() && isDataRecipe(path)) return { default: await dataRecipe(file) };
   if (!found.isFile() || !isScript(path)) {
-    throw new HoneError("HONE_ERR_USAGE", `${path} is ${found.isDirectory() ? "a folder" : "no script"}`, {
-      hint: "A recipe is a .ts, .mts, .cts, .js, .mjs or .cjs file that ends with: export default defineRecipe({ ... })",
+    throw new HoneError("HONE_ERR_USAGE", `${path} is ${found.isDirectory() ? "a folder" : "no recipe"}`, {
+      hint: "A recipe is a .ts, .mts, .cts, .js, .mjs or .cjs file that ends with: export default defineRecipe({ ... }), or a .yaml, .yml or .json file",
     });
   }
   try {
     return await importModule(path);
   } catch (error) {
     throw loadFault(path, error as NodeJS.ErrnoException) ?? error;
+  }
+}
+
+/** Throws ConfigError that says line and column of every wrong value. */
+async function dataRecipe(file: string): Promise<Recipe> {
+  const { defineRecipe } = await import("../config/index.ts");
+  const { readDataRecipe } = await import("./data-recipe.ts");
+  const { besideFile } = await import("./recipe-paths.ts");
+  const { value, located } = await readDataRecipe(file);
+  try {
+    return defineRecipe(besideFile(value, file) as Parameters<typeof defineRecipe>[0], file);
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(file, located(error.issues)) : error;
   }
 }
 

@@ -3,9 +3,10 @@ import type { ConfigIssue } from "../errors.ts";
 import { nearest } from "./nearest.ts";
 import { recipeSchema } from "./schema.ts";
 
-/** JSON Schema (draft 2020-12) of what a recipe may say, for editors. */
+/** JSON Schema (draft 2020-12) of what a recipe may say, for editors; `$schema`, by which a file of JSON names it, included. */
 export function recipeJsonSchema(): unknown {
-  return z.toJSONSchema(recipeSchema, { io: "input" });
+  const { properties, ...schema } = z.toJSONSchema(recipeSchema, { io: "input" });
+  return { ...schema, properties: { $schema: { type: "string" }, ...properties } };
 }
 
 /** The issues of that alternative of a union which the value was probably meant for: the one with its type, and its fields. */

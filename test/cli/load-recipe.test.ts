@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadEntry, loadRecipe } from "../../lib/cli/load-recipe.ts";
-import { recipeInput } from "../../lib/config/index.ts";
+import { stringify } from "yaml";
+import { isRecipe, loadEntry, loadRecipe } from "../../lib/cli/load-recipe.ts";
+import { recipeInput, recipeJsonSchema } from "../../lib/config/index.ts";
 import { ConfigError } from "../../lib/errors.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
@@ -49,6 +50,95 @@ test("a plain object is checked like any recipe, and overrides apply", async () 
   expect((await loadRecipe(path, ["training.steps=9"])).training.steps).toBe(9);
 });
 
+const IN_YAML = stringify(recipeInput(smallRecipe()));
+
+test.each([
+  ["f.yaml", IN_YAML],
+  ["f.yml", IN_YAML],
+  ["f.json", PLAIN],
+])("YAML and JSON say the same recipe: %s", async (name, text) => {
+  const path = file(name, text);
+  expect(await loadRecipe(path)).toEqual(smallRecipe());
+  expect(recipeInput(await loadRecipe(path))).toEqual(recipeInput(smallRecipe()));
+  expect((await loadRecipe(path, ["training.steps=9"])).training.steps).toBe(9);
+  expect((await loadEntry(path)).sinks).toEqual([]);
+});
+
+test("an override of one of two domains that an anchor gives the same fields leaves the other", async () => {
+  const path = file(
+    "anchors.yaml",
+    IN_YAML.replace(
+      /domains:\n(?: .*\n)+/,
+      "domains:\n  math: &one { weight: 1, source: procedural/math }\n  logic: { <<: *one, source: procedural/logic }\n  code: { <<: *one, source: procedural/code }\n",
+    ),
+  );
+  const { domains } = await loadRecipe(path, ["domains.math.weight=3"]);
+  expect(Object.entries(domains).map(([name, { weight }]) => [name, weight])).toEqual([
+    ["math", 3],
+    ["logic", 1],
+    ["code", 1],
+  ]);
+});
+
+test("every wrong value of YAML is told with line and column, the rule and the nearest name", async () => {
+  const text =
+    "name: x\nmodel:\n  config: { width: 8, layers: 0, heads: 2, mlpWidth: 8 }\noptimiser:\n  lr: 1\ndeterministic: yes\n";
+  const error: unknown = await loadRecipe(file("wrong.yaml", text)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigError);
+  const { message } = error as ConfigError;
+  expect(message).toContain("model.config.layers, line 3, column 31: is 0; it must be above 0");
+  expect(message).toContain(
+    "optimiser, line 4, column 1: is not a field of a recipe (did you mean optimizer?)",
+  );
+  expect(message).toMatch(
+    /deterministic, line 6, column 16: is "yes"; expected true or false.*did you mean true/,
+  );
+  expect(message).toMatch(/domains: is required/);
+});
+
+test("modules and Python files are found beside the recipe, data and models there first", async () => {
+  mkdirSync(join(dir, "beside"));
+  for (const name of ["f.py", "m.ts", "rows.jsonl"]) writeFileSync(join(dir, "beside", name), "");
+  const { domains: _, ...rest } = recipeInput(smallRecipe());
+  const domains = {
+    a: { source: "jsonl:rows.jsonl", reward: { python: "f.py#f" } },
+    b: { source: "procedural/math", reward: "./m.ts#f" },
+  };
+  const recipe = await loadRecipe(file("beside/r.yaml", stringify({ ...rest, domains })));
+  const seen = (name: string) => relative("", join(dir, "beside", name));
+  const sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; // of nothing
+  expect(recipe.domains).toMatchObject({
+    a: { source: `jsonl:${seen("rows.jsonl")}`, reward: { python: `${seen("f.py")}#f`, sha256 } },
+    b: { reward: `${seen("m.ts")}#f` },
+  });
+});
+
+test("the page's recipe in YAML is one", async () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/recipe.md"), "utf8");
+  const [, text] = /```yaml\n([^`]*)```/.exec(page)!;
+  const recipe = await loadRecipe(file("page.yaml", text!.replace("rewards.py", "beside/f.py")));
+  expect(recipe).toMatchObject({ model: { folder: "Qwen/Qwen3-0.6B" }, training: { steps: 40 } });
+});
+
+test("a .json is a recipe where it has domains, and rows otherwise", () => {
+  expect(isRecipe(file("r.json", PLAIN))).toBe(true);
+  expect(isRecipe(file("rows.json", '[{"question": "x", "domains": 1}]'))).toBe(false);
+  expect(isRecipe(file("row.json", '{"question": "\\"domains\\": {"}'))).toBe(false);
+  expect(["a.yaml", "b.ts", "c.jsonl", "missing.json", "org/name"].map(isRecipe)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("the schema that editors are given is the one that `hone schema` prints", () => {
+  // Made by: npx hone schema > recipes/recipe.schema.json && npx biome format --write recipes/recipe.schema.json
+  const shipped = readFileSync(join(import.meta.dirname, "../../recipes/recipe.schema.json"), "utf8");
+  expect(JSON.parse(shipped)).toEqual(JSON.parse(JSON.stringify(recipeJsonSchema())));
+});
+
 test("the quick start's recipe can be loaded without starting it", async () => {
   expect(await loadRecipe(join(import.meta.dirname, "../../recipes/quickstart.ts"))).toMatchObject({
     name: "quickstart",
@@ -60,7 +150,8 @@ test.each([
   ["nothing there", "missing.ts", undefined, /there is no recipe at/],
   ["no default export", "c.mjs", "export const recipe = 1;", /no recipe as its default export/],
   ["not a recipe", "d.mjs", "export default { name: 3 };", /d.mjs: \d+ problem/],
-  ["no script", "e.yaml", "name: x", /e.yaml is no script/],
+  ["neither a script nor data", "e.toml", "name = 'x'", /e.toml is no recipe/],
+  ["YAML that is no recipe", "e.yaml", "- x", /e.yaml: 1 problem/],
   ["TypeScript that does not parse", "g.ts", "export default {\n  name: 3,\n", /g.ts, line 3: Unexpected/],
   ["an import of nothing", "h.mjs", "import './none.mjs'; export default {};", /h.mjs cannot be .*none.mjs/],
   ["an import of no package", "i.cjs", "require('no-such')", /i.cjs cannot be loaded: .*no-such/],

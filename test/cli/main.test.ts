@@ -75,15 +75,15 @@ test("JavaScript that does not parse is named with its line, and files that are 
   const said = [
     hone("check", file("broken.mjs", "export default {\n  name: 3,\n")),
     hone("check", file("imports.mjs", "import './half.mjs'; export default {};")),
-    hone("check", file("recipe.yaml", "name: x")),
-    hone("data", "check", join(dir, "recipe.yaml")),
+    hone("check", file("recipe.toml", "name: x")),
+    hone("data", "check", join(dir, "recipe.toml")),
   ];
   const text = said.map(({ status, stderr }) => `${status} ${stderr}`.replaceAll(`${dir}/`, "")).join("");
   expect(text).toMatch(/^2 HONE_ERR_USAGE {2}broken.mjs, line 3: Unexpected end of input\n2 HONE_ERR_USAGE/);
   expect(text).toMatch(/\n2 HONE_ERR_USAGE {2}imports.mjs, or a module that it imports: Unexpected end/);
-  expect(text).toMatch(/\n2 HONE_ERR_USAGE {2}recipe.yaml is no script\n {2}hint: A recipe is a .ts/);
+  expect(text).toMatch(/\n2 HONE_ERR_USAGE {2}recipe.toml is no recipe\n {2}hint: A recipe is a .ts/);
   expect(text).toMatch(
-    /\n4 HONE_ERR_DATA {2}recipe.yaml holds no data file\n {2}hint: Data files end in .json,/,
+    /\n4 HONE_ERR_DATA {2}recipe.toml holds no data file\n {2}hint: Data files end in .json,/,
   );
 });
 

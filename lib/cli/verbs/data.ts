@@ -85,11 +85,11 @@ async function specOf(
   given: DatasetSpec | undefined,
   { verifier, map: place }: SourceFlags,
 ): Promise<DatasetSpec | undefined> {
-  const { isScript } = await import("../load-recipe.ts");
+  const { isRecipe } = await import("../load-recipe.ts");
   const { tellKind, tellVerifier } = await import("../../domains/data-kind.ts");
   const map = place === undefined ? undefined : await rowMapAt(place);
   if (given !== undefined) return tellVerifier({ ...given, ...(map && { map }) }, verifier);
-  if (!isScript(target)) {
+  if (!isRecipe(target)) {
     const { localPaths } = await import("../../orchestration/index.ts");
     return tellKind((await localPaths(target)).paths, verifier, map);
   }

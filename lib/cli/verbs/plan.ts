@@ -1,7 +1,7 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
-import { isScript, loadRecipe } from "../load-recipe.ts";
+import { isRecipe, loadRecipe } from "../load-recipe.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
 
 interface Flags extends Common {
@@ -18,10 +18,10 @@ async function plan(file: string | undefined, flags: Flags): Promise<number> {
     });
   const { planRecipe, planText } = await import("../plan.ts");
   const { expectFit } = await import("../../plan/index.ts");
-  const recipe = isScript(file) ? await loadRecipe(file, flags.set) : await ofModel(file, flags.set);
+  const recipe = isRecipe(file) ? await loadRecipe(file, flags.set) : await ofModel(file, flags.set);
   const found = await planRecipe(recipe, flags.gpuMemory);
   const text = planText(recipe, found);
-  print(flags, found, isScript(file) ? text : `${text}\n\n${ASSUMED}`);
+  print(flags, found, isRecipe(file) ? text : `${text}\n\n${ASSUMED}`);
   expectFit(found);
   return EXIT.done;
 }
