@@ -1,8 +1,8 @@
-// The mixture of what completed and of what was trained, under each of the recipe's samplers: the run's own books, 128
-// groups on the line, latencies and keep rates that differ by domain as in the paper's five. No model: who is asked
+// The mixture of what completed and of what was trained, under each of the recipe's samplers: the run's own accounting, 128
+// groups in the pipeline, latencies and keep rates that differ by domain as in the paper's five. No model: who is asked
 // next depends on counts alone. Deviations are means over domains of |share - target|, in points.
 import { defineRecipe } from "../dist/lib/index.js";
-import { Books } from "../dist/lib/orchestration/line/books.js";
+import { GroupAccounting } from "../dist/lib/orchestration/pipeline/group-accounting.js";
 import { CounterRandom } from "../dist/lib/random.js";
 
 const smoke = process.argv.includes("--smoke");
@@ -40,7 +40,7 @@ function run(sampler, seed) {
   const silent = { submitted: () => {}, settled: () => {} };
   const clock = { now: () => 0 };
   const domains = Object.keys(DOMAINS);
-  const books = new Books({
+  const accounting = new GroupAccounting({
     recipe: recipeFor(sampler, seed),
     domains,
     events: silent,
@@ -49,12 +49,12 @@ function run(sampler, seed) {
   });
   const line = [];
   const submit = (group, now) => {
-    const domain = books.pick();
+    const domain = accounting.pick();
     const [mean, spread] = DOMAINS[domain].latency;
     // The sum of three uniforms has variance 1/4: near enough to normal.
     const noise = (random.next() + random.next() + random.next() - 1.5) * 2 * spread;
     line.push({
-      request: books.submitted({ group, domain, index: group, attempts: 8 }),
+      request: accounting.submitted({ group, domain, index: group, attempts: 8 }),
       ends: now + Math.max(4, mean + noise),
     });
   };
@@ -62,17 +62,17 @@ function run(sampler, seed) {
   for (let group = OUTSTANDING; group < GROUPS; group++) {
     const first = line.reduce((best, { ends }, i) => (ends < line[best].ends ? i : best), 0);
     const [{ request, ends }] = line.splice(first, 1);
-    books.completed(request, 8, 0);
+    accounting.completed(request, 8, 0);
     const kept = random.next() < DOMAINS[request.domain].kept;
     const rollouts = new Array(8).fill({ rollout: { tokens: [] } });
-    books.settled({
+    accounting.settled({
       request,
       unscored: [],
       group: kept ? { rollouts } : { rollouts, dropped: "zero-advantage" },
     });
     submit(group, ends);
   }
-  return books.mixture();
+  return accounting.mixture();
 }
 
 function deviation({ targets, counts }, stage) {

@@ -1,5 +1,5 @@
 /**
- * An unbounded queue between a producer that calls and a consumer that iterates. The credits at the head of the line
+ * An unbounded queue between a producer that calls and a consumer that iterates. The credits at the head of the pipeline
  * bound its length, not this class. One consumer.
  */
 export class Channel<T> implements AsyncIterable<T> {

@@ -1,5 +1,5 @@
 /**
- * The nouns that travel along the line, one per step, each made in one place:
+ * The nouns that travel along the pipeline, one per step, each made in one place:
  * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
  */
 

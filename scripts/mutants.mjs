@@ -1,4 +1,4 @@
-// npm run mutants: what the tests catch. Makes one wrong edit of a kept list (test/mutants/<room>.json) at a time, in a
+// npm run mutants: what the tests catch. Makes one wrong edit of a kept list (test/mutants/<module>.json) at a time, in a
 // copy of the tree, and runs the tests that must notice. Fails when a mutant survives or its text is no longer there.
 //   npm run mutants -- --only rewards,metrics --matching "stood still"    --list
 // TypeScript by vitest; C++ by the one test program, built as ctest builds it, in build/mutants/cpp.
@@ -19,11 +19,11 @@ import { optionsOf } from "./options.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const USAGE = `npm run mutants -- [options]
-  --only a,b         rooms: the files of test/mutants/
+  --only a,b         modules: the files of test/mutants/
   --matching words   mutants whose file or reason has these words
   --list             says which they are and tries none`;
 const lists = path.join(root, "test/mutants");
-/** For building, and for a room's tests without a mutant. */
+/** For building, and for a module's tests without a mutant. */
 const LIMIT_MS = 900_000;
 const SLOWER = 5;
 const LEAST_LIMIT_MS = 120_000;
@@ -49,11 +49,11 @@ export const testOf = (file) =>
     ? `test/csrc/${file.slice(5).replace(/\.(cc|h)$/, ".test.cc")}`
     : `test/${file.slice(4).replace(/\.ts$/, ".test.ts")}`;
 
-/** Rooms with their mutants { file, find, replace, why, tests }; without `tests` in the list: the mirrored one. */
+/** Modules with their mutants { file, find, replace, why, tests }; without `tests` in the list: the mirrored one. */
 export function readMutants() {
-  const rooms = readdirSync(lists).filter((name) => name.endsWith(".json"));
-  return rooms.sort().map((name) => ({
-    room: path.basename(name, ".json"),
+  const modules = readdirSync(lists).filter((name) => name.endsWith(".json"));
+  return modules.sort().map((name) => ({
+    module: path.basename(name, ".json"),
     mutants: JSON.parse(readFileSync(path.join(lists, name), "utf8")).map((mutant) => ({
       tests: [testOf(mutant.file)],
       ...mutant,
@@ -139,8 +139,8 @@ function runPrograms(tree, tests, limitMs) {
   const build = path.join(root, "build/mutants/cpp");
   if (!existsSync(path.join(build, "build.ninja"))) {
     // Tests of CUDA sources run in the emulation: one that is skipped would let every mutant live.
-    const rooms = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "HONE_CUDA_SHIM=ON"];
-    const options = [...rooms, "CMAKE_BUILD_TYPE=Release", "CMAKE_CXX_FLAGS_RELEASE=-O1"];
+    const modules = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "HONE_CUDA_SHIM=ON"];
+    const options = [...modules, "CMAKE_BUILD_TYPE=Release", "CMAKE_CXX_FLAGS_RELEASE=-O1"];
     const flags = options.map((option) => `-D${option}`);
     const { status, stderr } = run("cmake", ["-S", tree, "-B", build, "-G", "Ninja", ...flags], tree);
     if (status !== 0) throw new Error(stderr);
@@ -174,29 +174,29 @@ function tryMutant(tree, mutant, limitMs) {
 /** A mutant may loop for ever, which shows in tests that take so many times as long as without one. */
 export const limitOf = (healthyMs) => Math.ceil(Math.max(LEAST_LIMIT_MS, SLOWER * healthyMs));
 
-/** Rooms and, of each, the mutants whose file or reason has a text in it. Throws where there are none. */
+/** Modules and, of each, the mutants whose file or reason has a text in it. Throws where there are none. */
 export function chosen(all, { only, matching = "" }) {
   const wanted = only?.split(",");
-  const unknown = wanted?.find((name) => !all.some(({ room }) => room === name));
+  const unknown = wanted?.find((name) => !all.some(({ module }) => module === name));
   if (unknown !== undefined)
-    throw new Error(`no room ${unknown}; there are ${all.map(({ room }) => room).join(", ")}`);
+    throw new Error(`no module ${unknown}; there are ${all.map(({ module }) => module).join(", ")}`);
   const has = ({ file, why }) => file.includes(matching) || why.includes(matching);
-  const rooms = all
-    .filter(({ room }) => wanted?.includes(room) ?? true)
-    .map(({ room, mutants }) => ({ room, mutants: mutants.filter(has) }))
+  const modules = all
+    .filter(({ module }) => wanted?.includes(module) ?? true)
+    .map(({ module, mutants }) => ({ module, mutants: mutants.filter(has) }))
     .filter(({ mutants }) => mutants.length > 0);
-  if (rooms.length === 0) throw new Error(`no mutant has "${matching}" in its file or its reason`);
-  return rooms;
+  if (modules.length === 0) throw new Error(`no mutant has "${matching}" in its file or its reason`);
+  return modules;
 }
 
-/** How many of a room's mutants met which end. Throws where its tests fail without any. */
-function tryRoom(tree, { room, mutants }) {
+/** How many of a module's mutants met which end. Throws where its tests fail without any. */
+function tryModule(tree, { module, mutants }) {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const begun = performance.now();
   if (runTests(tree, mutants[0], tests, LIMIT_MS) !== "passed")
-    throw new Error(`${room}: the tests fail without a mutant`);
+    throw new Error(`${module}: the tests fail without a mutant`);
   const limitMs = limitOf(performance.now() - begun);
-  const counts = { room, died: 0, survived: 0, broken: 0, "no longer applies": 0 };
+  const counts = { module, died: 0, survived: 0, broken: 0, "no longer applies": 0 };
   for (const mutant of mutants) {
     const end = tryMutant(tree, mutant, limitMs);
     counts[end] += 1;
@@ -209,17 +209,17 @@ function tryRoom(tree, { room, mutants }) {
 function main() {
   const text = { type: "string" };
   const values = optionsOf({ only: text, matching: text, list: { type: "boolean" } }, USAGE);
-  const rooms = chosen(readMutants(), values);
+  const modules = chosen(readMutants(), values);
   if (values.list) {
-    for (const { room, mutants } of rooms)
-      for (const { file, why } of mutants) console.log(`${room.padEnd(24)} ${file}: ${why}`);
+    for (const { module, mutants } of modules)
+      for (const { file, why } of mutants) console.log(`${module.padEnd(24)} ${file}: ${why}`);
     return;
   }
   const trees = {};
-  const table = rooms.map((room) => {
-    const kind = isNative(room.mutants[0]) ? "ctest" : "vitest";
+  const table = modules.map((module) => {
+    const kind = isNative(module.mutants[0]) ? "ctest" : "vitest";
     trees[kind] ??= copyTree(kind);
-    return tryRoom(trees[kind], room);
+    return tryModule(trees[kind], module);
   });
   console.table(table);
   if (table.some((counts) => counts.survived + counts.broken + counts["no longer applies"] > 0))

@@ -36,21 +36,22 @@ export function havePassed(root) {
   return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).sources === sourcesHash(root);
 }
 
-/** Targets of the programs of some rooms: "core/json.test.cc" -> "test_core_json", as CMakeLists.txt names them. */
-export function testPrograms(sources, rooms) {
+/** Targets of the programs of some modules: "core/json.test.cc" -> "test_core_json", as CMakeLists.txt names them. */
+export function testPrograms(sources, modules) {
   return sources
     .map((source) => source.replaceAll("\\", "/"))
     .filter((source) => source.endsWith(".test.cc"))
     .filter(
-      (source) => rooms.includes(source.split("/")[0]) || rooms.includes(source.slice(0, -".test.cc".length)),
+      (source) =>
+        modules.includes(source.split("/")[0]) || modules.includes(source.slice(0, -".test.cc".length)),
     )
     .map((source) => `test_${source.slice(0, -".test.cc".length).replaceAll("/", "_")}`)
     .sort();
 }
 
-/** What ctest -R takes for the same rooms and programs. */
-export function testPattern(rooms) {
-  return `^(${rooms.map((room) => (room.includes("/") ? `${room.replaceAll("/", "_")}$` : `${room}_`)).join("|")})`;
+/** What ctest -R takes for the same modules and programs. */
+export function testPattern(modules) {
+  return `^(${modules.map((module) => (module.includes("/") ? `${module.replaceAll("/", "_")}$` : `${module}_`)).join("|")})`;
 }
 
 /** " 3/97 Test #12: core_json ...   Passed    0.21 sec" -> "3/97 core_json passed 0.21 s"; undefined of other lines. */

@@ -2,7 +2,7 @@
 // tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
 // HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
 // ran vitest, and the closing line counts what the last run of all C++ tests counted; core,engine/step the C++ tests of
-// those rooms and programs. HONE_TEST_ALL (test/long.ts) adds
+// those modules and programs. HONE_TEST_ALL (test/long.ts) adds
 // long tests, HONE_TEST_FILES=long leaves out the files that have none.
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
@@ -27,7 +27,7 @@ const jobs = String(process.env.HONE_JOBS ?? availableParallelism());
 const SANITIZERS = "address,undefined";
 const sanitize = process.env.HONE_SANITIZE ?? SANITIZERS;
 const asked = process.env.HONE_TEST_NATIVE || "0";
-const rooms = /^([01]|only|compile|ran)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
+const modules = /^([01]|only|compile|ran)$/.test(asked) ? [] : asked.split(",").filter(Boolean);
 const args = process.argv.slice(2);
 const BUILD_LINE_MS = 10_000;
 const build = path.join(root, "build", `tests-${sanitize.replaceAll(",", "-")}`);
@@ -53,7 +53,7 @@ function follow(command, argv, onLine) {
   });
 }
 
-/** Configures and compiles the programs of `rooms`, or all. Ends the process where they do not compile. */
+/** Configures and compiles the programs of `modules`, or all. Ends the process where they do not compile. */
 async function compile() {
   rmSync(counted, { force: true });
   const ninja = spawnSync("ninja", ["--version"]).status === 0 ? ["-G", "Ninja"] : [];
@@ -65,14 +65,14 @@ async function compile() {
     // Threads under ThreadSanitizer cannot be fibers.
     `-DHONE_CUDA_SHIM=${sanitize.includes("thread") ? "OFF" : "ON"}`,
     `-DHONE_SANITIZE=${sanitize}`,
-    // One program a room compiles in a third of the time that one a file takes.
-    `-DHONE_TEST_ROOMS=${rooms.length === 0 ? "ON" : "OFF"}`,
+    // One program a module compiles in a third of the time that one a file takes.
+    `-DHONE_TEST_ROOMS=${modules.length === 0 ? "ON" : "OFF"}`,
     "-DCMAKE_BUILD_TYPE=Release",
     // Instrumented code is checked, not timed, and compiles fastest at -O0; what runs long has -O1 (CMakeLists.txt).
     `-DCMAKE_CXX_FLAGS_RELEASE=${sanitize === "off" ? "-O1" : "-O0"}`,
   ];
   const sources = readdirSync(path.join(root, "test/csrc"), { recursive: true });
-  const targets = rooms.length === 0 ? [] : ["--target", ...testPrograms(sources, rooms)];
+  const targets = modules.length === 0 ? [] : ["--target", ...testPrograms(sources, modules)];
   const tell = stepTeller(console.log, { what: "compiling the C++ tests", everyMs: BUILD_LINE_MS });
   for (const argv of [
     ["-S", root, "-B", build, ...ninja, ...options],
@@ -89,7 +89,7 @@ async function compile() {
 /** Builds and runs the C++ tests; counts of cases. A line a program; a failing one's output is shown whole. */
 async function nativeTests() {
   await compile();
-  const only = rooms.length === 0 ? [] : ["-R", testPattern(rooms)];
+  const only = modules.length === 0 ? [] : ["-R", testPattern(modules)];
   const tests = await follow("ctest", ["--test-dir", build, "-V", "-j", jobs, ...only], (line) => {
     const result = programResult(line);
     if (result !== undefined) console.log(result);
@@ -99,8 +99,8 @@ async function nativeTests() {
   if (tests.status !== 0) console.log(text);
   for (const line of skipLines(text)) console.log(line);
   console.log(`native: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
-  if (rooms.length === 0) writeFileSync(counted, JSON.stringify(count));
-  if (rooms.length === 0 && count.failed === 0 && sanitize === SANITIZERS) {
+  if (modules.length === 0) writeFileSync(counted, JSON.stringify(count));
+  if (modules.length === 0 && count.failed === 0 && sanitize === SANITIZERS) {
     const passed = { sources: sourcesHash(root), passed: count.passed, skipped: count.skipped };
     writeFileSync(path.join(root, PASSED), `${JSON.stringify(passed, null, 2)}\n`);
   }

@@ -82,11 +82,11 @@ const WARM_UP_TOKENS = 8;
  * HONE_ERR_USAGE for an unknown shape.
  */
 export async function benchModels(core: Core, options: BenchOptions): Promise<(BenchRow | BenchGap)[]> {
-  const stranger = options.shapes.find((shape) => !Object.hasOwn(BENCH_SHAPES, shape));
-  if (stranger !== undefined) {
+  const unknown = options.shapes.find((shape) => !Object.hasOwn(BENCH_SHAPES, shape));
+  if (unknown !== undefined) {
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `there is no shape ${stranger}; known: ${Object.keys(BENCH_SHAPES).join(", ")}`,
+      `there is no shape ${unknown}; known: ${Object.keys(BENCH_SHAPES).join(", ")}`,
     );
   }
   const { cuda } = core.info();

@@ -61,7 +61,7 @@ const DEMONSTRATIONS = 20_000;
 
 /**
  * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, memory,
- * one real step of the line with a two-layer model of the same architecture, and whether `hone run` would work here.
+ * one real step of the pipeline with a two-layer model of the same architecture, and whether `hone run` would work here.
  * Missing parts (weights, tokenizer, data sets) are replaced and named. Throws what model, data and verifiers throw
  * for the recipe.
  * @param asksJudges whether language models that judge are asked a question

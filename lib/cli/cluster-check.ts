@@ -3,10 +3,10 @@ import { HoneError } from "../errors.ts";
 import {
   jobSetFile,
   mpirunFile,
-  readContract,
+  placeProcesses,
+  readLauncherEnv,
   simulatedNodes,
   slurmFile,
-  worldMap,
 } from "../launch/index.ts";
 import { duration, simulate } from "../simulate/index.ts";
 import { jobOf, needsGpus } from "./launch.ts";
@@ -62,23 +62,31 @@ function rendezvousStage(recipe: Recipe): Stage {
   const roles = expectRoles(recipe);
   const launchers = Object.entries(simulatedNodes(nodes));
   for (const [launcher, environments] of launchers) {
-    const seats = environments.flatMap((environment) => {
-      const contract = readContract(environment);
-      return worldMap(roles, contract.nodes)[contract.nodeRank]!.map((seat) => ({ ...seat, contract }));
+    const placements = environments.flatMap((environment) => {
+      const launcherEnv = readLauncherEnv(environment);
+      return placeProcesses(roles, launcherEnv.nodes)[launcherEnv.nodeRank]!.map((placement) => ({
+        ...placement,
+        launcherEnv,
+      }));
     });
-    const places = new Set(seats.map(({ role, rank }) => `${role} ${rank}`));
-    const devices = new Set(seats.map(({ slot, contract }) => `${contract.nodeRank}/${slot}`));
-    const stores = new Set(seats.map(({ contract }) => JSON.stringify(contract.master)));
+    const places = new Set(placements.map(({ role, rank }) => `${role} ${rank}`));
+    const devices = new Set(placements.map(({ slot, launcherEnv }) => `${launcherEnv.nodeRank}/${slot}`));
+    const stores = new Set(placements.map(({ launcherEnv }) => JSON.stringify(launcherEnv.master)));
     const wanted = processCount(roles);
-    if (places.size === wanted && devices.size === wanted && seats.length === wanted && stores.size === 1)
+    if (
+      places.size === wanted &&
+      devices.size === wanted &&
+      placements.length === wanted &&
+      stores.size === 1
+    )
       continue;
     throw new HoneError(
       "HONE_ERR_INTERNAL",
-      `under ${launcher} ${nodes} agents find ${seats.length} places, ${places.size} of them different, for ${wanted} processes`,
+      `under ${launcher} ${nodes} agents find ${placements.length} places, ${places.size} of them different, for ${wanted} processes`,
     );
   }
-  const each = worldMap(roles, nodes)[0]!;
-  const count = (role: string) => each.filter((seat) => seat.role === role).length;
+  const each = placeProcesses(roles, nodes)[0]!;
+  const count = (role: string) => each.filter((placement) => placement.role === role).length;
   const hosts = roles.verifiers ? ` and ${count("verifier")} verifier hosts` : "";
   const said = `${processCount(roles)} ranks on ${nodes} nodes as ${launchers.map(([name]) => name).join(", ")} would tell them: every place once, one store; node 0 has ${count("trainer")} trainers and ${count("actor")} actors${hosts}`;
   return { name: "rendezvous", ok: true, said };

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import type { DrillReport } from "../fleet/index.ts";
+import type { SelfTestReport } from "../fleet/index.ts";
 import { textTable } from "../report/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { EXIT, interruptSignal } from "./exit.ts";
@@ -23,16 +23,16 @@ const SIZES = [4 * 2 ** 10, 2 ** 20, 16 * 2 ** 20];
 /** This rank's part in the drill, or all ranks as processes of this machine. Resolves with the exit code. */
 export async function doctorCluster(
   flags: ClusterFlags,
-  print: (report: DrillReport) => void,
+  print: (report: SelfTestReport) => void,
 ): Promise<number> {
   const waitMs = seconds("--wait", flags.wait);
   const deadlineMs = seconds("--deadline", flags.deadline);
   if (flags.processes !== undefined) return await startRanks(flags, flags.processes);
-  const { addressTowards, readContract } = await import("../launch/index.ts");
-  const { drillRank } = await import("../fleet/index.ts");
+  const { addressTowards, readLauncherEnv } = await import("../launch/index.ts");
+  const { selfTestRank } = await import("../fleet/index.ts");
   const { Communicator, info } = await import("../native/index.ts");
   const { openStore } = await import("../streams/index.ts");
-  const { rank, worldSize } = readContract(process.env);
+  const { rank, worldSize } = readLauncherEnv(process.env);
   if (worldSize < 2) throw alone();
   const { version, reason } = info().gloo;
   if (version === null)
@@ -40,17 +40,19 @@ export async function doctorCluster(
   const address = flags.store ?? (process.env["HONE_STORE"] || missingStore());
   const towards = /^rediss?:/.test(address) ? await addressTowards(address) : undefined;
   const host = process.env["HONE_HOST"] || towards;
-  const report = await withStore(openStore(address, { run: drillRun(process.env["HONE_RUN_ID"]) }), (store) =>
-    drillRank({
-      store,
-      rank,
-      size: worldSize,
-      host: host ?? hostname(),
-      waitMs,
-      deadlineMs,
-      sizes: SIZES,
-      make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
-    }),
+  const report = await withStore(
+    openStore(address, { run: selfTestRun(process.env["HONE_RUN_ID"]) }),
+    (store) =>
+      selfTestRank({
+        store,
+        rank,
+        size: worldSize,
+        host: host ?? hostname(),
+        waitMs,
+        deadlineMs,
+        sizes: SIZES,
+        make: (options) => new Communicator({ ...options, ...(host !== undefined && { host }) }),
+      }),
   );
   if (rank === 0) print(report);
   return report.drills.every(({ failed }) => failed.length === 0) ? EXIT.done : EXIT.environment;
@@ -77,7 +79,7 @@ async function startRanks(flags: ClusterFlags, number: string): Promise<number> 
     const address = flags.store ?? (process.env["HONE_STORE"] || unixUrl(join(own, "store.sock")));
     const runId = `local-${process.pid}`;
     if (unixPath(address) === undefined) return await ranksEnd(flags, address, runId, Number(number));
-    return await withStore(serveStore(address, { run: drillRun(runId) }), () =>
+    return await withStore(serveStore(address, { run: selfTestRun(runId) }), () =>
       ranksEnd(flags, address, runId, Number(number)),
     );
   } finally {
@@ -101,7 +103,7 @@ async function ranksEnd(
 }
 
 /** Of the store in which the ranks of a launch meet. */
-const drillRun = (runId = "cluster"): string => `doctor-${runId}`;
+const selfTestRun = (runId = "cluster"): string => `doctor-${runId}`;
 
 function startRank(flags: readonly string[], rank: number, size: number, runId: string): ChildProcess {
   const [node, ...main] = honeCommand();
@@ -137,7 +139,7 @@ function missingStore(): never {
 }
 
 /** Who is there, how fast it goes, and what became of the drills. */
-export function drillText({ ranks, timings, drills }: DrillReport, columns: number): string {
+export function selfTestText({ ranks, timings, drills }: SelfTestReport, columns: number): string {
   const failed = drills.filter((drill) => drill.failed.length > 0);
   return [
     ...textTable(
@@ -163,7 +165,7 @@ export function drillText({ ranks, timings, drills }: DrillReport, columns: numb
   ].join("\n");
 }
 
-function timingRow({ call, bytes, seconds: s }: DrillReport["timings"][number]): string[] {
+function timingRow({ call, bytes, seconds: s }: SelfTestReport["timings"][number]): string[] {
   const rate = bytes / s / 1e6;
   const mbps = bytes === 0 ? "-" : rate.toFixed(rate < 100 ? 1 : 0);
   return [call, bytes === 0 ? "-" : bytes.toLocaleString("en-US"), (s * 1000).toFixed(2), mbps];

@@ -47,7 +47,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** Whether another attempt at the same recipe, with this version and on such machines, would end so again. */
-export function isHopeless(error: unknown): boolean {
+export function isNonRetryable(error: unknown): boolean {
   const code = exitCodeOf(error);
   const isUnsupported = HoneError.is(error) && error.code === "HONE_ERR_UNSUPPORTED";
   return code === EXIT.usage || code === EXIT.data || isUnsupported;

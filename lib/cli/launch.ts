@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expectRoles, type Recipe } from "../config/index.ts";
-import { devicesANode, type Job, type JobFile, worldMap } from "../launch/index.ts";
+import { devicesANode, type Job, type JobFile, placeProcesses } from "../launch/index.ts";
 import { writeWhole } from "../metrics/index.ts";
 import { honeCommand } from "./hone-command.ts";
 
@@ -30,13 +30,13 @@ export interface LaunchFlags {
  */
 export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
   const { nodes = recipe.hardware?.nodes ?? 1, grace, restarts, store, hone } = flags;
-  const seats = worldMap(expectRoles(recipe), nodes);
+  const placements = placeProcesses(expectRoles(recipe), nodes);
   const dir = resolve(flags.dir ?? join(flags.runs ?? "runs", recipe.name));
   const settings = flags.set.flatMap((setting) => ["--set", setting]);
   return {
     name: flags.name ?? recipe.name.toLowerCase(),
     nodes,
-    gpusPerNode: needsGpus(recipe) ? devicesANode(seats) : 0,
+    gpusPerNode: needsGpus(recipe) ? devicesANode(placements) : 0,
     hone: hone === undefined ? honeCommand() : hone.split(" "),
     agent: [flags.recipeThere ?? resolve(file), "--dir", dir, ...settings],
     dir,

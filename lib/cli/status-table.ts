@@ -1,4 +1,4 @@
-import type { LineStatus, ProcessStatus, VerifierStatus } from "../metrics/index.ts";
+import type { PipelineStatus, ProcessStatus, VerifierStatus } from "../metrics/index.ts";
 import { clip, flow, processTable } from "../report/index.ts";
 import type { RunStatus } from "../runs/index.ts";
 import { visibleText } from "../visible-text.ts";
@@ -39,7 +39,7 @@ function stageLines({ line }: RunStatus, columns: number): string[] {
   const out = `${credits.total - credits.free} of ${credits.total} credits out`;
   return [
     ...flow([...holds, out], columns),
-    ...takenUpLines(engine.takenUp, columns),
+    ...resumedLines(engine.takenUp, columns),
     ...verifiers
       .filter(({ out, timeouts, crashes }) => out + timeouts + crashes > 0)
       .map((verifier) => clip(verifierLine(verifier, verifierWorkers), columns)),
@@ -48,7 +48,7 @@ function stageLines({ line }: RunStatus, columns: number): string[] {
   ];
 }
 
-function takenUpLines(takenUp: LineStatus["engine"]["takenUp"], columns: number): string[] {
+function resumedLines(takenUp: PipelineStatus["engine"]["takenUp"], columns: number): string[] {
   if (takenUp === undefined || takenUp.rollouts + takenUp.lostTokens === 0) return [];
   const { rollouts, tokens, lostTokens } = takenUp;
   return flow([`${rollouts} rollouts taken up`, `${tokens} tokens kept`, `${lostTokens} lost`], columns);

@@ -1,4 +1,4 @@
-import { livingMembers } from "../fleet/index.ts";
+import { liveMembers } from "../fleet/index.ts";
 import type { ProcessStatus } from "../metrics/index.ts";
 import type { RunStatus } from "../runs/index.ts";
 import { Trust } from "../trust.ts";
@@ -22,7 +22,7 @@ export async function asTheStoreSays(
     return { ...status, processes: rest.map((row) => (isMember(row) ? silent(row, said) : row)) };
   }
   try {
-    const living = await livingMembers({ ...store, ...(address !== undefined && { address }) });
+    const living = await liveMembers({ ...store, ...(address !== undefined && { address }) });
     const names = new Set<string>(living.map(({ place }) => place));
     return { ...status, processes: rest.map((row) => memberRow(row, names)) };
   } catch (error) {

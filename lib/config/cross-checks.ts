@@ -197,8 +197,8 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   {
     paths: ["warmStart.mixture", "domains"],
     rule: ({ warmStart, domains }) => {
-      const stranger = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));
-      return stranger === undefined ? undefined : `names ${stranger}, which is no domain of this recipe`;
+      const unknown = Object.keys(warmStart?.mixture ?? {}).find((d) => !Object.hasOwn(domains, d));
+      return unknown === undefined ? undefined : `names ${unknown}, which is no domain of this recipe`;
     },
   },
   {

@@ -9,7 +9,7 @@ import type {
   ExplainedToken,
 } from "./explanation.ts";
 import type { ObjectiveSettings, SequenceTerms, TokenTerm } from "./objective-terms.ts";
-import { sampledPlaces } from "./recomputed-step.ts";
+import { sampledPositions } from "./recomputed-step.ts";
 
 /** Group, reward, sequence and tokens of an attempt in terms that people read. */
 
@@ -130,7 +130,7 @@ export function explainedToken(
   const behavior = rollout.logprobs[index]!;
   const sampledBy = rollout.versions[index]!;
   const isGiven = rollout.episode?.given[index] === 1;
-  const term = isGiven ? undefined : terms?.tokens[sampledPlaces(rollout).indexOf(index)];
+  const term = isGiven ? undefined : terms?.tokens[sampledPositions(rollout).indexOf(index)];
   return {
     index,
     id,

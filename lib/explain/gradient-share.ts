@@ -1,5 +1,5 @@
 import type { StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
-import { type RecomputedStep, responseOf, sampledPlaces } from "./recomputed-step.ts";
+import { type RecomputedStep, responseOf, sampledPositions } from "./recomputed-step.ts";
 
 /** What a part of the step (g_x) is in the step's gradient g, before its norm is clipped. */
 export interface GradientPart {
@@ -119,7 +119,7 @@ class SlopeGradient {
   #fill(slopes: Float32Array, sequence: number, only?: number): void {
     const { batch, terms } = this.#step;
     const [start] = responseOf(batch, sequence);
-    const places = sampledPlaces(batch.rollouts[sequence]!.rollout);
+    const places = sampledPositions(batch.rollouts[sequence]!.rollout);
     for (const [k, { coefficient }] of terms[sequence]!.tokens.entries())
       if (only === undefined || places[k] === only) slopes[start + places[k]!] = coefficient;
   }

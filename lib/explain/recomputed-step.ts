@@ -53,7 +53,7 @@ export function responseOf({ data, rollouts }: AssembledBatch, sequence: number)
 }
 
 /** Indices of the tokens that the policy chose, which a sequence's terms are of. */
-export function sampledPlaces({ tokens, episode }: Pick<Rollout, "tokens" | "episode">): number[] {
+export function sampledPositions({ tokens, episode }: Pick<Rollout, "tokens" | "episode">): number[] {
   return [...tokens.keys()].filter((t) => episode?.given[t] !== 1);
 }
 
@@ -108,7 +108,7 @@ function expectAgreement(terms: readonly SequenceTerms[], batch: AssembledBatch,
     refuse(`loss: ${report.loss}, by the formulas ${loss}`);
   for (const [i, { tokens }] of terms.entries()) {
     const [start] = responseOf(batch, i);
-    const places = sampledPlaces(batch.rollouts[i]!.rollout);
+    const places = sampledPositions(batch.rollouts[i]!.rollout);
     for (const [k, { ratio, clipped, bounded }] of tokens.entries()) {
       const at = start + places[k]!;
       const there = report.ratios[at]!;

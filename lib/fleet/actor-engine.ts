@@ -5,7 +5,6 @@ import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { Lease, StreamStore } from "../streams/index.ts";
 import { faultText } from "./fault-text.ts";
-import { type Answered, type Handed, HandedOutcomes } from "./handed-outcomes.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
 import {
   decodeRequest,
@@ -15,6 +14,7 @@ import {
   type Outcome,
 } from "./messages.ts";
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
+import { type Answered, OutcomeBatcher, type SettledOutcome } from "./outcome-batcher.ts";
 import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
 
@@ -44,7 +44,7 @@ interface Held extends NotedRequest {
 
 /** The store's side of an actor's engine: requests, what is noted of them, and what came of them. */
 class RequestLeases extends LeasedWork {
-  readonly outcomes = new HandedOutcomes((all) => this.#send(all));
+  readonly outcomes = new OutcomeBatcher((all) => this.#send(all));
   readonly #notes: RolloutNotes;
   readonly #parts: Pick<ActorEngineParts, "member" | "onFailure">;
   readonly #stats: () => EngineStats;
@@ -78,7 +78,7 @@ class RequestLeases extends LeasedWork {
       const asked = decoded(lease);
       this.#attempts = asked?.request.count ?? this.#attempts;
       if (asked === undefined) await this.end(lease, { dead: "it cannot be read" });
-      else read.push({ lease, asked: await this.#notes.takenUp(lease, asked) });
+      else read.push({ lease, asked: await this.#notes.resumed(lease, asked) });
     }
     return read;
   }
@@ -109,7 +109,7 @@ class RequestLeases extends LeasedWork {
   }
 
   /** How the engine is, the last one says. */
-  #send(outcomes: readonly Handed[]): void {
+  #send(outcomes: readonly SettledOutcome[]): void {
     const { member, onFailure } = this.#parts;
     for (const [i, { lease, number, answer }] of outcomes.entries()) {
       const by = i < outcomes.length - 1 ? { member } : { member, stats: this.#stats() };

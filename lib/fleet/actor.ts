@@ -5,10 +5,10 @@ import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { ActorEngine } from "./actor-engine.ts";
 import { faultText } from "./fault-text.ts";
+import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
 import { type Control, decodeControl, encodeAnswer, membersOf, type TransferPlan } from "./messages.ts";
 import { type FleetSettings, REGISTERS, STREAMS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
-import { type MemberParts, SignsOfLife } from "./signs-of-life.ts";
 import type { WeightReceiver } from "./transport.ts";
 
 export interface ActorParts extends MemberParts {
@@ -48,7 +48,7 @@ export async function fleetSettings(store: StreamStore): Promise<FleetSettings> 
 class Actor {
   readonly #parts: ActorParts;
   readonly #settings: FleetSettings;
-  readonly #life: SignsOfLife;
+  readonly #heartbeat: MemberHeartbeat;
   readonly #engines = new Map<string, ActorEngine>();
   /** What actors may sample with, by engine. */
   readonly #current = new Map<string, number>();
@@ -58,7 +58,7 @@ class Actor {
   constructor(parts: ActorParts, settings: FleetSettings) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#life = new SignsOfLife("actor", parts, settings, () => {
+    this.#heartbeat = new MemberHeartbeat("actor", parts, settings, () => {
       return { engines: Object.fromEntries([...this.#engines].map(([name, each]) => [name, each.stats()])) };
     });
     this.#failed.promise.catch(() => {}); // whoever races gets it
@@ -68,13 +68,13 @@ class Actor {
   }
 
   async run(): Promise<void> {
-    await this.#life.begin(this.#fail);
+    await this.#heartbeat.begin(this.#fail);
     this.#parts.onFacts?.(() => this.#facts());
     await Promise.race([this.#obey(), this.#failed.promise]);
   }
 
   async close(): Promise<void> {
-    this.#life.close();
+    this.#heartbeat.close();
     this.#stop.abort();
     await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
     await this.#parts.receiver.close();
@@ -89,7 +89,7 @@ class Actor {
       version: Math.max(0, ...all.map(({ version }) => version)),
       lag: Math.max(0, ...all.map(({ lag }) => lag)),
       tokens: all.reduce((sum, { tokens }) => sum + tokens, 0),
-      restarts: this.#parts.incarnation - 1,
+      restarts: this.#parts.generation - 1,
     };
   }
 
@@ -122,7 +122,7 @@ class Actor {
     if (control.kind === "update") return this.#update(control, engine);
     const { update, version, members } = control;
     this.#current.set(control.engine, version);
-    return engine.commit(update, version, members.includes(this.#life.member), members.length);
+    return engine.commit(update, version, members.includes(this.#heartbeat.member), members.length);
   }
 
   async #open(spec: Control & { readonly kind: "open" }): Promise<void> {
@@ -132,15 +132,15 @@ class Actor {
       store,
       core,
       settings: this.#settings,
-      member: this.#life.member,
+      member: this.#heartbeat.member,
       onFailure: this.#fail,
-      expectAlive: this.#life.expectAlive,
+      expectAlive: this.#heartbeat.expectAlive,
     });
     this.#engines.set(spec.engine, engine);
   }
 
   async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    const { member } = this.#life;
+    const { member } = this.#heartbeat;
     const sends = plan.groups.some(({ sender }) => sender === member);
     if (!sends && !membersOf(plan).includes(member)) return;
     const fault = await (sends ? this.#send(plan, engine) : this.#receive(plan, engine)).then(
@@ -153,12 +153,12 @@ class Actor {
 
   async #receive(plan: TransferPlan, engine: ActorEngine): Promise<void> {
     engine.expect();
-    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#life.member));
+    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#heartbeat.member));
   }
 
   /** Sampling goes on meanwhile: an engine has a copy of its own. One whose place was taken sends nothing. */
   async #send(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    this.#life.expectAlive();
-    await this.#parts.receiver.send(plan, engine.spec, this.#life.member);
+    this.#heartbeat.expectAlive();
+    await this.#parts.receiver.send(plan, engine.spec, this.#heartbeat.member);
   }
 }

@@ -1,9 +1,9 @@
 import type { StreamStore } from "../streams/index.ts";
-import { fullAttendance } from "./attendance.ts";
-import { type Fault, FaultInjector, type Meetable, type Strikes, signalTo } from "./faults.ts";
+import { type Fault, FaultInjector, type Meetable, type SignalSender, signalTo } from "./faults.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Processes } from "./processes.ts";
-import { AskedStrikes } from "./strikes.ts";
+import { awaitReadiness } from "./readiness.ts";
+import { RemoteSignals } from "./remote-signals.ts";
 
 export interface AgentFaultsOptions extends Meetable {
   /** What goes wrong on purpose. Those after a time are counted from when all processes are there. */
@@ -14,7 +14,7 @@ export interface AgentFaultsOptions extends Meetable {
 
 /** With where this process's own verifiers are found, which judge where no hosts do. */
 type Pooled = AgentFaultsOptions & { readonly pool: Pick<Processes, "verifiers"> };
-type Watched = Pick<Fleet, "attendance"> & { readonly updates: Pick<Fleet["updates"], "onPublished"> };
+type Watched = Pick<Fleet, "readyProcesses"> & { readonly updates: Pick<Fleet["updates"], "onPublished"> };
 
 /**
  * Faults of a run of agents, which meet processes wherever those are: agents signal their own, this process its verifiers.
@@ -22,7 +22,7 @@ type Watched = Pick<Fleet, "attendance"> & { readonly updates: Pick<Fleet["updat
  */
 export function beginFaults(options: Pooled, core: Watched, store: StreamStore): AsyncCloser {
   const { faults = [], say = () => {} } = options;
-  const injector = new FaultInjector(faults, strikesOf(options, store));
+  const injector = new FaultInjector(faults, signalSenderOf(options, store));
   const closed = new AbortController();
   core.updates.onPublished = (version) => injector.published(version);
   if (faults.some(({ at }) => "ms" in at))
@@ -42,8 +42,8 @@ interface AsyncCloser {
   close(): Promise<void>;
 }
 
-function strikesOf({ verifiers = 0, pool }: Pooled, store: StreamStore): Strikes {
-  const asked = new AskedStrikes(store);
+function signalSenderOf({ verifiers = 0, pool }: Pooled, store: StreamStore): SignalSender {
+  const asked = new RemoteSignals(store);
   return {
     kill: (role, rank, signal) =>
       role === "verifier" && verifiers === 0
@@ -57,5 +57,5 @@ async function allThere({ actors, trainers, verifiers = 0 }: Meetable, core: Wat
   const places = Object.entries({ actor: actors, trainer: trainers, verifier: verifiers }).flatMap(
     ([role, count]) => Array.from({ length: count }, (_, rank) => `${role}.${rank}`),
   );
-  await fullAttendance(() => core.attendance(), places, Number.POSITIVE_INFINITY);
+  await awaitReadiness(() => core.readyProcesses(), places, Number.POSITIVE_INFINITY);
 }

@@ -4,16 +4,16 @@ import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
 import { type AgentFaultsOptions, beginFaults } from "./agent-faults.ts";
-import { formedRanks } from "./attendance.ts";
 import { expectWithAgents } from "./faults.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
-import type { Way } from "./messages.ts";
+import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import type { Processes } from "./processes.ts";
+import { formedRanks } from "./readiness.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
-import { Rendezvous, sittingRun } from "./rendezvous.ts";
+import { Rendezvous, sessionRun } from "./rendezvous.ts";
 import type { WeightSender } from "./transport.ts";
-import { chooseWay, localTrainers, openSender } from "./ways.ts";
+import { chooseTransport, localTrainers, openSender } from "./transports.ts";
 
 export interface AgentsOptions extends AgentFaultsOptions {
   readonly actors: number;
@@ -31,7 +31,7 @@ export interface AgentsOptions extends AgentFaultsOptions {
   readonly folder: string;
   readonly settings?: Partial<FleetSettings>;
   /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
-  readonly weights?: Way;
+  readonly weights?: TransportKind;
   /** Address of this machine for actors elsewhere, where this process trains. */
   readonly host?: string;
 }
@@ -70,19 +70,19 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
 async function opened(options: PooledOptions, later: (end: () => unknown) => void): Promise<Fleet> {
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());
-  const sitting = await rendezvous.sit();
-  const place = { address: withoutPassword(options.store), run: sittingRun(options.runId, sitting) };
+  const session = await rendezvous.sit();
+  const place = { address: withoutPassword(options.store), run: sessionRun(options.runId, session) };
   const store = await openStore(options.store, place);
   later(() => store.close());
   const fleet = new AgentsFleet({ ...options, place }, store);
   later(() => fleet[Symbol.asyncDispose]());
   await fleet.open();
-  await rendezvous.preside(sitting);
-  const kept = rendezvous.keep(sitting, (error) => fleet.fail(error));
+  await rendezvous.acquireLeadership(session);
+  const kept = rendezvous.keep(session, (error) => fleet.fail(error));
   later(() => kept.close());
   const faults = beginFaults(options, fleet.core, store);
   later(() => faults.close()); // while agents are there to say whom they met
-  void rendezvous.failure(sitting, fleet.closed).then((why) => {
+  void rendezvous.failure(session, fleet.closed).then((why) => {
     if (why !== undefined) fleet.fail(new HoneError("HONE_ERR_STATE", why));
   });
   return fleet.core;
@@ -105,8 +105,8 @@ class AgentsFleet implements AsyncDisposable {
     this.#options = options;
     this.#store = store;
     this.#settings = { ...SETTINGS, ...options.settings };
-    const ways = { store, settings: this.#settings, host: options.host, signal: this.#closed.signal };
-    this.#sender = openSender(ways, options.folder);
+    const transports = { store, settings: this.#settings, host: options.host, signal: this.#closed.signal };
+    this.#sender = openSender(transports, options.folder);
     this.#ranks =
       options.trainers > 0 ? new TrainerRanks(store, join(options.folder, "trainers")) : undefined;
   }
@@ -119,7 +119,7 @@ class AgentsFleet implements AsyncDisposable {
     const { core, folder, host, verifiers = 0, weights: asked, place } = this.#options;
     const store = this.#store;
     const settings = this.#settings;
-    const weights = chooseWay(asked, core.info());
+    const weights = chooseTransport(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
     this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
@@ -151,7 +151,7 @@ class AgentsFleet implements AsyncDisposable {
     const { signal } = this.#closed;
     for (let epoch = 0; !signal.aborted; ) {
       const waiting = { waitMs: 60_000, signal, ...(epoch > 0 && { not: String(epoch) }) };
-      const found = await kv.waitFor(REGISTERS.formation, waiting).catch((error: unknown) => {
+      const found = await kv.waitFor(REGISTERS.epoch, waiting).catch((error: unknown) => {
         if (signal.aborted) return undefined;
         throw error;
       });

@@ -26,7 +26,7 @@ interface RestartFault {
 export type FaultTime = { readonly step: number } | { readonly ms: number };
 
 /** Whoever holds the processes. False: there is none. */
-export interface Strikes {
+export interface SignalSender {
   kill(role: Role, rank: number, signal: NodeJS.Signals): boolean | Promise<boolean>;
   /** Kills the store's server and starts it again after so long. */
   restart(stopMs: number): boolean;
@@ -135,22 +135,22 @@ export class FaultInjector {
   readonly #left: Set<Fault>;
   readonly #underWay = new Set<Promise<void>>();
   readonly #missed: Fault[] = [];
-  readonly #processes: Strikes;
+  readonly #processes: SignalSender;
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(faults: readonly Fault[], processes: Strikes) {
+  constructor(faults: readonly Fault[], processes: SignalSender) {
     this.#left = new Set(faults);
     this.#processes = processes;
   }
 
   /** Starts the clock. */
   begin(): void {
-    for (const fault of this.#left) if ("ms" in fault.at) this.#later(fault.at.ms, () => this.#strike(fault));
+    for (const fault of this.#left) if ("ms" in fault.at) this.#later(fault.at.ms, () => this.#inject(fault));
   }
 
   /** Weights of this version are with the actors. */
   published(version: number): void {
-    for (const fault of this.#left) if ("step" in fault.at && fault.at.step <= version) this.#strike(fault);
+    for (const fault of this.#left) if ("step" in fault.at && fault.at.step <= version) this.#inject(fault);
   }
 
   /** In words, those that met nobody so far, and why. */
@@ -168,7 +168,7 @@ export class FaultInjector {
     await Promise.all(this.#underWay);
   }
 
-  #strike(fault: Fault): void {
+  #inject(fault: Fault): void {
     this.#left.delete(fault);
     const met = (hit: boolean) => {
       if (hit) this.struck += 1;

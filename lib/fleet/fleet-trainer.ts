@@ -9,7 +9,7 @@ import type {
   TrainingBatch,
 } from "../native/face.ts";
 import { FleetEngine } from "./fleet-engine.ts";
-import type { TransferPlan, Way } from "./messages.ts";
+import type { TransferPlan, TransportKind } from "./messages.ts";
 import type { Located } from "./transfer-groups.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
@@ -26,13 +26,13 @@ export interface SendingTrainer {
  * missed the last weights get them.
  */
 export class FleetTrainer implements TrainerFace, WeightSource {
-  readonly way: Way;
+  readonly way: TransportKind;
   readonly #inner: TrainerFace;
   readonly #sending: SendingTrainer;
   readonly #updates: Updates;
   #state = 0;
 
-  constructor(sending: SendingTrainer, updates: Updates, way: Way) {
+  constructor(sending: SendingTrainer, updates: Updates, way: TransportKind) {
     this.way = way;
     this.#inner = sending.trainer;
     this.#sending = sending;

@@ -10,15 +10,15 @@ import type {
 import type { Core, CoreProcesses } from "../orchestration/index.ts";
 import type { JobPlace } from "../rewards/index.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { type Attendant, attendance } from "./attendance.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
 import { HostedVerifiers } from "./hosted-verifiers.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import { ProcessBoard } from "./process-board.ts";
+import { ProcessList } from "./process-list.ts";
+import { type ReadyProcess, readyProcesses } from "./readiness.ts";
 import { Roster } from "./roster.ts";
+import type { ChosenTransport } from "./transports.ts";
 import { Updates } from "./updates.ts";
-import type { ChosenWay } from "./ways.ts";
 
 export interface FleetOptions {
   readonly store: StreamStore;
@@ -28,7 +28,7 @@ export interface FleetOptions {
   /** Hosts of verifiers that there are to be. Default 0: the coordinator's own pool judges. */
   readonly verifiers?: number;
   /** How weights travel where they can; adapters, and what lies on a GPU, always go through folders, as by default all do. */
-  readonly weights?: ChosenWay;
+  readonly weights?: ChosenTransport;
   readonly settings?: Partial<FleetSettings>;
   /** Where others find the store, for whoever watches the run. */
   readonly place?: NonNullable<CoreProcesses["store"]>;
@@ -38,7 +38,7 @@ export interface FleetOptions {
 export class Fleet implements Core, AsyncDisposable {
   readonly roster: Roster;
   readonly updates: Updates;
-  readonly board: ProcessBoard;
+  readonly board: ProcessList;
   readonly #options: FleetOptions;
   readonly #settings: FleetSettings;
   readonly #engines = new Set<FleetEngine>();
@@ -51,7 +51,7 @@ export class Fleet implements Core, AsyncDisposable {
     this.#settings = settings;
     this.roster = new Roster(options.store, settings);
     this.updates = new Updates(options.store, this.roster, settings);
-    this.board = new ProcessBoard(this.roster, this.updates);
+    this.board = new ProcessList(this.roster, this.updates);
     const { store, verifiers: hosts = 0 } = options;
     if (hosts > 0) this.#judges = new HostedVerifiers({ store, roster: this.roster, settings, hosts });
   }
@@ -89,9 +89,9 @@ export class Fleet implements Core, AsyncDisposable {
   }
 
   /** Who has a place now, and says so. Rejects with what ended the fleet. */
-  async attendance(): Promise<Attendant[]> {
+  async readyProcesses(): Promise<ReadyProcess[]> {
     if (this.#failure !== undefined) throw this.#failure;
-    return await attendance(this.#options.store, this.roster);
+    return await readyProcesses(this.#options.store, this.roster);
   }
 
   async lookForMetrics(): Promise<void> {

@@ -1,17 +1,17 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
 export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
-export { type Attendant, fullAttendance } from "./attendance.ts";
-export { type DrillOptions, type DrillReport, drillRank } from "./cluster-drill.ts";
+export { type SelfTestOptions, type SelfTestReport, selfTestRank } from "./cluster-self-test.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
 export { expectWithAgents, readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
-export { livingMembers } from "./living.ts";
+export { liveMembers } from "./live-members.ts";
 export { type FleetSettings, type Role, SETTINGS } from "./names.ts";
 export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
-export { joiningRanks } from "./places.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
-export { Rendezvous, sittingRun } from "./rendezvous.ts";
+export { awaitReadiness, type ReadyProcess } from "./readiness.ts";
+export { Rendezvous, sessionRun } from "./rendezvous.ts";
+export { joiningRanks } from "./replicas.ts";
 export { type MetricsPlace, usableMetricsPlace } from "./role-metrics.ts";
 export type * from "./transport.ts";

@@ -45,7 +45,7 @@ export interface EngineSpec {
 }
 
 /** How weights travel: as files that all processes see, or over connections of sender and members. */
-export type Way = "folder" | "communicator";
+export type TransportKind = "folder" | "communicator";
 
 /** Members of an update that get it from one sender. */
 export interface TransferGroup {
@@ -62,7 +62,7 @@ export interface TransferPlan {
   readonly update: number;
   readonly engine: string;
   readonly version: number;
-  readonly way: Way;
+  readonly way: TransportKind;
   readonly groups: readonly TransferGroup[];
 }
 

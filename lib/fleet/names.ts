@@ -15,9 +15,9 @@ export const STREAMS = {
   /** What verifiers are asked, and how it ended (job-messages.ts). */
   jobs: "jobs",
   jobEnds: "jobs/ends",
-  /** Signals that the coordinator asks agents for, on purpose (strikes.ts). */
-  strikes: "strikes",
-  /** Of one formation of the trainer's ranks; a later one has a later epoch. */
+  /** Signals that the coordinator asks agents for, on purpose (remote-signals.ts). */
+  signals: "signals",
+  /** Of one epoch of the trainer's ranks; a later one has a later epoch. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,
 } as const;
@@ -27,7 +27,7 @@ export const ACTORS = "actors";
 /** The group of readers that all verifier hosts are. */
 export const VERIFIER_HOSTS = "verifiers";
 
-/** A process that has its place to itself: "actor.1". Trainers' ranks are of one formation instead. */
+/** A process that has its place to itself: "actor.1". Trainers' ranks are of one epoch instead. */
 export type PlaceName = `${Exclude<Role, "trainer">}.${number}`;
 
 export const REGISTERS = {
@@ -35,20 +35,20 @@ export const REGISTERS = {
   /** For weights on their way between processes of one machine. */
   folder: "fleet/folder",
   /** Which process is in a place by now; one that is an earlier one may not write any more. */
-  incarnation: (place: PlaceName) => `fleet/incarnation/${place}`,
+  generation: (place: PlaceName) => `fleet/generation/${place}`,
   /** How many of a role have joined, beyond those that the run began with. */
   joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
-  formation: "fleet/formation",
-  /** What has become of one of STREAMS.strikes. */
-  strike: (key: string) => `fleet/strike/${key}`,
-  /** What ranks of one formation need to reach each other, and one of them another. */
+  epoch: "fleet/epoch",
+  /** What has become of one of STREAMS.signals. */
+  signal: (key: string) => `fleet/signal/${key}`,
+  /** What ranks of one epoch need to reach each other, and one of them another. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
   /** What members of one transfer group of weights need to reach each other. */
   transfer: (group: number) => `fleet/transfer/${group}/`,
   /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
-  pulses: "fleet/pulses/",
-  pulse: (rank: number) => `fleet/pulses/${rank}`,
+  heartbeats: "fleet/heartbeats/",
+  heartbeat: (rank: number) => `fleet/heartbeats/${rank}`,
   /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
   allMetrics: "fleet/metrics/",
   metrics: (name: string) => `fleet/metrics/${name}`,
@@ -59,11 +59,11 @@ export const REGISTERS = {
   word: (place: PlaceName) => `fleet/words/${place}`,
 } as const;
 
-/** Of a trainer's rank in one formation; where the coordinator trains, rank 0 of epoch 0. */
+/** Of a trainer's rank in one epoch; where the coordinator trains, rank 0 of epoch 0. */
 export const rankName = (rank: number, epoch: number): string => `trainer.${rank}#${epoch}`;
 
 /** "actor.1#2": the second process that was actor 1. */
-export const memberName = (place: PlaceName, incarnation: number): string => `${place}#${incarnation}`;
+export const memberName = (place: PlaceName, generation: number): string => `${place}#${generation}`;
 
 /** Processes that were a member's place before it. */
 export const predecessors = (member: string): number => Number(member.slice(member.indexOf("#") + 1)) - 1;

@@ -1,11 +1,11 @@
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
+import { deliverSignals } from "./remote-signals.ts";
+import { endSilent, nextGeneration } from "./replicas.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { type MemberStatus, Roster } from "./roster.ts";
-import { doStrikes } from "./strikes.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
@@ -20,7 +20,7 @@ export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "thre
 
 /**
  * The processes of one node in a run whose coordinator is elsewhere: started, and started again when they end or fall silent.
- * Ranks of the trainer are of one formation over all nodes, whose number is a register: whoever sees one of them end counts
+ * Ranks of the trainer are of one epoch over all nodes, whose number is a register: whoever sees one of them end counts
  * it up, and every node starts its own again.
  */
 export class NodeRoles implements AsyncDisposable {
@@ -41,8 +41,8 @@ export class NodeRoles implements AsyncDisposable {
       ...supervised,
       onVacant: (places, last) =>
         places[0]!.role === "trainer"
-          ? this.#formation(places)
-          : nextIncarnation(store, `${places[0]!.role}.${places[0]!.rank}`, last),
+          ? this.#nextEpoch(places)
+          : nextGeneration(store, `${places[0]!.role}.${places[0]!.rank}`, last),
       onFailure,
     });
   }
@@ -89,16 +89,16 @@ export class NodeRoles implements AsyncDisposable {
     if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
     const own = new Set(places.map(({ role, rank }) => `${role}.${rank}`));
     const kill = this.#supervisor.kill.bind(this.#supervisor);
-    doStrikes(this.#store, own, kill, this.#closed.signal).catch(this.#options.onFailure);
+    deliverSignals(this.#store, own, kill, this.#closed.signal).catch(this.#options.onFailure);
   }
 
   /** Of this node: its oldest weights, and all that its actors sample. */
   #facts(): RoleFacts {
     const { statuses } = this.#supervisor;
     const here = new Set(statuses.map(({ role, rank }) => `${role}.${rank}`));
-    const living = this.#roster?.living ?? [];
-    const own = living.filter(({ index }) => here.has(`actor.${index}`)).map(workOf);
-    const newest = Math.max(0, ...living.map((actor) => workOf(actor).version));
+    const alive = this.#roster?.alive ?? [];
+    const own = alive.filter(({ index }) => here.has(`actor.${index}`)).map(workOf);
+    const newest = Math.max(0, ...alive.map((actor) => workOf(actor).version));
     const version = own.length === 0 ? 0 : Math.min(...own.map((work) => work.version));
     return {
       version,
@@ -108,14 +108,14 @@ export class NodeRoles implements AsyncDisposable {
     };
   }
 
-  /** A formation that nobody of this node was in yet: another node's, or the next. */
-  async #formation(places: readonly Place[]): Promise<number> {
+  /** A epoch that nobody of this node was in yet: another node's, or the next. */
+  async #nextEpoch(places: readonly Place[]): Promise<number> {
     const { kv } = this.#store;
     for (;;) {
-      const before = await kv.get(REGISTERS.formation);
+      const before = await kv.get(REGISTERS.epoch);
       const next = Number(before ?? 0) + 1;
       if (Number(before ?? 0) > this.#epoch) this.#epoch = next - 1;
-      else if (await kv.cas(REGISTERS.formation, before ?? null, String(next))) this.#epoch = next;
+      else if (await kv.cas(REGISTERS.epoch, before ?? null, String(next))) this.#epoch = next;
       else continue;
       this.#watch!.form(this.#epoch, places[0]!.worldSize);
       return this.#epoch;
@@ -128,7 +128,7 @@ export class NodeRoles implements AsyncDisposable {
     while (!signal.aborted) {
       const not = String(this.#epoch);
       const found = await this.#store.kv
-        .waitFor(REGISTERS.formation, { waitMs: 1_000, not, signal })
+        .waitFor(REGISTERS.epoch, { waitMs: 1_000, not, signal })
         .catch((error: unknown) => {
           if (signal.aborted) return undefined;
           throw error;

@@ -15,16 +15,16 @@ import {
 import { gpuVariables } from "./environment.ts";
 import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
-import type { Way } from "./messages.ts";
+import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { OWN_SERVER, OWN_SOCKET, type OwnFolder, openOwnFolder } from "./own-folder.ts";
 import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
-import { endSilent, nextIncarnation } from "./places.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
+import { endSilent, nextGeneration } from "./replicas.ts";
 import { type LastEnd, type Place, Supervisor } from "./supervisor.ts";
 import type { WeightSender } from "./transport.ts";
-import { type ChosenWay, chooseWay, localTrainers, openSender } from "./ways.ts";
+import { type ChosenTransport, chooseTransport, localTrainers, openSender } from "./transports.ts";
 
 export interface ProcessesOptions {
   readonly actors: number;
@@ -46,7 +46,7 @@ export interface ProcessesOptions {
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
   /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
-  readonly weights?: Way;
+  readonly weights?: TransportKind;
   /** What goes wrong on purpose. */
   readonly faults?: readonly Fault[];
   /** Gets a line for each restart of the run's own Redis server; at the end, for faults that met no process and for what could not be cleared away. */
@@ -69,7 +69,7 @@ export interface Processes extends AsyncDisposable {
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
   expectShared(options.store);
-  const weights = chooseWay(options.weights, options.core.info());
+  const weights = chooseTransport(options.weights, options.core.info());
   const settings = { ...SETTINGS, ...options.settings };
   const own = await openOwnFolder();
   const processes = new OwnProcesses({ ...options, settings, weights }, await openPlace(options, own));
@@ -138,7 +138,7 @@ async function forget({ store, url, runId }: Whereabouts, say: (line: string) =>
 
 interface OwnOptions extends Omit<ProcessesOptions, "weights"> {
   readonly settings: FleetSettings;
-  readonly weights: ChosenWay;
+  readonly weights: ChosenTransport;
 }
 
 class OwnProcesses implements Processes {
@@ -160,8 +160,8 @@ class OwnProcesses implements Processes {
     const { actors, trainers, gpus, settings } = options;
     this.#options = options;
     this.#at = at;
-    const ways = { store: at.store, settings, host: undefined, signal: this.#closed.signal };
-    this.#sender = openSender(ways, join(at.own.path, "weights"));
+    const transports = { store: at.store, settings, host: undefined, signal: this.#closed.signal };
+    this.#sender = openSender(transports, join(at.own.path, "weights"));
     this.#ranks = trainers > 0 ? new TrainerRanks(at.store, join(at.own.path, "trainers")) : undefined;
     this.#supervisor = new Supervisor({
       logs: at.own.path,
@@ -266,11 +266,11 @@ class OwnProcesses implements Processes {
   async #begin(places: readonly Place[], last?: LastEnd): Promise<number> {
     const { role, rank } = places[0]!;
     const { store } = this.#at;
-    if (role !== "trainer") return nextIncarnation(store, `${role}.${rank}`, last);
+    if (role !== "trainer") return nextGeneration(store, `${role}.${rank}`, last);
     const { kv } = store;
-    const before = await kv.get(REGISTERS.formation);
+    const before = await kv.get(REGISTERS.epoch);
     const epoch = Number(before ?? 0) + 1;
-    if (!(await kv.cas(REGISTERS.formation, before ?? null, String(epoch))))
+    if (!(await kv.cas(REGISTERS.epoch, before ?? null, String(epoch))))
       throw new HoneError("HONE_ERR_STATE", `the trainer's ranks: somebody else has formed epoch ${epoch}`);
     await this.#form(epoch, places.length);
     return epoch;

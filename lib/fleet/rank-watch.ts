@@ -1,6 +1,6 @@
 import type { StreamStore } from "../streams/index.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import type { RankWord } from "./rank-pulse.ts";
+import type { RankStatus } from "./rank-heartbeat.ts";
 
 /** Of a processor, over all ranks together: below it they do nothing but wait. */
 const LEAST_WORK = 0.1;
@@ -8,12 +8,12 @@ const LEAST_WORK = 0.1;
 const WINDOWS = 10;
 
 interface Heard {
-  readonly word: RankWord | undefined;
+  readonly word: RankStatus | undefined;
   readonly at: number;
 }
 
 /**
- * The coordinator's eye on the trainer's ranks of one formation. A rank that says nothing for long is lost: stopped, or
+ * The coordinator's eye on the trainer's ranks of one epoch. A rank that says nothing for long is lost: stopped, or
  * without a machine. Ranks that say something, are in a call, and neither finish it nor use a processor, hang.
  */
 export class RankWatch {
@@ -26,7 +26,7 @@ export class RankWatch {
   #progress = { at: 0, done: 0 };
   #window = { at: 0, cpuSeconds: 0 };
 
-  /** @param onLost told once a formation, of the rank to end */
+  /** @param onLost told once an epoch, of the rank to end */
   constructor(
     store: StreamStore,
     settings: FleetSettings,
@@ -39,7 +39,7 @@ export class RankWatch {
     this.#now = now;
   }
 
-  /** Ranks of this formation are being started. */
+  /** Ranks of this epoch are being started. */
   form(epoch: number, size: number): void {
     const at = this.#now();
     this.#epoch = epoch;
@@ -50,16 +50,16 @@ export class RankWatch {
 
   async look(): Promise<void> {
     const epoch = this.#epoch;
-    const pulses = await this.#store.kv.list(REGISTERS.pulses);
+    const heartbeats = await this.#store.kv.list(REGISTERS.heartbeats);
     if (epoch !== this.#epoch) return;
-    for (const text of pulses.values()) this.#hear(JSON.parse(text) as RankWord);
+    for (const text of heartbeats.values()) this.#hear(JSON.parse(text) as RankStatus);
     const lost = this.#silent() ?? this.#stalled();
     if (lost === undefined) return;
     this.#heard = []; // once
     this.#onLost(lost.rank, lost.why);
   }
 
-  #hear(word: RankWord): void {
+  #hear(word: RankStatus): void {
     const heard = this.#heard[word.rank];
     if (heard === undefined || word.epoch !== this.#epoch || heard.word?.beat === word.beat) return;
     this.#heard[word.rank] = { word, at: this.#now() };
@@ -87,7 +87,7 @@ export class RankWatch {
   }
 
   /** Whether the window that ends now, if one does, saw work. */
-  #works(words: readonly RankWord[]): boolean {
+  #works(words: readonly RankStatus[]): boolean {
     const now = this.#now();
     const ms = now - this.#window.at;
     if (ms < this.#settings.stallMs / WINDOWS) return false;

@@ -18,7 +18,7 @@ import { faultOf } from "./fault-text.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
 import { follow } from "./follow.ts";
 import { REGISTERS, rankName, STREAMS } from "./names.ts";
-import type { RankWord } from "./rank-pulse.ts";
+import type { RankStatus } from "./rank-heartbeat.ts";
 import type { Located } from "./transfer-groups.ts";
 
 interface Answered {
@@ -75,11 +75,11 @@ export class TrainerRanks {
     };
   }
 
-  /** Ranks of this formation that have said where they are; the first one at least. */
+  /** Ranks of this epoch that have said where they are; the first one at least. */
   async #senders(): Promise<readonly Located[]> {
     const { epoch } = this.#log;
-    const words = [...(await this.#store.kv.list(REGISTERS.pulses)).values()]
-      .map((text) => JSON.parse(text) as RankWord)
+    const words = [...(await this.#store.kv.list(REGISTERS.heartbeats)).values()]
+      .map((text) => JSON.parse(text) as RankStatus)
       .filter((word) => word.epoch === epoch)
       .sort((a, b) => a.rank - b.rank)
       .map(({ rank, host }) => ({ name: rankName(rank, epoch), host }));

@@ -8,24 +8,24 @@ const ALIVE_MS = 10_000;
 const BEAT_MS = 1_000;
 
 const REGISTERS = {
-  /** Number of the last sitting. */
-  sitting: "cluster/sitting",
-  /** A lease: the number of the sitting whose coordinator lives. */
+  /** Number of the last session. */
+  session: "cluster/sitting",
+  /** A lease: the number of the session whose coordinator lives. */
   coordinator: "cluster/coordinator",
-  /** How a sitting ended, as the exit code for every agent. */
-  end: (sitting: number) => `cluster/end/${sitting}`,
+  /** How a session ended, as the exit code for every agent. */
+  end: (session: number) => `cluster/end/${session}`,
   /** How a launch ended: its coordinator, after which it has no other. */
   launch: (launch: string) => `cluster/launch/${launch}`,
   /** A lease: the agent of a node. */
   node: (node: number) => `cluster/node/${node}`,
-  /** What the agents of a sitting go by. */
-  recipe: (sitting: number) => `cluster/recipe/${sitting}`,
+  /** What the agents of a session go by. */
+  recipe: (session: number) => `cluster/recipe/${session}`,
   /** Why a node cannot keep its places. */
-  failure: (sitting: number) => `cluster/failure/${sitting}`,
+  failure: (session: number) => `cluster/failure/${session}`,
 } as const;
 
-/** Store of a sitting: each begins with an empty one, whatever the last one left behind. */
-export const sittingRun = (runId: string, sitting: number): string => `${runId}.${sitting}`;
+/** Store of a session: each begins with an empty one, whatever the last one left behind. */
+export const sessionRun = (runId: string, session: number): string => `${runId}.${session}`;
 
 /**
  * Where the coordinator and the agents of a run find each other: registers of a server that is there longer than any of
@@ -59,19 +59,19 @@ export class Rendezvous implements AsyncDisposable {
   async sit(): Promise<number> {
     const { kv } = this.#store;
     for (;;) {
-      const before = await kv.get(REGISTERS.sitting);
-      const sitting = Number(before ?? 0) + 1;
-      if (await kv.cas(REGISTERS.sitting, before ?? null, String(sitting))) return sitting;
+      const before = await kv.get(REGISTERS.session);
+      const session = Number(before ?? 0) + 1;
+      if (await kv.cas(REGISTERS.session, before ?? null, String(session))) return session;
     }
   }
 
   /**
-   * Makes the sitting's coordinator the only one, whom agents follow from here on. Waits until the last one's lease has run
+   * Makes the session's coordinator the only one, whom agents follow from here on. Waits until the last one's lease has run
    * out; throws HONE_ERR_STATE where that one lives.
    */
-  async preside(sitting: number): Promise<void> {
+  async acquireLeadership(session: number): Promise<void> {
     const deadline = performance.now() + 2 * this.#aliveMs;
-    while (!(await this.#store.kv.setLease(REGISTERS.coordinator, String(sitting), this.#aliveMs))) {
+    while (!(await this.#store.kv.setLease(REGISTERS.coordinator, String(session), this.#aliveMs))) {
       if (performance.now() > deadline)
         throw new HoneError("HONE_ERR_STATE", `another coordinator of ${this.runId} is alive`, {
           hint: "A run has one: end the other, or give this one another HONE_RUN_ID.",
@@ -81,16 +81,16 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /** Signs of life until `close` is called. `onLost`: for too long none came through, and another may have begun. */
-  keep(sitting: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
+  keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
     const { kv } = this.#store;
     const beat = async () => {
-      if (await kv.setLease(REGISTERS.coordinator, String(sitting), this.#aliveMs)) return;
+      if (await kv.setLease(REGISTERS.coordinator, String(session), this.#aliveMs)) return;
       onLost(
-        new HoneError("HONE_ERR_STATE", `sitting ${sitting} of ${this.runId} has another coordinator now`),
+        new HoneError("HONE_ERR_STATE", `session ${session} of ${this.runId} has another coordinator now`),
       );
     };
     const timer = setInterval(() => void beat().catch(onLost), BEAT_MS);
-    return { close: () => giveBack(kv, timer, REGISTERS.coordinator, String(sitting)) };
+    return { close: () => giveBack(kv, timer, REGISTERS.coordinator, String(session)) };
   }
 
   /** Its node's only agent until `close`; waits for a dead one's lease, throws HONE_ERR_STATE where another lives. */
@@ -99,21 +99,21 @@ export class Rendezvous implements AsyncDisposable {
     const take = () => kv.setLease(key, me, this.#aliveMs);
     const deadline = performance.now() + 2 * this.#aliveMs;
     while (!(await take())) {
-      if (performance.now() > deadline) throw livingAgent(node, this.runId);
+      if (performance.now() > deadline) throw liveAgent(node, this.runId);
       await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
     }
     const timer = setInterval(() => void take().catch(() => {}), BEAT_MS); // a server that is gone is said by its roles
     return { close: () => giveBack(kv, timer, key, me) };
   }
 
-  /** What the first agent of the sitting goes by, which is `own` where nobody came before. @param own none: it only asks */
-  async recipe(sitting: number, own: string | undefined): Promise<string | undefined> {
+  /** What the first agent of the session goes by, which is `own` where nobody came before. @param own none: it only asks */
+  async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
-    if (own !== undefined) await kv.cas(REGISTERS.recipe(sitting), null, own);
-    return await kv.get(REGISTERS.recipe(sitting));
+    if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
+    return await kv.get(REGISTERS.recipe(session));
   }
 
-  /** The first living coordinator's sitting after `after`; undefined if there was none in time. */
+  /** The first live coordinator's session after `after`; undefined if there was none in time. */
   async next(after: number, waitMs: number, signal: AbortSignal): Promise<number | undefined> {
     const not = String(after);
     const found = await this.#store.kv
@@ -126,28 +126,28 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the coordinator of the sitting is gone; with the code it left behind, if it did. Its agent says that when
+   * Resolves when the coordinator of the session is gone; with the code it left behind, if it did. Its agent says that when
    * the process has ended, which may take its time: whoever gave up before would wait for another coordinator in vain.
    */
-  async over(sitting: number): Promise<number | undefined> {
+  async over(session: number): Promise<number | undefined> {
     const { kv } = this.#store;
-    const end = REGISTERS.end(sitting);
+    const end = REGISTERS.end(session);
     let goneMs = Number.POSITIVE_INFINITY;
     for (;;) {
       const nowMs = performance.now();
-      const [living, code] = [await kv.get(REGISTERS.coordinator), await kv.get(end)];
+      const [holder, code] = [await kv.get(REGISTERS.coordinator), await kv.get(end)];
       if (code !== undefined) return Number(code);
-      const another = living !== undefined && living !== String(sitting);
+      const another = holder !== undefined && holder !== String(session);
       if (another || nowMs - goneMs > this.#aliveMs) return undefined;
-      goneMs = living === undefined ? Math.min(goneMs, nowMs) : Number.POSITIVE_INFINITY;
+      goneMs = holder === undefined ? Math.min(goneMs, nowMs) : Number.POSITIVE_INFINITY;
       await kv.waitFor(end, { waitMs: BEAT_MS / 2 });
     }
   }
 
-  /** Says how a sitting ended, by default the last one, for the agents of other nodes. Whoever says it first is right. */
-  async end(code: number, sitting?: number): Promise<void> {
+  /** Says how a session ended, by default the last one, for the agents of other nodes. Whoever says it first is right. */
+  async end(code: number, session?: number): Promise<void> {
     const { kv } = this.#store;
-    const ended = sitting ?? (await kv.get(REGISTERS.sitting));
+    const ended = session ?? (await kv.get(REGISTERS.session));
     if (ended !== undefined) await kv.cas(REGISTERS.end(Number(ended)), null, String(code));
   }
 
@@ -168,13 +168,13 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /** A node cannot keep its places: the coordinator is told why, once. */
-  async fail(sitting: number, message: string): Promise<void> {
-    await this.#store.kv.cas(REGISTERS.failure(sitting), null, message);
+  async fail(session: number, message: string): Promise<void> {
+    await this.#store.kv.cas(REGISTERS.failure(session), null, message);
   }
 
   /** Why a node has given up, when one has; undefined when `signal` aborts. */
-  failure(sitting: number, signal: AbortSignal): Promise<string | undefined> {
-    return firstOf(this.#store.kv, REGISTERS.failure(sitting), signal);
+  failure(session: number, signal: AbortSignal): Promise<string | undefined> {
+    return firstOf(this.#store.kv, REGISTERS.failure(session), signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -201,7 +201,7 @@ async function giveBack(kv: KeyValues, timer: NodeJS.Timeout, key: string, value
   await kv.delete(key, value).catch(() => {}); // it runs out by itself
 }
 
-const livingAgent = (node: number, runId: string): HoneError =>
+const liveAgent = (node: number, runId: string): HoneError =>
   new HoneError("HONE_ERR_STATE", `another agent of node ${node} of ${runId} is alive`, {
     hint: "A node has one: end the other, or give this one another node's number, or another HONE_RUN_ID.",
   });

@@ -9,8 +9,8 @@ import { type FleetSettings, REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { runTrainer } from "./trainer-role.ts";
+import { openReceiver, openSender } from "./transports.ts";
 import { runVerifierHost } from "./verifier-host.ts";
-import { openReceiver, openSender } from "./ways.ts";
 
 /** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
 export async function runRole(
@@ -24,7 +24,7 @@ export async function runRole(
   } catch (error) {
     const { code = "HONE_ERR_INTERNAL", message, hint } = error as Partial<HoneError> & Error;
     say(`${code}  ${message}${hint === undefined ? "" : `\n  hint: ${hint}`}`);
-    return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
+    return isNonRetryable(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
 
@@ -35,10 +35,7 @@ async function work(
 ): Promise<void> {
   const { role, rank, runId, epoch } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
-  store.fence(
-    role === "trainer" ? REGISTERS.formation : REGISTERS.incarnation(`${role}.${rank}`),
-    String(epoch),
-  );
+  store.fence(role === "trainer" ? REGISTERS.epoch : REGISTERS.generation(`${role}.${rank}`), String(epoch));
   const settings = await fleetSettings(store);
   using metrics = new OptionalMetrics(environment, { store, beatMs: settings.beatMs, say });
   await WORK[role](environment, { store, settings, signal, onFacts: metrics.show });
@@ -72,14 +69,14 @@ async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts):
   const { store, settings, signal, onFacts } = parts;
   const receiver = openReceiver({ store, settings, host, signal }, core);
   const at = host === undefined ? {} : { host };
-  await runActor({ store, core, receiver, index: rank, incarnation: epoch, ...at, onFacts, signal });
+  await runActor({ store, core, receiver, index: rank, generation: epoch, ...at, onFacts, signal });
 }
 
 /** Never loads the addon, and needs no GPU. */
 async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, signal, onFacts } = parts;
   const at = host === undefined ? {} : { host };
-  await runVerifierHost({ store, index: rank, incarnation: epoch, ...at, onFacts, signal });
+  await runVerifierHost({ store, index: rank, generation: epoch, ...at, onFacts, signal });
 }
 
 const WORK = { actor: sample, trainer: train, verifier: judge } as const;
@@ -107,7 +104,7 @@ class OptionalMetrics implements Disposable {
 }
 
 /** Another process on this machine would meet the same. */
-function isHopeless(error: unknown): boolean {
+function isNonRetryable(error: unknown): boolean {
   if (!HoneError.is(error)) return false;
   return ["HONE_ERR_NATIVE_LOAD", "HONE_ERR_USAGE", "HONE_ERR_CONFIG"].includes(error.code);
 }

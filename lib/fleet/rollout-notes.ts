@@ -59,7 +59,7 @@ export class RolloutNotes {
   }
 
   /** The request with all that holders before this one noted: nothing of theirs can come later. */
-  async takenUp(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
+  async resumed(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
     const { number, request } = asked;
     if (!lease.isAgain || request.recordEveryTokens === undefined) return asked;
     await this.#look();

@@ -58,7 +58,7 @@ export class Roster {
   readonly #listeners = new Set<() => void>();
   /** The last words of everybody who ever said any: what a dead one did still counts. */
   readonly #heard = new Map<string, Map<string, EngineStats>>();
-  #living = new Map<string, MemberStatus>();
+  #alive = new Map<string, MemberStatus>();
   readonly #seen = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -69,7 +69,7 @@ export class Roster {
   }
 
   /** Actors, in the order of their names. */
-  get living(): readonly MemberStatus[] {
+  get alive(): readonly MemberStatus[] {
     return this.#of("actor.");
   }
 
@@ -79,12 +79,12 @@ export class Roster {
   }
 
   #of(role: string): MemberStatus[] {
-    const all = [...this.#living.values()].filter(({ place }) => place.startsWith(role));
+    const all = [...this.#alive.values()].filter(({ place }) => place.startsWith(role));
     return all.sort((a, b) => a.index - b.index);
   }
 
   isAlive(member: string): boolean {
-    return this.#living.has(member);
+    return this.#alive.has(member);
   }
 
   /** Whether it was alive once and is no more. */
@@ -120,7 +120,7 @@ export class Roster {
       found.set(member, { place, index: Number(place.split(".")[1]), ...word });
       for (const [engine, stats] of Object.entries(word.engines)) this.heard(member, engine, stats);
     }
-    this.#living = found;
+    this.#alive = found;
     for (const member of found.keys()) this.#seen.add(member);
     for (const listener of this.#listeners) listener();
   }
@@ -139,7 +139,7 @@ export class Roster {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Of an engine over all actors: what they did, those that are gone included, and what the living hold. */
+  /** Of an engine over all actors: what they did, those that are gone included, and what those alive hold. */
   stats(engine: string): EngineStats {
     const sum: Record<string, number> = { ...NO_STATS };
     for (const [member, engines] of this.#heard) {

@@ -13,7 +13,7 @@ const MOST_RESTARTS = 6;
 const LONG_ENOUGH_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
 const GRACE_MS = 5_000;
-/** For the others of a formation, one of which ended. */
+/** For the others of a group, one of which ended. */
 const LEAVE_MS = 3_000;
 
 export interface Place extends Pick<RoleEnvironment, "role" | "rank" | "worldSize" | "runId" | "store"> {}
@@ -64,7 +64,7 @@ interface Child {
 }
 
 /** Processes that live and end together: an actor, or all ranks of the trainer. */
-interface Formation {
+interface RestartGroup {
   readonly children: readonly Child[];
   epoch: number;
   restarts: number;
@@ -79,11 +79,11 @@ interface Formation {
 
 /**
  * Keeps processes of a fleet alive on this machine: those that end are started again, after pauses that grow. Where one of
- * a formation ends, the others are told to leave, killed if they do not, and all are started again as a later epoch.
+ * a group ends, the others are told to leave, killed if they do not, and all are started again as a later epoch.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
-  readonly #formations: Formation[] = [];
+  readonly #groups: RestartGroup[] = [];
   readonly #killAll = () => signal(this.#children, "SIGKILL");
   #closed = false;
 
@@ -94,7 +94,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get statuses(): readonly PlaceStatus[] {
-    return this.#formations.flatMap(({ children, epoch, restarts, startedMs }) =>
+    return this.#groups.flatMap(({ children, epoch, restarts, startedMs }) =>
       children.map(({ place: { role, rank }, process: child, ended }) => {
         return { role, rank, epoch, pid: child?.pid, startedMs, restarts, ended };
       }),
@@ -104,7 +104,7 @@ export class Supervisor implements AsyncDisposable {
   /** Fills places with processes that live and end together. */
   async start(...places: readonly Place[]): Promise<void> {
     const children = places.map(vacant);
-    const formation: Formation = {
+    const group: RestartGroup = {
       children,
       epoch: 0,
       restarts: 0,
@@ -113,9 +113,9 @@ export class Supervisor implements AsyncDisposable {
       first: undefined,
       leaving: undefined,
     };
-    this.#formations.push(formation);
-    await this.#vacate(formation);
-    this.#fill(formation);
+    this.#groups.push(group);
+    await this.#vacate(group);
+    this.#fill(group);
   }
 
   /** Signals one process. False if there is none. */
@@ -132,7 +132,7 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    for (const { leaving } of this.#formations) clearTimeout(leaving);
+    for (const { leaving } of this.#groups) clearTimeout(leaving);
     const ends = this.#children.flatMap(({ process: child }) => (child ? [ended(child)] : []));
     tellToLeave(this.#children);
     const timer = setTimeout(this.#killAll, GRACE_MS);
@@ -146,25 +146,25 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get #children(): readonly Child[] {
-    return this.#formations.flatMap(({ children }) => children);
+    return this.#groups.flatMap(({ children }) => children);
   }
 
-  async #vacate(formation: Formation, last?: LastEnd): Promise<void> {
+  async #vacate(group: RestartGroup, last?: LastEnd): Promise<void> {
     if (this.#closed) return;
-    const places = formation.children.map(({ place }) => place);
-    formation.epoch = await this.#options.onVacant(places, last);
+    const places = group.children.map(({ place }) => place);
+    group.epoch = await this.#options.onVacant(places, last);
   }
 
-  #fill(formation: Formation): void {
-    const { children } = formation;
+  #fill(group: RestartGroup): void {
+    const { children } = group;
     if (this.#closed) return;
-    formation.startedMs = performance.now();
-    formation.first = undefined;
+    group.startedMs = performance.now();
+    group.first = undefined;
     for (const child of children) {
       child.hung = false;
       child.logged = statSync(logOf(this.#options.logs, child.place), { throwIfNoEntry: false })?.size ?? 0;
-      child.process = this.#spawn(child.place, formation.epoch);
-      void ended(child.process).then((end) => this.#ended(formation, child, end));
+      child.process = this.#spawn(child.place, group.epoch);
+      void ended(child.process).then((end) => this.#ended(group, child, end));
     }
   }
 
@@ -185,39 +185,39 @@ export class Supervisor implements AsyncDisposable {
     return child;
   }
 
-  #ended(formation: Formation, child: Child, end: End): void {
-    child.ended = { atMs: Date.now(), how: howOf(end), words: this.#lastWords(child, 3) };
+  #ended(group: RestartGroup, child: Child, end: End): void {
+    child.ended = { atMs: Date.now(), how: howOf(end), words: this.#logTail(child, 3) };
     child.process = undefined;
     if (this.#closed) return;
-    formation.first ??= { place: child.place, hung: child.hung, ...end };
-    const left = formation.children.filter(({ process: other }) => other !== undefined);
-    if (left.length === 0) this.#again(formation);
-    if (left.length === 0 || formation.leaving !== undefined) return;
+    group.first ??= { place: child.place, hung: child.hung, ...end };
+    const left = group.children.filter(({ process: other }) => other !== undefined);
+    if (left.length === 0) this.#again(group);
+    if (left.length === 0 || group.leaving !== undefined) return;
     tellToLeave(left);
-    formation.leaving = setTimeout(() => signal(left, "SIGKILL"), LEAVE_MS);
+    group.leaving = setTimeout(() => signal(left, "SIGKILL"), LEAVE_MS);
   }
 
-  #again(formation: Formation): void {
-    clearTimeout(formation.leaving);
-    formation.leaving = undefined;
-    formation.inARow = performance.now() - formation.startedMs > LONG_ENOUGH_MS ? 1 : formation.inARow + 1;
-    formation.restarts += 1;
-    const first = formation.first!;
-    if (first.code === PROCESS_EXIT.config || formation.inARow > MOST_RESTARTS) {
-      this.#options.onFailure(this.#given(formation));
+  #again(group: RestartGroup): void {
+    clearTimeout(group.leaving);
+    group.leaving = undefined;
+    group.inARow = performance.now() - group.startedMs > LONG_ENOUGH_MS ? 1 : group.inARow + 1;
+    group.restarts += 1;
+    const first = group.first!;
+    if (first.code === PROCESS_EXIT.config || group.inARow > MOST_RESTARTS) {
+      this.#options.onFailure(this.#given(group));
       return;
     }
-    const pauseMs = FIRST_PAUSE_MS * 2 ** (formation.inARow - 1);
+    const pauseMs = FIRST_PAUSE_MS * 2 ** (group.inARow - 1);
     // what they held is others' at once, and not only when somebody comes
-    this.#vacate(formation, isKilled(first) ? "killed" : "failed")
+    this.#vacate(group, isKilled(first) ? "killed" : "failed")
       .then(() => sleep(pauseMs, undefined, { ref: false }))
-      .then(() => this.#fill(formation))
+      .then(() => this.#fill(group))
       .catch((error) => this.#closed || this.#options.onFailure(error)); // then nobody needs the places
   }
 
-  #given({ first, inARow }: Formation): HoneError {
+  #given({ first, inARow }: RestartGroup): HoneError {
     const { place } = first!;
-    const words = this.#lastWords({ place, logged: 0 }, 4).replaceAll("\n", "\n  ");
+    const words = this.#logTail({ place, logged: 0 }, 4).replaceAll("\n", "\n  ");
     return new HoneError(
       "HONE_ERR_STATE",
       `${place.role} ${place.rank} ended ${inARow} time(s) in a row and is given up; it said last:\n  ${words}`,
@@ -226,7 +226,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** The last lines of a log, from a byte on. */
-  #lastWords({ place, logged }: Pick<Child, "place" | "logged">, lines: number): string {
+  #logTail({ place, logged }: Pick<Child, "place" | "logged">, lines: number): string {
     const said = readFileSync(logOf(this.#options.logs, place)).subarray(logged).toString("utf8");
     return said.trimEnd().split("\n").slice(-lines).join("\n");
   }

@@ -8,7 +8,7 @@ import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.
 import { type FaultText, isOfTheWay } from "./fault-text.ts";
 import type { TransferPlan } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
-import { RankPulse } from "./rank-pulse.ts";
+import { RankHeartbeat } from "./rank-heartbeat.ts";
 import type { RoleFacts } from "./role-metrics.ts";
 import type { WeightSender } from "./transport.ts";
 
@@ -44,7 +44,7 @@ export interface TrainerParts {
   readonly open: (config: ModelConfigJson, options: TrainerOptions) => TrainerFace;
   readonly sender: WeightSender;
   readonly rank: number;
-  /** Of this formation of the ranks: another one reads another log. */
+  /** Of this epoch of the ranks: another one reads another log. */
   readonly epoch: number;
   /** Of all ranks, connected, where there are several; closed with the rank. */
   readonly group?: CommunicatorFace;
@@ -83,7 +83,7 @@ class TrainerRank {
   /** Those of which no rank has all weights. */
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
-  readonly #pulse: RankPulse;
+  readonly #heartbeat: RankHeartbeat;
   /** Of the batches that it trained with. */
   #tokens = 0;
   #hasLeft = false;
@@ -92,12 +92,12 @@ class TrainerRank {
     const { store, rank, epoch, host = hostname(), beatMs } = parts;
     this.#parts = parts;
     this.#lost.promise.catch(() => {}); // it may come when nobody waits any more
-    this.#pulse = new RankPulse({ store, rank, epoch, host, beatMs, onLost: this.#lost.reject });
+    this.#heartbeat = new RankHeartbeat({ store, rank, epoch, host, beatMs, onLost: this.#lost.reject });
   }
 
   async run(): Promise<void> {
     this.#parts.signal.addEventListener("abort", this.#leave, { once: true });
-    this.#pulse.begin();
+    this.#heartbeat.begin();
     this.#parts.onFacts?.(() => this.#facts());
     await Promise.race([this.#obey(), this.#lost.promise]);
   }
@@ -130,14 +130,14 @@ class TrainerRank {
   /** A checkpoint that is being written is waited for beside the calls that come next. */
   async #obeyOne(call: Call): Promise<void> {
     if (call.name === "written") return void this.#answer(call).catch(this.#lost.reject);
-    this.#pulse.entered();
+    this.#heartbeat.entered();
     await this.#answer(call);
-    this.#pulse.left();
+    this.#heartbeat.left();
   }
 
   async close(): Promise<void> {
     const { group, writers, sender, signal } = this.#parts;
-    this.#pulse.close();
+    this.#heartbeat.close();
     signal.removeEventListener("abort", this.#leave);
     this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();

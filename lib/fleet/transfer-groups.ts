@@ -1,5 +1,5 @@
 import type { StreamStore } from "../streams/index.ts";
-import type { TransferGroup, Way } from "./messages.ts";
+import type { TransferGroup, TransportKind } from "./messages.ts";
 import { REGISTERS } from "./names.ts";
 
 /** A process, and which machine it is on. */
@@ -10,7 +10,7 @@ export interface Located {
 
 /** Who can send weights, and how. */
 export interface Senders {
-  readonly way: Way;
+  readonly way: TransportKind;
   /** At least one. */
   senders(): Promise<readonly Located[]>;
 }
@@ -45,15 +45,15 @@ export class TransferGroups {
     this.#store = store;
   }
 
-  /** A folder is written once for all. @param living where members are */
+  /** A folder is written once for all. @param alive where members are */
   async of(
     source: Senders,
     members: readonly string[],
-    living: readonly { readonly member: string; readonly host: string }[],
+    alive: readonly { readonly member: string; readonly host: string }[],
   ): Promise<readonly TransferGroup[]> {
     const senders = await source.senders();
     if (source.way === "folder") return [{ number: 0, sender: senders[0]!.name, members }];
-    const hosts = new Map(living.map(({ member, host }) => [member, host]));
+    const hosts = new Map(alive.map(({ member, host }) => [member, host]));
     const located = members.map((name) => ({ name, host: hosts.get(name) ?? "" }));
     return this.#connected(senders, located);
   }

@@ -180,7 +180,7 @@ export class Transfers {
     const update = ++this.last;
     this.#answers.expect(update);
     const { version, way } = source;
-    const groups = await this.#groups.of(source, members, this.#parts.roster.living);
+    const groups = await this.#groups.of(source, members, this.#parts.roster.alive);
     const plan = { update, engine, version, way, groups };
     // both are said before either is waited for: one transaction has them
     const said = this.#parts.say({ kind: "update", ...plan });

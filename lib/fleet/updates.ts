@@ -24,8 +24,8 @@ interface Published {
 }
 
 /** Actors that can give on what they have. */
-const ableAmong = (living: readonly MemberStatus[], { members, unable }: Published): Located[] =>
-  living
+const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Published): Located[] =>
+  alive
     .filter(({ member }) => members.has(member) && !unable.has(member))
     .map(({ member, host }) => ({ name: member, host }));
 
@@ -88,7 +88,7 @@ export class Updates {
   /** Actors that do not have what is current. */
   lagging(engine: string): string[] {
     const members = this.#published.get(engine)?.members;
-    return this.#roster.living.map(({ member }) => member).filter((member) => members?.has(member) === false);
+    return this.#roster.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
   }
 
   /** Whether one that is alive may sample on this engine. */
@@ -134,9 +134,9 @@ export class Updates {
   async #whoIsThere(deadline: number): Promise<string[]> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
-      const living = this.#roster.living.map(({ member }) => member);
-      const prompt = living.filter((member) => !this.#transfers.isLate(member));
-      if (living.length > 0) return prompt.length > 0 ? prompt : living;
+      const alive = this.#roster.alive.map(({ member }) => member);
+      const prompt = alive.filter((member) => !this.#transfers.isLate(member));
+      if (alive.length > 0) return prompt.length > 0 ? prompt : alive;
       await this.#pause(deadline);
     }
   }
@@ -164,7 +164,7 @@ export class Updates {
       const late = this.lagging(engine).filter((member) => !this.#transfers.isLate(member));
       if (late.length === 0 || this.#publishing) continue;
       const { source, state } = published;
-      const able = ableAmong(this.#roster.living, published);
+      const able = ableAmong(this.#roster.alive, published);
       const actors = this.#transfers.fromActors({ version: published.version, way: source.way }, able);
       if (actors !== undefined) {
         this.#amongActors = this.#bring(engine, published, actors, late).catch(() => {});

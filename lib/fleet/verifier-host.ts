@@ -7,9 +7,9 @@ import { fleetSettings } from "./actor.ts";
 import { lostJob } from "./hosted-verifiers.ts";
 import { decodeJob, encodeEnd, type NumberedJob } from "./job-messages.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
+import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
 import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
-import { type MemberParts, SignsOfLife } from "./signs-of-life.ts";
 
 export interface VerifierHostParts extends MemberParts {
   /** Told what to ask for how it is; called once. */
@@ -43,7 +43,7 @@ interface Held {
 class VerifierHost {
   readonly #parts: VerifierHostParts;
   readonly #settings: FleetSettings;
-  readonly #life: SignsOfLife;
+  readonly #heartbeat: MemberHeartbeat;
   readonly #leases: LeasedWork;
   readonly #held = new Map<string, Held>();
   readonly #failed = deferred<never>();
@@ -56,11 +56,11 @@ class VerifierHost {
   constructor(parts: VerifierHostParts, settings: FleetSettings) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#life = new SignsOfLife("verifier", parts, settings, () => {
+    this.#heartbeat = new MemberHeartbeat("verifier", parts, settings, () => {
       return { engines: {}, judging: { jobs: this.#held.size, judged: this.#judged } };
     });
     const { store } = parts;
-    const { expectAlive } = this.#life;
+    const { expectAlive } = this.#heartbeat;
     const streams = { asked: STREAMS.jobs, group: VERIFIER_HOSTS, done: STREAMS.jobEnds };
     this.#leases = new LeasedWork({ store, settings, ...streams, expectAlive });
     this.#failed.promise.catch(() => {}); // whoever races gets it
@@ -70,9 +70,9 @@ class VerifierHost {
   }
 
   async run(): Promise<void> {
-    await this.#life.begin(this.#fail);
-    const { onFacts, incarnation } = this.#parts;
-    onFacts?.(() => ({ judged: this.#judged, restarts: incarnation - 1 }));
+    await this.#heartbeat.begin(this.#fail);
+    const { onFacts, generation } = this.#parts;
+    onFacts?.(() => ({ judged: this.#judged, restarts: generation - 1 }));
     const renew = () => void this.#renew().catch(this.#fail);
     this.#renewal = setInterval(renew, this.#settings.leaseMs / 3);
     await Promise.race([this.#work(), this.#failed.promise]);
@@ -80,7 +80,7 @@ class VerifierHost {
 
   async close(): Promise<void> {
     this.#end();
-    this.#life.close();
+    this.#heartbeat.close();
     clearInterval(this.#renewal);
     const given = [...this.#held.values()].map(({ lease }) =>
       this.#leases.end(lease, "retry").catch(() => {}),
@@ -122,7 +122,7 @@ class VerifierHost {
     if (this.#stop.signal.aborted || this.#held.get(key) !== held) return;
     this.#held.delete(key);
     this.#wake.ring();
-    const payload = encodeEnd({ number: Number(key), by: this.#life.member, end });
+    const payload = encodeEnd({ number: Number(key), by: this.#heartbeat.member, end });
     await this.#leases.hand(held.lease, payload, { samples: members, tokens: 0 });
     this.#judged += members;
   }

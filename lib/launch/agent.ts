@@ -12,12 +12,12 @@ import {
   NodeRoles,
   PROCESS_EXIT,
   Rendezvous,
-  sittingRun,
+  sessionRun,
 } from "../fleet/index.ts";
 import { openStore, withoutPassword } from "../streams/index.ts";
-import type { Contract } from "./contract.ts";
+import type { LauncherEnv } from "./launcher-env.ts";
+import { devicesANode, type Placement, type Roles } from "./placement.ts";
 import { differenceFrom, type RecipeFields, readFields, spellFields } from "./same-recipe.ts";
-import { devicesANode, type Roles, type Seat } from "./world-map.ts";
 
 /** For a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -28,10 +28,10 @@ const NODES = "nodes";
 const QUIET_MS = 5_000;
 
 export interface AgentOptions {
-  readonly contract: Pick<Contract, "nodeRank" | "nodes" | "launch">;
+  readonly launcherEnv: Pick<LauncherEnv, "nodeRank" | "nodes" | "launch">;
   /** Of this node. */
-  readonly seats: readonly Seat[];
-  /** A node that the run did not begin with: it has these instead of seats, and leaves when it is told to. */
+  readonly placements: readonly Placement[];
+  /** A node that the run did not begin with: it has these instead of placements, and leaves when it is told to. */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
@@ -45,7 +45,7 @@ export interface AgentOptions {
   /** The command that coordinates the run; the agent of node 0 starts it. */
   readonly coordinator: readonly string[];
   /** Exit codes of that command after which another attempt would end so again. */
-  readonly hopeless: readonly number[];
+  readonly nonRetryable: readonly number[];
   /** Where it tells Prometheus how this node is. Default: nowhere. */
   readonly metrics?: MetricsPlace;
   /** Of the launcher: the coordinator saves, then everybody leaves. */
@@ -68,13 +68,13 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
   await using _ = { [Symbol.asyncDispose]: await place(options, rendezvous) };
   if (!coordinates(options)) return await follow(options, rendezvous, new AbortController().signal);
-  const { launch } = options.contract;
+  const { launch } = options.launcherEnv;
   if (launch !== undefined) await rendezvous.beginLaunch(launch);
   const child = startCoordinator(options, await addressTowards(options.store));
   const gone = new AbortController();
   const ended = once(child, "exit").then(([code]) => {
     gone.abort();
-    return verdict(code as number | null, options.hopeless);
+    return verdict(code as number | null, options.nonRetryable);
   });
   const [code, own] = await Promise.all([
     ended.then(async (each) => {
@@ -90,25 +90,25 @@ export async function runAgent(options: AgentOptions): Promise<number> {
 
 /** Takes the node's number; resolves with what gives it back. */
 async function place(
-  { joins, contract }: AgentOptions,
+  { joins, launcherEnv }: AgentOptions,
   rendezvous: Rendezvous,
 ): Promise<() => Promise<void>> {
   if (joins !== undefined) return async () => {};
-  const { close } = await rendezvous.takeNode(contract.nodeRank);
+  const { close } = await rendezvous.takeNode(launcherEnv.nodeRank);
   return close;
 }
 
-const coordinates = ({ contract, joins }: AgentOptions): boolean =>
-  joins === undefined && contract.nodeRank === 0;
+const coordinates = ({ launcherEnv, joins }: AgentOptions): boolean =>
+  joins === undefined && launcherEnv.nodeRank === 0;
 
 /** For people and folders: "0", "1", or that it joined. */
-const nodeName = ({ contract, joins }: AgentOptions): string =>
-  joins === undefined ? String(contract.nodeRank) : `joined-${hostname()}-${process.pid}`;
+const nodeName = ({ launcherEnv, joins }: AgentOptions): string =>
+  joins === undefined ? String(launcherEnv.nodeRank) : `joined-${hostname()}-${process.pid}`;
 
 /** What a coordinator's end asks of the launcher; one that was killed has a checkpoint to go on from. */
-export function verdict(code: number | null, hopeless: readonly number[]): number {
+export function verdict(code: number | null, nonRetryable: readonly number[]): number {
   if (code === 0) return PROCESS_EXIT.done;
-  return code !== null && hopeless.includes(code) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
+  return code !== null && nonRetryable.includes(code) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
 }
 
 function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, host: string): ChildProcess {
@@ -123,36 +123,36 @@ function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, h
   return child;
 }
 
-/** This node's part in one sitting after another, until one has ended for good. @param gone no other will come */
+/** This node's part in one session after another, until one has ended for good. @param gone no other will come */
 async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: AbortSignal): Promise<number> {
   const { signal, say } = options;
   const nothing = coordinates(options) ? gone : AbortSignal.any([signal, gone]);
-  for (let sitting = 0; ; ) {
-    const next = await nextSitting(options, rendezvous, sitting, nothing);
+  for (let session = 0; ; ) {
+    const next = await nextSession(options, rendezvous, session, nothing);
     if ("code" in next) return next.code;
-    sitting = next.sitting;
-    say(`node ${nodeName(options)}: sitting ${sitting} of ${rendezvous.runId}`);
-    if (await isOfAnotherRecipe(options, rendezvous, sitting)) return PROCESS_EXIT.config;
-    const code = await takePart(options, rendezvous, sitting);
+    session = next.session;
+    say(`node ${nodeName(options)}: session ${session} of ${rendezvous.runId}`);
+    if (await isOfAnotherRecipe(options, rendezvous, session)) return PROCESS_EXIT.config;
+    const code = await takePart(options, rendezvous, session);
     if (code !== undefined) return code;
-    say(`node ${nodeName(options)}: the coordinator of sitting ${sitting} is gone`);
+    say(`node ${nodeName(options)}: the coordinator of session ${session} is gone`);
   }
 }
 
-type Next = { readonly sitting: number } | { readonly code: number };
+type Next = { readonly session: number } | { readonly code: number };
 
-/** The sitting that an agent takes part in, or how it ends where there is none. @param nothing no other will come */
-async function nextSitting(
+/** The session that an agent takes part in, or how it ends where there is none. @param nothing no other will come */
+async function nextSession(
   options: AgentOptions,
   rendezvous: Rendezvous,
   after: number,
   nothing: AbortSignal,
 ): Promise<Next> {
-  const { contract, say } = options;
+  const { launcherEnv, say } = options;
   const decided = new AbortController();
   const signal = AbortSignal.any([nothing, decided.signal]);
-  const begun = awaitSitting(options, rendezvous, after, signal);
-  const { launch } = contract;
+  const begun = awaitSession(options, rendezvous, after, signal);
+  const { launch } = launcherEnv;
   const awaitsEnd = launch !== undefined && !coordinates(options);
   const ended = awaitsEnd ? rendezvous.endOfLaunch(launch, signal) : undefined;
   try {
@@ -163,15 +163,15 @@ async function nextSitting(
       );
       return { code };
     }
-    const sitting = await begun;
-    if (sitting !== undefined) return { sitting };
+    const session = await begun;
+    if (session !== undefined) return { session };
     return { code: leaves(options) ? PROCESS_EXIT.done : PROCESS_EXIT.restart };
   } finally {
     decided.abort();
   }
 }
 
-async function awaitSitting(
+async function awaitSession(
   options: AgentOptions,
   rendezvous: Rendezvous,
   after: number,
@@ -192,20 +192,20 @@ async function awaitSitting(
 }
 
 /**
- * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the sitting ends, by name and for all
+ * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the session ends, by name and for all
  * agents alike, instead of waiting for them. A node that joins ends alone.
  */
 async function isOfAnotherRecipe(
   options: AgentOptions,
   rendezvous: Rendezvous,
-  sitting: number,
+  session: number,
 ): Promise<boolean> {
-  const { recipe, joins, contract, say } = options;
+  const { recipe, joins, launcherEnv, say } = options;
   const own = new Map([
     ...recipe,
-    ...(joins === undefined ? [[NODES, String(contract.nodes)] as const] : []),
+    ...(joins === undefined ? [[NODES, String(launcherEnv.nodes)] as const] : []),
   ]);
-  const first = await rendezvous.recipe(sitting, joins === undefined ? spellFields(own) : undefined);
+  const first = await rendezvous.recipe(session, joins === undefined ? spellFields(own) : undefined);
   const theirs = first === undefined ? own : readFields(first);
   if (joins !== undefined) theirs.delete(NODES);
   const differs = differenceFrom(own, theirs);
@@ -214,8 +214,8 @@ async function isOfAnotherRecipe(
   say(why);
   if (joins !== undefined) return true;
   const told = async () => {
-    await rendezvous.end(PROCESS_EXIT.config, sitting);
-    await rendezvous.fail(sitting, why);
+    await rendezvous.end(PROCESS_EXIT.config, session);
+    await rendezvous.fail(session, why);
   };
   await told().catch(() => {}); // then the coordinator misses its processes
   return true;
@@ -228,11 +228,11 @@ const leaves = ({ joins, signal }: AgentOptions): boolean => joins !== undefined
 async function takePart(
   options: AgentOptions,
   rendezvous: Rendezvous,
-  sitting: number,
+  session: number,
 ): Promise<number | undefined> {
   const { store, runId, logs, joins, signal, say } = options;
-  const run = sittingRun(runId, sitting);
-  const seats = joins === undefined ? options.seats : await seatsOfJoined(store, run, joins);
+  const run = sessionRun(runId, session);
+  const placements = joins === undefined ? options.placements : await placementsOfJoined(store, run, joins);
   const node = nodeName(options);
   const host = await addressTowards(store);
   const { metrics: place } = options;
@@ -242,19 +242,19 @@ async function takePart(
     const why = `node ${node}: ${(error as Error).message}`;
     say(why);
     if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run goes on without it
-    void rendezvous.fail(sitting, why).catch(() => {}); // then it notices that this node is silent
+    void rendezvous.fail(session, why).catch(() => {}); // then it notices that this node is silent
   };
   await using _ = await NodeRoles.open({
     store,
     run,
-    places: seats,
+    places: placements,
     logs: join(logs, `node-${node}`),
-    threads: Math.max(1, Math.floor(availableParallelism() / Math.max(1, devicesANode([seats])))),
+    threads: Math.max(1, Math.floor(availableParallelism() / Math.max(1, devicesANode([placements])))),
     ...metrics,
-    environmentOf: ({ role, rank }) => seatVariables({ ...options, seats }, host, role, rank),
+    environmentOf: ({ role, rank }) => placementVariables({ ...options, placements }, host, role, rank),
     onFailure,
   });
-  const over = rendezvous.over(sitting);
+  const over = rendezvous.over(session);
   if (joins === undefined) return await over;
   over.catch(() => {}); // where this node leaves first
   return await Promise.race([over, gaveUp.promise, told(signal).then(() => PROCESS_EXIT.done)]);
@@ -264,32 +264,32 @@ const told = async (signal: AbortSignal): Promise<void> => {
   if (!signal.aborted) await once(signal, "abort");
 };
 
-/** Places that no other node has, in the sitting that goes on. */
-async function seatsOfJoined(address: string, run: string, joins: Joining): Promise<Seat[]> {
+/** Places that no other node has, in the session that goes on. */
+async function placementsOfJoined(address: string, run: string, joins: Joining): Promise<Placement[]> {
   const { actors, verifiers, begun } = joins;
   await using store = await openStore(address, { run, mustExist: true });
-  const seats = [
+  const placements = [
     ...(await joiningRanks(store.kv, "actor", begun.actors, actors)).map((rank) => ["actor", rank] as const),
     ...(await joiningRanks(store.kv, "verifier", begun.verifiers ?? 0, verifiers)).map(
       (rank) => ["verifier", rank] as const,
     ),
   ];
-  return seats.map(([role, rank], slot) => ({ role, rank, worldSize: rank + 1, slot }));
+  return placements.map(([role, rank], slot) => ({ role, rank, worldSize: rank + 1, slot }));
 }
 
-function seatVariables(
-  { contract, seats, gpus }: AgentOptions,
+function placementVariables(
+  { launcherEnv, placements, gpus }: AgentOptions,
   host: string,
-  role: Seat["role"],
+  role: Placement["role"],
   rank: number,
 ): NodeJS.ProcessEnv {
-  const { slot } = seats.find((seat) => seat.role === role && seat.rank === rank)!;
+  const { slot } = placements.find((placement) => placement.role === role && placement.rank === rank)!;
   return {
     HONE_AGENT: "1",
     HONE_HOST: host,
-    NODE_RANK: String(contract.nodeRank),
+    NODE_RANK: String(launcherEnv.nodeRank),
     LOCAL_RANK: String(slot),
-    LOCAL_WORLD_SIZE: String(seats.length),
+    LOCAL_WORLD_SIZE: String(placements.length),
     ...(gpus && gpuVariables(role, slot)),
   };
 }

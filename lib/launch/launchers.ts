@@ -1,11 +1,11 @@
 import { HoneError } from "../errors.ts";
-import type { Place } from "./place.ts";
+import type { LauncherRank } from "./launcher-rank.ts";
 import { whole } from "./variables.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
 /** RANK and its like, as torchrun, DeepSpeed and many platforms set them. Nodes are filled one after the other. */
-export function torchrun(environment: Environment): Place {
+export function torchrun(environment: Environment): LauncherRank {
   const rank = whole(environment, "RANK");
   const worldSize = whole(environment, "WORLD_SIZE", { least: 1 });
   const localRank = whole(environment, "LOCAL_RANK");
@@ -33,7 +33,7 @@ export function torchrun(environment: Environment): Place {
 }
 
 /** A task of srun. SLURM_RESTART_COUNT is not set before the first restart. */
-export function slurm(environment: Environment): Place {
+export function slurm(environment: Environment): LauncherRank {
   const rank = whole(environment, "SLURM_PROCID");
   const worldSize = whole(environment, stepOr(environment, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"), {
     least: 1,
@@ -79,7 +79,7 @@ function tasksPerNode(text: string): number[] {
  * A process of Open MPI's mpirun. OMPI_COMM_WORLD_NODE_RANK is no number of a node: it counts processes on one. Nodes follow
  * from the ranks where mpirun fills one node after the other, with as many processes each.
  */
-export function openMpi(environment: Environment): Place {
+export function openMpi(environment: Environment): LauncherRank {
   const rank = whole(environment, "OMPI_COMM_WORLD_RANK");
   const worldSize = whole(environment, "OMPI_COMM_WORLD_SIZE", { least: 1 });
   const localRank = whole(environment, "OMPI_COMM_WORLD_LOCAL_RANK");
@@ -111,7 +111,7 @@ export function openMpi(environment: Environment): Place {
  * A pod of an Indexed Job, which Kubernetes tells its index and nothing of the others: HONE_NODES and, for a JobSet,
  * HONE_RESTARTS are written into the job file. One process a pod.
  */
-export function kubernetes(environment: Environment): Place {
+export function kubernetes(environment: Environment): LauncherRank {
   const rank = whole(environment, "JOB_COMPLETION_INDEX");
   const nodes = whole(environment, "HONE_NODES", { least: 1 });
   const restarts = whole(environment, "HONE_RESTARTS", { otherwise: "0" });

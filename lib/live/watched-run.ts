@@ -2,10 +2,10 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isLocked } from "../folder-lock.ts";
 import {
-  type LineStatus,
+  type PipelineStatus,
   parseRecord,
   RUN_FILES,
-  readLineStatus,
+  readPipelineStatus,
   readRunManifest,
   type StoredManifest,
 } from "../metrics/index.ts";
@@ -40,7 +40,7 @@ export interface Found {
   /** Name, state, marks or metrics are others than before. */
   readonly changed: boolean;
   /** Set if it was written since the last look. */
-  readonly status: LineStatus | undefined;
+  readonly status: PipelineStatus | undefined;
 }
 
 /** A run folder that somebody looks at, of whatever process, finished or not. Looks only when asked. */
@@ -53,7 +53,7 @@ export class WatchedRun {
   readonly #evaluations: EvaluationMarks;
   #manifest: StoredManifest | undefined;
   #manifestMs = 0;
-  #status: LineStatus | undefined;
+  #status: PipelineStatus | undefined;
   #statusMs = 0;
   #lookedMs = 0;
   /** When it was seen to be written anew, by this process's clock; where nobody was looking its own time counts. */
@@ -155,19 +155,19 @@ export class WatchedRun {
     }
   }
 
-  #readStatus(): LineStatus | undefined {
+  #readStatus(): PipelineStatus | undefined {
     const path = join(this.dir, RUN_FILES.line);
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (modified === this.#statusMs) return undefined;
     this.#signMs = Date.now() - this.#lookedMs < QUIET_MS ? Date.now() : undefined;
     this.#held = undefined;
     this.#statusMs = modified;
-    this.#status = readLineStatus(this.dir);
+    this.#status = readPipelineStatus(this.dir);
     return this.#status;
   }
 
   /** How long the process has given no sign of life. A clock of another machine may be another. */
-  #quietMs({ writtenMs }: LineStatus): number {
+  #quietMs({ writtenMs }: PipelineStatus): number {
     return Date.now() - (this.#signMs ?? writtenMs);
   }
 

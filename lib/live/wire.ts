@@ -1,5 +1,10 @@
 /** What travels between server and page. Types alone: the page's own check reads them too. */
-import type { ControlAction, ControlOutcome, LineStatus, ProcessEnd } from "../metrics/line-status.ts";
+import type {
+  ControlAction,
+  ControlOutcome,
+  PipelineStatus,
+  ProcessEnd,
+} from "../metrics/pipeline-status.ts";
 import type { StepRecord } from "../records.ts";
 import type { Hint } from "../samples/hints/hint.ts";
 import type { ProblemStatistics, Taking } from "../samples/problems.ts";
@@ -8,7 +13,7 @@ import type { Sample, WholeSample } from "../samples/sample.ts";
 export type {
   ControlAction,
   ControlOutcome,
-  LineStatus,
+  PipelineStatus,
   ProblemStatistics,
   ProcessEnd,
   Sample,
@@ -60,7 +65,7 @@ export interface RunInfo {
   /** Every metric that any of its steps has. */
   readonly names: readonly string[];
   readonly marks: readonly Mark[];
-  readonly status?: LineStatus | undefined;
+  readonly status?: PipelineStatus | undefined;
   /** Whether summary.json is there. */
   readonly summary: boolean;
   /** Lines of its log that could not be read. */
@@ -141,17 +146,17 @@ export interface ShownHint extends Omit<Hint, "rows" | "quotes"> {
 }
 
 /** What a frozen page answers by itself. */
-export interface Frozen {
+export interface StaticReport {
   readonly overview: Overview;
   readonly series: SeriesAnswer;
   /** By question. */
   readonly answers: Readonly<Record<string, unknown>>;
   /** Absent where the run has judged no completion. */
-  readonly samples?: FrozenSamples;
+  readonly samples?: ReportSamples;
 }
 
 /** Completions that a frozen page keeps. */
-export interface FrozenSamples {
+export interface ReportSamples {
   /** How many the run has. */
   readonly of: number;
   readonly samples: SamplesAnswer["samples"];
@@ -163,7 +168,7 @@ export interface FrozenSamples {
 export interface StreamEvents {
   step: { readonly run: number; readonly record: StepRecord };
   run: RunInfo;
-  line: { readonly run: number; readonly status: LineStatus };
+  line: { readonly run: number; readonly status: PipelineStatus };
   /** What the page has no longer fits: it loads everything anew. */
   reset: Record<string, never>;
 }

@@ -118,7 +118,7 @@ export interface EngineFacts {
   readonly lostTokens?: number;
 }
 
-/** Rollouts of one domain since the run began, by stage of the line. */
+/** Rollouts of one domain since the run began, by stage of the pipeline. */
 export interface StageCounts {
   readonly submitted: number;
   /** Level, not a sum: submitted and neither completed nor failed. */

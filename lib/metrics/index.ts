@@ -3,9 +3,9 @@
 export { AppendFile, type Line, linesOf, wholeLines } from "./append-file.ts";
 export { collectStepMetrics, MetricsHistory } from "./collect.ts";
 export type * from "./facts.ts";
-export * from "./line-status.ts";
 export { bottleneck } from "./machine-metrics.ts";
 export { MetricsEndpoint, type MetricsEndpointOptions } from "./metrics-endpoint.ts";
+export * from "./pipeline-status.ts";
 export { prometheusText, type Sample, samplesText } from "./prometheus.ts";
 export { Message } from "./protobuf.ts";
 export { RunDigest } from "./run-digest.ts";

@@ -2,9 +2,9 @@
 
 export {
   type AssembledBatch,
-  Books,
   batchGroups,
   drawProblems,
+  GroupAccounting,
   type GroupRequest,
   type GroupRollouts,
   type JudgedGroup,
@@ -15,7 +15,7 @@ export {
   type StepBatch,
   stepOptions,
   verifyGroups,
-} from "./line/index.ts";
+} from "./pipeline/index.ts";
 export {
   decodeIds,
   decodeLogprobs,

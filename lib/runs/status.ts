@@ -1,4 +1,4 @@
-import { type LineStatus, type ProcessStatus, readLineStatus } from "../metrics/index.ts";
+import { type PipelineStatus, type ProcessStatus, readPipelineStatus } from "../metrics/index.ts";
 import { type RunFacts, readRun } from "./read-run.ts";
 
 /** line.json is written once a second; older than this, and its process is stopped, hangs, or has no processor. */
@@ -10,7 +10,7 @@ export interface RunStatus extends Pick<RunFacts, "dir" | "name" | "steps" | "of
   readonly state: RunFacts["state"] | "silent";
   /** Milliseconds since 1970, of what follows; undefined where the run left no line.json. */
   readonly asOfMs: number | undefined;
-  readonly line: LineStatus | undefined;
+  readonly line: PipelineStatus | undefined;
   /** Of a run that is over none is alive; what they last did is kept. */
   readonly processes: readonly ProcessStatus[];
 }
@@ -18,7 +18,7 @@ export interface RunStatus extends Pick<RunFacts, "dir" | "name" | "steps" | "of
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the file. */
 export async function readStatus(dir: string): Promise<RunStatus> {
   const { name, steps, ofSteps, state } = await readRun(dir);
-  const line = readLineStatus(dir);
+  const line = readPipelineStatus(dir);
   const base = { dir, name, steps: Math.max(steps, line?.step ?? 0), ofSteps, line, asOfMs: line?.writtenMs };
   const processes = line?.processes ?? [];
   if (state !== "running") return { ...base, state, processes: processes.map(over) };
@@ -26,7 +26,7 @@ export async function readStatus(dir: string): Promise<RunStatus> {
 }
 
 /** One whose training is over says nothing more: it is evaluated, and reported. */
-function isSilent(line: LineStatus | undefined): boolean {
+function isSilent(line: PipelineStatus | undefined): boolean {
   if (line === undefined || (line.end !== undefined && line.end !== "stopping")) return false;
   return Date.now() - line.writtenMs > SILENT_MS;
 }

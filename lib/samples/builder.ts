@@ -39,7 +39,7 @@ export class IndexBuilder {
     if ("completion" in line) return this.#completion(line, place);
     if ("members" in line) return this.#group(line, place);
     if ("sitting" in line) {
-      this.#tables.sittings.push({ step: line.sitting, members: this.#tables.members.rows });
+      this.#tables.sessions.push({ step: line.sitting, members: this.#tables.members.rows });
       return true;
     }
     return "verdict" in line && this.#verdict(line, place);

@@ -14,7 +14,7 @@ const HEAD_BYTES = 96;
 const TAIL_BYTES = 16;
 /** So many small segments are written as one. */
 const MOST_SEGMENTS = 256;
-const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sittings"] as const;
+const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sessions"] as const;
 /** Of an index that covers nothing. */
 export const NOTHING: Covered = { end: 0, tail: Buffer.alloc(TAIL_BYTES) };
 

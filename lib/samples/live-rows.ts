@@ -2,27 +2,27 @@ import type { Tables } from "./tables.ts";
 
 /** The members of a run's one history: a sitting voids what steps after its beginning had taken before. */
 export class LiveRows {
-  readonly #tables: Pick<Tables, "members" | "sittings">;
+  readonly #tables: Pick<Tables, "members" | "sessions">;
   #rows = new Uint32Array(0);
   #count = 0;
   #entered = 0;
-  #sittings = 0;
+  #sessions = 0;
 
-  constructor(tables: Pick<Tables, "members" | "sittings">) {
+  constructor(tables: Pick<Tables, "members" | "sessions">) {
     this.#tables = tables;
   }
 
   /** Ascending. Valid until rows come. */
   rows(): Uint32Array {
-    const { members, sittings } = this.#tables;
-    if (sittings.rows !== this.#sittings) this.#begin();
+    const { members, sessions } = this.#tables;
+    if (sessions.rows !== this.#sessions) this.#begin();
     if (this.#entered < members.rows) this.#enter();
     return this.#rows.subarray(0, this.#count);
   }
 
   /** Anew, since a sitting may void any row. */
   #begin(): void {
-    this.#sittings = this.#tables.sittings.rows;
+    this.#sessions = this.#tables.sessions.rows;
     this.#entered = 0;
     this.#count = 0;
   }
@@ -46,9 +46,9 @@ export class LiveRows {
     this.#entered = members.rows;
   }
 
-  /** For the rows before each sitting, the last step that none of the sittings to come takes back. */
+  /** For the rows before each sitting, the last step that none of the sessions to come takes back. */
   #lastSteps(): { readonly members: number; readonly step: number }[] {
-    const { rows, columns } = this.#tables.sittings;
+    const { rows, columns } = this.#tables.sessions;
     const last: { members: number; step: number }[] = [];
     let step = Number.POSITIVE_INFINITY;
     for (let row = rows - 1; row >= 0; row--) {

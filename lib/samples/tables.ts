@@ -90,7 +90,7 @@ export const tables = () => ({
   completions: new Table(COMPLETION),
   verdicts: new Table(VERDICT),
   members: new Table(MEMBER),
-  sittings: new Table(SITTING),
+  sessions: new Table(SITTING),
 });
 
 /** What an index holds: the journal without its texts. */

@@ -178,7 +178,7 @@ export function printable(text: string, most = 100): string {
 }
 
 /** The last lines of what a process said, where it says what is wrong, as a line for a reason. */
-export const lastWords = (text: string): string =>
+export const logTail = (text: string): string =>
   printable(
     text.trimEnd().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS),
     LAST_CHARACTERS,

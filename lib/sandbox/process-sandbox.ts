@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import { jobBytes, lastWords, readTraces } from "./harness.ts";
+import { jobBytes, logTail, readTraces } from "./harness.ts";
 import { type ModuleNames, NAMES_SCRIPT, neededImports, readNames } from "./preamble.ts";
 import type { ProcessEnd } from "./process-end.ts";
 import {
@@ -64,14 +64,14 @@ export abstract class ProcessSandbox implements PythonSandbox {
     const end = await start()
       .catch(start) // a lost run is tried again
       .catch((cause: Error) => {
-        throw this.#fault(lastWords(cause.message));
+        throw this.#fault(logTail(cause.message));
       });
     if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
     const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
     const report = end.written.get(REPORT_FD)!;
     const told = readTraces({ report, stdout, stderr, status: end.status });
     if (told === undefined)
-      throw this.#fault(lastWords(stderr) || `Python was not reached, status ${end.status}`);
+      throw this.#fault(logTail(stderr) || `Python was not reached, status ${end.status}`);
     const run = { ...told, spentMs: end.spentMs };
     return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
   }

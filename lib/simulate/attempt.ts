@@ -2,7 +2,7 @@ import type { GroupRequest } from "../orchestration/index.ts";
 import type { DecodeProgress } from "./decode-progress.ts";
 import type { GroupOutcome } from "./workload.ts";
 
-/** A group that the line submitted, and what its answers will be like. */
+/** A group that the pipeline submitted, and what its answers will be like. */
 export interface SubmittedGroup {
   readonly request: GroupRequest;
   readonly outcome: GroupOutcome;

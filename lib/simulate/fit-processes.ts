@@ -55,7 +55,7 @@ export async function fitProcesses(log: FleetLog, one: Machine): Promise<Machine
   return machineOf((low + high) / 2);
 }
 
-/** Core seconds of a step that neither engine nor trainer nor the books between two steps took, and groups of a step. */
+/** Core seconds of a step that neither engine nor trainer nor the accounting between two steps took, and groups of a step. */
 function besideEngine(records: readonly Metrics[], { training }: Recipe): { beside: number; groups: number } {
   const all = average(records.map(({ metrics: m }) => m["speed/processors"]! * m["time/step"]!));
   const engine = average(records.map(({ metrics: m }) => (1 - m["engine/idle"]!) * m["time/step"]!));

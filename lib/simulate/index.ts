@@ -1,4 +1,4 @@
-/** Runs under a virtual clock: the line's own scheduling on a machine that is only described. */
+/** Runs under a virtual clock: the pipeline's own scheduling on a machine that is only described. */
 
 export type { FittedMachine } from "./fit.ts";
 export { gpuMachine } from "./gpu-machine.ts";

@@ -64,8 +64,8 @@ export const machineSchema = z.strictObject({
       engine: positive(),
       trainer: positive(),
       /**
-       * A group on its way to an engine and back costs so many seconds beside it (messages, books, verdicts), on so many
-       * cores; one group after the other, for all engines, since one process keeps the books.
+       * A group on its way to an engine and back costs so many seconds beside it (messages, accounting, verdicts), on so many
+       * cores; one group after the other, for all engines, since one process keeps the accounting.
        */
       perGroup: seconds(),
       service: positive(),

@@ -1,4 +1,4 @@
-import type { Books, GroupRequest, SettledGroup } from "../orchestration/index.ts";
+import type { GroupAccounting, GroupRequest, SettledGroup } from "../orchestration/index.ts";
 import type { DomainName } from "../records.ts";
 import type { Actors } from "./actors.ts";
 import type { Attempt, SubmittedGroup } from "./attempt.ts";
@@ -15,10 +15,10 @@ export interface Parts {
   readonly machine: Machine;
   readonly actors: Actors;
   readonly workers: VerifierWorkers;
-  readonly books: Books;
+  readonly accounting: GroupAccounting;
 }
 
-/** What happened, as the books' events and the simulation tell it. */
+/** What happened, as the accounting' events and the simulation tell it. */
 export class Recorder {
   readonly #domains: readonly DomainName[];
   readonly #timeline: Timeline;
@@ -65,7 +65,7 @@ export class Recorder {
     this.#lags.step(groups, version);
   }
 
-  /** @param outstanding groups on the line @param queued those of them that no engine has begun */
+  /** @param outstanding groups in the pipeline @param queued those of them that no engine has begun */
   stepEnds(outstanding: number, queued: number): void {
     const end = this.#timeline.seconds;
     const before = this.#steps.at(-1)?.end ?? 0;
@@ -96,7 +96,7 @@ export class Recorder {
         wasted: parts.actors.sum(({ wasted }) => wasted),
       },
       lag: this.#lags.ofRun,
-      mixture: mixtureOf(parts.books.mixture().targets, steps),
+      mixture: mixtureOf(parts.accounting.mixture().targets, steps),
       line: this.#population.facts,
       hash: this.#hash.text,
     };

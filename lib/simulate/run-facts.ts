@@ -12,7 +12,7 @@ export interface SimulatedStep {
   readonly completed: Readonly<Record<DomainName, number>>;
   /** Versions between the weights before the step and those that sampled the first token: mean and largest. */
   readonly lag: { readonly mean: number; readonly max: number };
-  /** Groups that no engine has begun, and groups on the line. */
+  /** Groups that no engine has begun, and groups in the pipeline. */
   readonly queued: number;
   readonly outstanding: number;
 }

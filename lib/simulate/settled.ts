@@ -8,7 +8,7 @@ const NO_VERSIONS = new Uint32Array(0);
 const ZEROS = new ArrayBuffer(4 * 2 ** 22);
 const JUDGED: ScoredVerdict = { status: "correct", score: 1, reason: "simulated" };
 
-/** Makes the line's nouns of simulated answers: their tokens are a length, since nobody reads them. */
+/** Makes the pipeline's nouns of simulated answers: their tokens are a length, since nobody reads them. */
 export class SettledGroups {
   /** By length: an array of each length serves all answers that have it. */
   readonly #tokens: (Int32Array | undefined)[] = [];

@@ -3,14 +3,14 @@ import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { GroupRequest, GroupRollouts, JudgedGroup, SettledGroup } from "../orchestration/index.ts";
 import {
-  Books,
   batchGroups,
   drawProblems,
+  GroupAccounting,
   mostGroups,
   ProblemDrawer,
   type StepBatch,
   verifyGroups,
-} from "../orchestration/line/schedule.ts";
+} from "../orchestration/pipeline/schedule.ts";
 import type { DomainName, Problem, Rollout } from "../records.ts";
 import { Actors } from "./actors.ts";
 import { type Attempt, type SubmittedGroup, submittedGroup } from "./attempt.ts";
@@ -24,20 +24,20 @@ import { VerifierWorkers } from "./verifier-workers.ts";
 import { drawnOutcomes, type Outcomes } from "./workload.ts";
 
 /**
- * A run of a recipe on a machine that is only described: the line's own books, credits, sampler, drawer, verification
+ * A run of a recipe on a machine that is only described: the pipeline's own accounting, credits, sampler, drawer, verification
  * queue and batcher, with engines, trainer and verifiers that take time and compute nothing. The same recipe, machine and
  * outcomes give the same run. Throws HONE_ERR_USAGE for a machine that does not know the recipe's domains, or whose engine
  * cannot hold one answer.
  */
 export async function simulate(recipe: Recipe, machine: Machine, outcomes?: Outcomes): Promise<SimulatedRun> {
   expectDomains(machine, Object.keys(recipe.domains));
-  expectRoom(recipe, machine);
+  expectMemory(recipe, machine);
   const { rollouts, seed } = recipe;
   const drawn = outcomes ?? drawnOutcomes(machine.domains, seed, rollouts.maxOutputTokens);
   return new Simulation(recipe, machine, drawn).run();
 }
 
-function expectRoom({ rollouts }: Recipe, { actor }: Machine): void {
+function expectMemory({ rollouts }: Recipe, { actor }: Machine): void {
   const longest = rollouts.maxPromptTokens + rollouts.maxOutputTokens;
   if (actor.keyValueTokens >= longest) return;
   throw new HoneError(
@@ -51,7 +51,7 @@ class Simulation {
   readonly #machine: Machine;
   readonly #outcomes: Outcomes;
   readonly #timeline = new Timeline();
-  readonly #books: Books;
+  readonly #accounting: GroupAccounting;
   readonly #actors: Actors;
   readonly #workers: VerifierWorkers;
   readonly #recorder: Recorder;
@@ -71,7 +71,7 @@ class Simulation {
     this.#actors = new Actors(machine, recipe.seed, this.#timeline, (attempt) => this.#finished(attempt));
     this.#workers = new VerifierWorkers(machine.verifierWorkers, this.#timeline);
     this.#recorder = new Recorder(Object.keys(recipe.domains), this.#timeline);
-    this.#books = new Books({
+    this.#accounting = new GroupAccounting({
       recipe,
       domains: Object.keys(recipe.domains),
       version: () => this.#version,
@@ -91,21 +91,21 @@ class Simulation {
     void ends(this.#train());
     await this.#timeline.run(() => this.#failure !== undefined || this.#step >= steps);
     if (this.#failure !== undefined) throw this.#failure;
-    this.#books.check();
-    this.#books.credits.close();
+    this.#accounting.check();
+    this.#accounting.credits.close();
     this.#generated.end();
     this.#settled.end();
     return this.#recorder.run({
       machine: this.#machine,
       actors: this.#actors,
       workers: this.#workers,
-      books: this.#books,
+      accounting: this.#accounting,
     });
   }
 
   async #submitAll(): Promise<void> {
-    const drawer = new ProblemDrawer(sourcesOf(this.#recipe), this.#books, this.#recipe.rollouts);
-    for await (const request of drawProblems(drawer, this.#books, mostGroups(this.#recipe)))
+    const drawer = new ProblemDrawer(sourcesOf(this.#recipe), this.#accounting, this.#recipe.rollouts);
+    for await (const request of drawProblems(drawer, this.#accounting, mostGroups(this.#recipe)))
       this.#submit(request);
   }
 
@@ -121,7 +121,7 @@ class Simulation {
     this.#recorder.finished(attempt);
     group.left -= 1;
     if (group.left > 0) return;
-    this.#books.generated(group.outcome.lengths.reduce((sum, length) => sum + length, 0));
+    this.#accounting.generated(group.outcome.lengths.reduce((sum, length) => sum + length, 0));
     this.#generated.push({ request: group.request, rollouts: this.#made.rollouts(group) });
     this.#timeline.settle();
   }
@@ -129,7 +129,7 @@ class Simulation {
   async #settle(): Promise<void> {
     for await (const { request, rollouts } of this.#judged()) {
       const group = this.#submitted.get(request.problem)!;
-      this.#books.completed(request, request.attempts, 0);
+      this.#accounting.completed(request, request.attempts, 0);
       this.#recorder.completed(request);
       this.#settled.push(this.#made.settle(group, rollouts));
     }
@@ -154,7 +154,7 @@ class Simulation {
   async #train(): Promise<void> {
     const { training } = this.#recipe;
     const { trainer } = this.#machine;
-    for await (const batch of batchGroups(this.#settled, training, this.#books)) {
+    for await (const batch of batchGroups(this.#settled, training, this.#accounting)) {
       const trained = this.#groupsOf(batch);
       this.#recorder.stepBegins(trained, this.#version);
       if (trained.length > 0) {
@@ -162,8 +162,8 @@ class Simulation {
         this.#version += 1;
         this.#actors.update(this.#version);
       }
-      this.#books.trained(batch.credits);
-      this.#recorder.stepEnds(this.#books.outstanding, this.#actors.queued);
+      this.#accounting.trained(batch.credits);
+      this.#recorder.stepEnds(this.#accounting.outstanding, this.#actors.queued);
       this.#step += 1;
       if (this.#step >= training.steps) return;
       await this.#timeline.after(trainer.between);

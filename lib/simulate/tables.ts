@@ -19,7 +19,7 @@ export function runText(name: string, machine: Machine, run: SimulatedRun): stri
   const rows = [
     ["time", `${duration(seconds)} for ${steps.length} steps${gpus}`],
     ["a step", `${duration(run.secondsPerStep)}, ${count(run.rolloutsPerStep)} rollouts completed`],
-    ["rollouts", `${count(run.meanTokens)} tokens on average, ${duration(run.line.seconds)} on the line`],
+    ["rollouts", `${count(run.meanTokens)} tokens on average, ${duration(run.line.seconds)} in the pipeline`],
     [
       "an engine",
       `${count(run.tokensPerSecondPerActor)} tokens/s, ${run.running.toFixed(1)} sequences at once`,

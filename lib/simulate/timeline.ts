@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { HoneError } from "../errors.ts";
-import { MomentHeap } from "./moment-heap.ts";
+import { EventQueue } from "./event-queue.ts";
 
 /**
- * The virtual clock of a simulation and what is to happen on it. The stages of the line are
+ * The virtual clock of a simulation and what is to happen on it. The stages of the pipeline are
  * asynchronous and know no time; whoever hands them something calls `settle`, and nothing further happens before they
  * have done all that they can.
  */
@@ -12,10 +12,10 @@ export class Timeline implements Clock {
   seconds = 0;
   /** Moments that came so far. */
   moments = 0;
-  readonly #heap = new MomentHeap();
+  readonly #heap = new EventQueue();
   #handedOver = true;
 
-  /** Milliseconds, as the books want them. */
+  /** Milliseconds, as the accounting want them. */
   now(): number {
     return this.seconds * 1000;
   }
@@ -35,7 +35,7 @@ export class Timeline implements Clock {
     });
   }
 
-  /** The stages of the line were handed something. */
+  /** The stages of the pipeline were handed something. */
   settle(): void {
     this.#handedOver = true;
   }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
-import { Bell } from "./bell.ts";
 import { checkCount, checkKey, checkMs, checkName, checkText } from "./checks.ts";
 import type { Appended, Arguments, Driver, Fence, OperationName, Result } from "./driver.ts";
 import { DriverRegisters } from "./driver-registers.ts";
+import { Notifier } from "./notifier.ts";
 import type {
   Depth,
   DepthOf,
@@ -49,10 +49,10 @@ export class DriverStore implements StreamStore {
   #closing: Promise<void> | undefined;
 
   constructor(driver: Driver) {
-    const bell = new Bell();
-    driver.onNews((topic) => bell.ring(topic));
+    const notifier = new Notifier();
+    driver.onNews((topic) => notifier.ring(topic));
     this.#driver = driver;
-    this.#waiter = new Waiter(bell, driver.pauseMs, (topic) => driver.attend?.(topic));
+    this.#waiter = new Waiter(notifier, driver.pauseMs, (topic) => driver.attend?.(topic));
     const ask: Driver["run"] = (...call) => this.#calls.run(() => this.#open().run(...call));
     this.kv = new DriverRegisters(ask, this.#waiter);
   }

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
-import type { Bell } from "./bell.ts";
 import { checkMs } from "./checks.ts";
 import type { Driver } from "./driver.ts";
+import type { Notifier } from "./notifier.ts";
 
 /** What a look at the store found, or when it is worth while to look again. */
 export interface Look<T> {
@@ -9,7 +9,7 @@ export interface Look<T> {
   readonly nextMs?: number | undefined;
 }
 
-/** That a look has found nothing more, after so many rings of the topic's bell; until then it is so unless it rings again. */
+/** That a look has found nothing more, after so many rings of the topic's notifier; until then it is so unless it rings again. */
 export interface Quiet {
   readonly count: number;
   readonly untilMs: number;
@@ -24,14 +24,14 @@ export const inMs = (ms = Number.POSITIVE_INFINITY): number => performance.now()
 
 /** Looks again and again until there is something, woken by news. */
 export class Waiter {
-  readonly #bell: Bell;
+  readonly #notifier: Notifier;
   readonly #pauseMs: Driver["pauseMs"];
   readonly #attend: (topic: string) => void;
   #closed: HoneError | undefined;
 
   /** @param attend told of each topic before every look of who waits */
-  constructor(bell: Bell, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
-    this.#bell = bell;
+  constructor(notifier: Notifier, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
+    this.#notifier = notifier;
     this.#pauseMs = pauseMs;
     this.#attend = attend;
   }
@@ -57,13 +57,13 @@ export class Waiter {
       if (found !== undefined) return found;
       const now = performance.now();
       if (now >= deadline) return undefined;
-      await this.#bell.wait(
+      await this.#notifier.wait(
         topic,
         count,
         Math.min(deadline - now, pauseMs, Math.max(untilMs - now, 1)),
         signal,
       );
-      const isNews = this.#bell.count(topic) > count;
+      const isNews = this.#notifier.count(topic) > count;
       pauseMs = isNews ? this.#pauseMs.first : Math.min(pauseMs * GROWTH, this.#pauseMs.most);
     }
   }
@@ -71,7 +71,7 @@ export class Waiter {
   /** The first reason stays. */
   close(why = new HoneError("HONE_ERR_STATE", "the stream store is closed")): void {
     this.#closed ??= why;
-    this.#bell.ring(undefined);
+    this.#notifier.ring(undefined);
   }
 
   async #look<T>(
@@ -80,7 +80,7 @@ export class Waiter {
     look: (count: number) => Promise<Look<T>>,
   ): Promise<Known<T>> {
     if (isWaiting) this.#attend(topic);
-    const count = this.#bell.count(topic);
+    const count = this.#notifier.count(topic);
     const { found, nextMs } = await look(count);
     return { count, untilMs: inMs(nextMs), ...(found !== undefined && { found }) };
   }

@@ -1,6 +1,7 @@
 /** Many runs of one recipe: cells times seeds as processes, resumed where they were cut, and what they show together. */
-export type { JobEntry } from "./book.ts";
+
 export { defineSweep, isSweepDefinition, type Study, type SweepDefinition } from "./definition.ts";
+export type { JobEntry } from "./job-states.ts";
 export { progressIn } from "./process.ts";
 export { type Published, publish } from "./publish.ts";
 export type { CaptionedTable } from "./sections.ts";

@@ -1,5 +1,5 @@
 import { type Figure, figureSvg, type Html, html, htmlDocument, htmlTable } from "../report/index.ts";
-import type { JobEntry } from "./book.ts";
+import type { JobEntry } from "./job-states.ts";
 import type { Section } from "./sections.ts";
 import type { SweepPlan } from "./sweep.ts";
 

@@ -82,7 +82,7 @@ function judge({ code, by, fault }: Exit, done: boolean, aborted: boolean, log: 
   if (aborted) return { state: "stopped" };
   if (fault !== undefined) return { state: "failed", error: fault.message };
   if (by !== null) return { state: "failed", error: `killed by ${by}` };
-  return { state: "failed", error: lastWords(log) ?? `exit code ${code}` };
+  return { state: "failed", error: logTail(log) ?? `exit code ${code}` };
 }
 
 const logPath = (dir: string, { id }: Job): string => join(dir, `${id}.log`);
@@ -122,7 +122,7 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
 }
 
 /** The error that a log ends with, or its last line; undefined where it has none. */
-export function lastWords(log: string): string | undefined {
+export function logTail(log: string): string | undefined {
   const lines = tailOf(log)
     .split("\n")
     .map((line) => line.trim())

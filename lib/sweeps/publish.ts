@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhole } from "../metrics/index.ts";
 import { formatTable, standaloneFigure, TABLE_FORMATS, type TableFormat } from "../report/index.ts";
-import type { JobEntry } from "./book.ts";
+import type { JobEntry } from "./job-states.ts";
 import { sweepPage } from "./page.ts";
 import { readCells } from "./results.ts";
 import { type Section, sectionsOf } from "./sections.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type HeldOutAnswers, readAnswers } from "../evaluation/index.ts";
 import { RUN_FILES, type Stretch } from "../metrics/index.ts";
 import { type EvaluationTable, type RunSummary, readRunFolder, type Score } from "../report/index.ts";
-import type { JobEntry } from "./book.ts";
+import type { JobEntry } from "./job-states.ts";
 import { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 
 /** A finished run of a sweep. */

@@ -5,10 +5,10 @@ import type { Recipe } from "../config/index.ts";
 import { Wake } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import { lockFolder } from "../folder-lock.ts";
-import { isDone, type JobEntry, SweepBook } from "./book.ts";
 import { type PlannedCell, planCells, productOf } from "./cells.ts";
 import { axesOf, cellsOf, type Study, type SweepDefinition } from "./definition.ts";
 import { type Axis, parseGrid } from "./grid.ts";
+import { isDone, type JobEntry, JobStates } from "./job-states.ts";
 import { type Job, planJobs } from "./plan.ts";
 import { runProcess } from "./process.ts";
 
@@ -78,14 +78,14 @@ export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promi
   try {
     const cells = plan.cells.map(({ name, settings, id }) => ({ name, settings, id }));
     const head = { name: plan.name, seeds: plan.seeds, parallel, cells };
-    const book = new SweepBook(dir, head, plan.jobs, options.onChange);
-    const line = new JobLine(plan.jobs, book);
+    const states = new JobStates(dir, head, plan.jobs, options.onChange);
+    const line = new JobLine(plan.jobs, states);
     const work = async (stop: AbortSignal) => {
       for (let job = await line.next(stop); job !== undefined; job = await line.next(stop))
-        await runJob(job, book, { ...options, signal: stop, parallel });
+        await runJob(job, states, { ...options, signal: stop, parallel });
     };
     await atOnce(parallel, signal, (stop, fail) => line.told(work(stop).catch(fail)));
-    return book.jobs;
+    return states.jobs;
   } finally {
     lock[Symbol.dispose]();
   }
@@ -106,22 +106,22 @@ async function atOnce(
 /** Hands out jobs in order, each when the warm start that it needs is there. */
 class JobLine {
   readonly #waiting: Job[];
-  readonly #book: SweepBook;
+  readonly #states: JobStates;
   /** Rung when a job has ended; not by those that look: two would wake each other for ever, and hear of no process. */
   readonly #ended = new Wake();
 
-  constructor(jobs: readonly Job[], book: SweepBook) {
-    this.#book = book;
+  constructor(jobs: readonly Job[], states: JobStates) {
+    this.#states = states;
     const needed = new Set(
       jobs
-        .filter(({ id }) => book.stateOf(id) !== "done")
+        .filter(({ id }) => states.stateOf(id) !== "done")
         .flatMap(({ needs }) => (needs === undefined ? [] : [needs])),
     );
     for (const { id, cell } of jobs) {
       // a warm start that nobody waits for any more is not run again
-      if (cell === undefined && !needed.has(id)) book.set(id, { state: "done" });
+      if (cell === undefined && !needed.has(id)) states.set(id, { state: "done" });
     }
-    this.#waiting = jobs.filter(({ id }) => book.stateOf(id) !== "done");
+    this.#waiting = jobs.filter(({ id }) => states.stateOf(id) !== "done");
   }
 
   /** Asked by who has ended its job before. */
@@ -131,7 +131,7 @@ class JobLine {
       if (signal.aborted || this.#waiting.length === 0) return undefined;
       this.#giveUp();
       const at = this.#waiting.findIndex(
-        ({ needs }) => needs === undefined || this.#book.stateOf(needs) === "done",
+        ({ needs }) => needs === undefined || this.#states.stateOf(needs) === "done",
       );
       if (at >= 0) return this.#waiting.splice(at, 1)[0]!;
       if (this.#waiting.length > 0) await this.#ended.next;
@@ -141,12 +141,12 @@ class JobLine {
   /** Runs whose warm start failed have failed. */
   #giveUp(): void {
     for (const { id, needs } of this.#waiting.slice()) {
-      if (needs === undefined || this.#book.stateOf(needs) !== "failed") continue;
+      if (needs === undefined || this.#states.stateOf(needs) !== "failed") continue;
       this.#waiting.splice(
         this.#waiting.findIndex((job) => job.id === id),
         1,
       );
-      this.#book.set(id, { state: "failed", error: `its warm start failed: ${needs}.log` });
+      this.#states.set(id, { state: "failed", error: `its warm start failed: ${needs}.log` });
     }
   }
 
@@ -162,7 +162,7 @@ class JobLine {
 
 async function runJob(
   job: Job,
-  book: SweepBook,
+  states: JobStates,
   {
     dir,
     command,
@@ -172,13 +172,13 @@ async function runJob(
 ): Promise<void> {
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
-  book.set(job.id, { state: "running" });
+  states.set(job.id, { state: "running" });
   const own = process.env["HONE_THREADS"] === undefined && parallel > 1;
   const threads = own ? Math.max(1, Math.floor(availableParallelism() / parallel)) : undefined;
   try {
     const ending = await runProcess(job, () => isDone(join(dir, job.id)), { dir, command, threads, signal });
-    book.set(job.id, { ...ending, seconds: seconds() });
+    states.set(job.id, { ...ending, seconds: seconds() });
   } catch (error) {
-    book.set(job.id, { state: "failed", error: (error as Error).message, seconds: seconds() });
+    states.set(job.id, { state: "failed", error: (error as Error).message, seconds: seconds() });
   }
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { within } from "../deadline.ts";
 import { RUN_FILES, type Sink, type StepDetails } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
-import { type Delivered, type Portion, Spool } from "./spool.ts";
+import { type Delivered, Spool, type SpoolBatch } from "./spool.ts";
 import {
   MOST_AT_ONCE,
   type Tracked,
@@ -37,7 +37,7 @@ export interface DeliveryState extends Delivered {
 
 /**
  * Takes a run's steps to one tracker: each goes to its spool at once, and from there to the tracker beside the run, a
- * portion at a time, again and again until it is taken. In memory is one portion.
+ * batch at a time, again and again until it is taken. In memory is one batch.
  */
 export class Delivery implements Sink {
   readonly name: string;
@@ -123,9 +123,9 @@ export class Delivery implements Sink {
   async #sendAll(): Promise<void> {
     try {
       while (!this.#closing) {
-        const portion = this.#spool.next(this.#portionSize);
-        if (portion.entries.length === 0) return;
-        if (!(await this.#sendOne(portion))) return;
+        const batch = this.#spool.next(this.#portionSize);
+        if (batch.entries.length === 0) return;
+        if (!(await this.#sendOne(batch))) return;
       }
     } catch (error) {
       this.#say(`its spool fails, so nothing is sent to it: ${(error as Error).message}`);
@@ -134,19 +134,19 @@ export class Delivery implements Sink {
   }
 
   /** Whether to go on at once. */
-  async #sendOne(portion: Portion): Promise<boolean> {
+  async #sendOne(batch: SpoolBatch): Promise<boolean> {
     const { run, timeoutMs } = this.#options;
     const { memory: before } = this.#spool;
     try {
       const memory = await within(timeoutMs, this.#abort.signal, (signal) =>
-        unlessAborted(this.#tracker.send(portion.entries, { run, signal, memory: before }), signal),
+        unlessAborted(this.#tracker.send(batch.entries, { run, signal, memory: before }), signal),
       );
-      this.#spool.taken(portion, memory);
+      this.#spool.taken(batch, memory);
       this.#recovered();
       return true;
     } catch (error) {
       if (this.#abort.signal.aborted) return false;
-      return this.#failed(portion, error as Error & { refused?: boolean; retryAfterMs?: number });
+      return this.#failed(batch, error as Error & { refused?: boolean; retryAfterMs?: number });
     }
   }
 
@@ -156,12 +156,12 @@ export class Delivery implements Sink {
     this.#portionSize = MOST_AT_ONCE;
   }
 
-  #failed(portion: Portion, error: Error & { refused?: boolean; retryAfterMs?: number }): boolean {
+  #failed(batch: SpoolBatch, error: Error & { refused?: boolean; retryAfterMs?: number }): boolean {
     this.#spool.failed();
     if (error.refused === true) {
-      if (portion.entries.length === 1) {
+      if (batch.entries.length === 1) {
         this.#say(`refuses an entry, which is set aside: ${error.message}`);
-        this.#spool.refused(portion, error.message);
+        this.#spool.refused(batch, error.message);
       }
       // by itself each entry shows whether it is the one
       this.#portionSize = 1;

@@ -3,7 +3,7 @@
 export { Delivery, type DeliveryOptions, type DeliveryState, TRACKERS_FOLDER } from "./delivery.ts";
 export { STDOUT } from "./jsonl.ts";
 export {
-  beginSitting,
+  beginSession,
   openTrackers,
   sends,
   type TrackedFolder,

@@ -33,7 +33,7 @@ export class JsonlTracker implements Tracker {
     return undefined;
   }
 
-  /** At most one portion is in the stream's memory: what it still has is not written once more. */
+  /** At most one batch is in the stream's memory: what it still has is not written once more. */
   async #write(stream: Writable, lines: string, signal: AbortSignal): Promise<void> {
     if (stream.destroyed || stream.errored) throw stream.errored ?? new Error("the stream is closed");
     if (stream.writableNeedDrain) await once(stream, "drain", { signal });

@@ -37,7 +37,7 @@ interface Memory {
 /**
  * Metrics of every step, the recipe as parameters, and the state of the run, by MLflow's REST API. One MLflow run for a
  * run folder: it is found again by a tag. MLflow has no way to take a point back or to say "once": before the first
- * portion of a process, and after every failure, the run's last step is asked for, and steps up to it are not sent again.
+ * batch of a process, and after every failure, the run's last step is asked for, and steps up to it are not sent again.
  * Source: MLflow REST API 2.0.
  */
 export class MlflowTracker implements Tracker {
@@ -184,7 +184,7 @@ export class MlflowTracker implements Tracker {
   }
 }
 
-/** Steps that the server does not have; of two sittings' the first is the one that it was told. */
+/** Steps that the server does not have; of two sessions' the first is the one that it was told. */
 function stepsAfter(entries: readonly Tracked[], known: number): TrackedStep[] {
   let last = known;
   const fresh: TrackedStep[] = [];

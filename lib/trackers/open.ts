@@ -35,7 +35,7 @@ export type TrackerChoice =
 interface Identity {
   readonly id: string;
   readonly createdAt: number;
-  readonly sittings: number;
+  readonly sessions: number;
 }
 
 export interface TrackedFolder {
@@ -45,7 +45,7 @@ export interface TrackedFolder {
 }
 
 /** Notes that the run starts or goes on. @param recipe with its defaults. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
-export function beginSitting(
+export function beginSession(
   dir: string,
   recipe: { readonly name: string; readonly seed: number },
 ): TrackedFolder {
@@ -53,7 +53,7 @@ export function beginSitting(
   const identity: Identity = {
     id: before?.id ?? randomBytes(16).toString("hex"),
     createdAt: before?.createdAt ?? Date.now(),
-    sittings: (before?.sittings ?? 0) + 1,
+    sessions: (before?.sessions ?? 0) + 1,
   };
   writeWhole(identityPath(dir), `${JSON.stringify(identity)}\n`);
   clearLeft(join(dir, TRACKERS_FOLDER));
@@ -72,11 +72,11 @@ export function trackedFolder(
 function tracked(
   dir: string,
   recipe: { readonly name: string; readonly seed: number },
-  { id, createdAt, sittings }: Identity,
+  { id, createdAt, sessions }: Identity,
 ): TrackedFolder {
   const plain: unknown = JSON.parse(JSON.stringify(recipe));
   const run = { id, name: recipe.name, seed: recipe.seed, recipe: plain, dir: resolve(dir) };
-  return { run, sitting: sittings, createdAt };
+  return { run, sitting: sessions, createdAt };
 }
 
 const identityPath = (dir: string): string => join(dir, TRACKERS_FOLDER, ".run.json");

@@ -7,7 +7,7 @@ import type { Tracked } from "./tracker.ts";
 const WORTH_EMPTYING_BYTES = 1 << 20;
 const MOST_BYTES_AT_ONCE = 1 << 20;
 
-/** How far a tracker is, over all sittings. */
+/** How far a tracker is, over all sessions. */
 export interface Delivered {
   /** Entries it took. */
   readonly sent: number;
@@ -24,7 +24,7 @@ interface Cursor extends Delivered {
 }
 
 /** What was read to be sent, and where it ends in the spool. */
-export interface Portion {
+export interface SpoolBatch {
   readonly entries: readonly Tracked[];
   /** The byte behind each entry. */
   readonly ends: readonly number[];
@@ -32,7 +32,7 @@ export interface Portion {
 
 /**
  * What waits for one tracker: a file of lines in the run folder, and beside it how far the tracker has taken it. Nothing
- * of it is held in memory. Appending survives the process; a kill between an answer and the note of it sends one portion
+ * of it is held in memory. Appending survives the process; a kill between an answer and the note of it sends one batch
  * twice. Throws HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export class Spool {
@@ -74,7 +74,7 @@ export class Spool {
   }
 
   /** The oldest entries that wait, at most so many and about a MiB, but one at least if there is one. */
-  next(most: number): Portion {
+  next(most: number): SpoolBatch {
     const entries: Tracked[] = [];
     const ends: number[] = [];
     if (this.#waiting === 0) return { entries, ends };
@@ -87,12 +87,12 @@ export class Spool {
   }
 
   /** @param memory of the tracker; undefined keeps the one it had. */
-  taken({ entries, ends }: Portion, memory: unknown): void {
+  taken({ entries, ends }: SpoolBatch, memory: unknown): void {
     this.#pass(ends, { sent: this.#cursor.sent + entries.length, ...(memory !== undefined && { memory }) });
   }
 
   /** Sets entries aside that the tracker will never take. */
-  refused({ entries, ends }: Portion, why: string): void {
+  refused({ entries, ends }: SpoolBatch, why: string): void {
     const aside = new AppendFile(this.#refusedPath);
     try {
       aside.append(entries.map((entry) => `${JSON.stringify({ why, entry })}\n`).join(""));

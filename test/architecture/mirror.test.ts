@@ -28,7 +28,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/sandbox/program.cc": "one run of the server, which program_server.test.cc has run",
   "csrc/sandbox/program.h": "likewise",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
-  "lib/fleet/names.ts": "names and one record of numbers; every test of the room goes by them",
+  "lib/fleet/names.ts": "names and one record of numbers; every test of the module goes by them",
   "lib/fleet/role-main.ts": "where a process of a fleet begins; test/fleet/processes.test.ts starts it",
   "lib/samples/tables.ts": "lists of columns and names; test/samples/builder.test.ts fills them",
   "lib/streams/checks.ts":
@@ -55,7 +55,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
 const EXEMPT_FOLDERS: Readonly<Record<string, string>> = {
   "csrc/addon/": "tested from TypeScript in test/native/",
   "lib/text/jinja/": "parts of one interpreter: interpreter.test.ts renders what Python's Jinja rendered",
-  "lib/cli/verbs/": "option lists in front of a room; test/cli/main.test.ts runs them as processes",
+  "lib/cli/verbs/": "option lists in front of a module; test/cli/main.test.ts runs them as processes",
 };
 
 function exempt(file: string): boolean {

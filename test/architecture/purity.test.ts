@@ -56,11 +56,11 @@ test("no function both disposes with `await using` and imports on demand", () =>
   expect(found).toEqual([]);
 });
 
-/** Rooms whose trade is to write to a terminal or to end a process. */
+/** Modules whose trade is to write to a terminal or to end a process. */
 const SPEAKING = ["lib/cli/", "lib/report/"];
 
 describe("a library neither speaks nor exits", () => {
-  const silent = lib.filter((file) => !SPEAKING.some((room) => file.startsWith(room)));
+  const silent = lib.filter((file) => !SPEAKING.some((module) => file.startsWith(module)));
   const callee = (node: ts.Node) => (ts.isPropertyAccessExpression(node) ? node.getText() : "");
 
   test("no console outside cli and report", () => {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { drillText } from "../../lib/cli/doctor-cluster.ts";
-import type { DrillReport } from "../../lib/fleet/index.ts";
+import { selfTestText } from "../../lib/cli/doctor-cluster.ts";
+import type { SelfTestReport } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { serveStore } from "../../lib/streams/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
@@ -75,7 +75,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
         }),
       );
       const said = started.map(({ stderr }) => stderr!.setEncoding("utf8").toArray());
-      expect(await watch.kv.waitFor("muster/called", { waitMs: patient(30_000) })).toBeDefined();
+      expect(await watch.kv.waitFor("rendezvous/called", { waitMs: patient(30_000) })).toBeDefined();
       started[1]!.kill("SIGKILL");
       const ends = await Promise.all(started.map((child) => once(child, "exit")));
       expect(ends.map(([code]) => code)).toEqual([3, null, 3]);
@@ -104,12 +104,12 @@ test("what an option has wrong is said once, before any rank starts", async () =
 });
 
 test("a drill that failed says who was not told", () => {
-  const report: DrillReport = {
+  const report: SelfTestReport = {
     ranks: [0, 1].map((rank) => ({ rank, host: "node", pid: 10 + rank, nonce: "" })),
     timings: [{ call: "broadcast", bytes: 2_000_000, seconds: 0.001 }],
     drills: [{ what: "rank 1 does not connect", failed: [0], seconds: 4, words: "" }],
   };
-  expect(drillText(report, 80).split("\n")).toEqual([
+  expect(selfTestText(report, 80).split("\n")).toEqual([
     "rank  host  process",
     "0     node       10",
     "1     node       11",

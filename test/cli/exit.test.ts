@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { expect, test, vi } from "vitest";
-import { EXIT, exitCodeOf, explain, isHopeless, runMain } from "../../lib/cli/exit.ts";
+import { EXIT, exitCodeOf, explain, isNonRetryable, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
 import { isDistFresh, ROOT, TSX } from "../fixtures/command-line.ts";
 
@@ -29,11 +29,11 @@ test.each<readonly [Error, number]>([
 });
 
 test("another attempt is worth it after a fault of the machine, not after one of the recipe or of this version", () => {
-  const hopeless = (["CONFIG", "USAGE", "DATA", "UNSUPPORTED", "IO", "COLLECTIVE", "CUDA"] as const).filter(
-    (name) => isHopeless(new HoneError(`HONE_ERR_${name}`, "")),
-  );
-  expect(hopeless).toEqual(["CONFIG", "USAGE", "DATA", "UNSUPPORTED"]);
-  expect(isHopeless(new TypeError("a bug"))).toBe(false);
+  const nonRetryable = (
+    ["CONFIG", "USAGE", "DATA", "UNSUPPORTED", "IO", "COLLECTIVE", "CUDA"] as const
+  ).filter((name) => isNonRetryable(new HoneError(`HONE_ERR_${name}`, "")));
+  expect(nonRetryable).toEqual(["CONFIG", "USAGE", "DATA", "UNSUPPORTED"]);
+  expect(isNonRetryable(new TypeError("a bug"))).toBe(false);
 });
 
 test("an entry script ends with what it returns, or with the code of what it throws, which is told", async () => {

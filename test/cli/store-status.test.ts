@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import { asTheStoreSays } from "../../lib/cli/store-status.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { OwnRedis } from "../../lib/fleet/own-redis.ts";
-import type { LineStatus } from "../../lib/metrics/index.ts";
+import type { PipelineStatus } from "../../lib/metrics/index.ts";
 import type { RunStatus } from "../../lib/runs/index.ts";
 import { openStore, serveStore } from "../../lib/streams/index.ts";
 import { Trust } from "../../lib/trust.ts";
@@ -23,7 +23,7 @@ const silent = (address: string): RunStatus => ({
   ofSteps: 2,
   state: "silent",
   asOfMs: 0,
-  line: { store: { address, run: "run-1" } } as LineStatus,
+  line: { store: { address, run: "run-1" } } as PipelineStatus,
   processes: [row("run"), row("actor.0"), row("actor.1"), row("verifier.0"), row("verifier.1")],
 });
 

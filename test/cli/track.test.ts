@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sendWaiting, trackerDemands, trackerRows } from "../../lib/cli/track.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { writeRunManifest } from "../../lib/metrics/index.ts";
-import { beginSitting, Delivery, type Tracker } from "../../lib/trackers/index.ts";
+import { beginSession, Delivery, type Tracker } from "../../lib/trackers/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { NO_DETAILS } from "../metrics/details.ts";
 import { patient } from "../patience.ts";
@@ -18,7 +18,7 @@ async function waiting(url: string): Promise<string> {
   mkdirSync(dir, { recursive: true });
   const config = { name: "demo", seed: 0, trackers: [{ kind: "mlflow", url, experiment: "hone" }] };
   writeRunManifest(dir, { name: "demo", config, seeds: {}, versions: {} });
-  const folder = beginSitting(dir, config);
+  const folder = beginSession(dir, config);
   for (const name of ["mlflow", "own"]) {
     const down: Tracker = { name, send: () => Promise.reject(new Error("down")) };
     const delivery = new Delivery(down, { ...folder, warn: () => {} });

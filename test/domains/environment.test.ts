@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { environmentName, isEnvironment, playedIn } from "../../lib/domains/index.ts";
-import { problemOf } from "../orchestration/lines-books.ts";
+import { problemOf } from "../orchestration/pipeline-accounting.ts";
 
 test("problems name their environment as the judge and show its tools, unless they bring their own", () => {
   const tools = [{ type: "function", function: { name: "look" } }];

@@ -34,7 +34,7 @@ const compiled = spawnSync("cc", ["-shared", "-fPIC", "-O1", "-o", shim, SHIM, "
 const noShim = compiled.status === 0 ? undefined : (compiled.error?.message ?? compiled.stderr);
 if (noShim !== undefined) console.warn(`skipped, no C compiler for the crash shim: ${noShim}`);
 
-interface Sitting {
+interface Session {
   readonly lines: readonly string[];
   readonly code: number | null;
   readonly killed: boolean;
@@ -61,7 +61,7 @@ async function sit(
   folder: string,
   { more }: Kind,
   { env = {}, afterLine, afterMs }: Death = {},
-): Promise<Sitting> {
+): Promise<Session> {
   const args = [...CHILD, folder, "auto", TRAINING, more];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
@@ -138,7 +138,7 @@ async function trialFails(trial: number, share = 1): Promise<string | undefined>
   const kind = KINDS[trial % KINDS.length]!;
   const { name, death } = deathOf(trial, folder, kind, share);
   const killed = await sit(folder, kind, death);
-  const fail = (what: string, by: Sitting) =>
+  const fail = (what: string, by: Session) =>
     `trial ${trial}, killed at ${name}: ${what}\n${by.lines.join(", ")}\n${by.errors}`;
   if (!killed.killed && death.env !== undefined) {
     if (share > 1 / 8 && killed.lines.at(-1) === kind.whole) return trialFails(trial, share / 2);

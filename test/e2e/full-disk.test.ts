@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test, vi } from "vitest";
-import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
@@ -79,7 +79,7 @@ test.runIf(long && !noDisk)(
       });
     const [first, end] = [BEFORE + 1, BEFORE + 4];
     expect(told()).toEqual([first, first + 1, first + 2].map((step) => [`${step}`, `${end}`]));
-    expect(readLineStatus(join(dir, "run"))!.step).toBe(end);
+    expect(readPipelineStatus(join(dir, "run"))!.step).toBe(end);
 
     // Where this process hears too late of it, on a machine that has others to serve, the run has ended without room.
     for (let attempt = 1; ; attempt++) {

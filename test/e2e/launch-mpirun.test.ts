@@ -41,7 +41,7 @@ describe.skipIf(noMpirun !== undefined || noRedis !== undefined)("two nodes of m
       expect(stderr.match(/HONE_FAULTS.*/g)).toEqual([
         "HONE_FAULTS: trainer.0@step=99:sigkill did not happen: the run ended before",
       ]);
-      for (const node of [0, 1]) expect(stderr).toContain(`node ${node}: sitting 1 of `);
+      for (const node of [0, 1]) expect(stderr).toContain(`node ${node}: session 1 of `);
       const logs = [0, 1].map((node) => readdirSync(join(at, "logs", `node-${node}`)).sort());
       const ofNode = (node: number) => [
         `actor-${node}.log`,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
@@ -118,7 +118,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       const disturbed = (async () => {
         await reachStep("slurm", 2);
         process.kill(processOf("slurm", "SLURM_NODEID=1"), "SIGKILL");
-        // in its second sitting: a signal while the first one ends would be lost
+        // in its second session: a signal while the first one ends would be lost
         while ((await slurm.facts(id))["Restarts"] !== "1") await sleep(250);
         await reachStep("slurm", steps("slurm") + 1);
         await slurm.run("scancel", "--batch", "--signal=TERM", id);
@@ -136,7 +136,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       });
       await disturbed;
       expect(weightsOf("slurm")).toBe(await one);
-      const judges = readLineStatus(at)!.processes!.filter(({ name }) => name.startsWith("verifier."));
+      const judges = readPipelineStatus(at)!.processes!.filter(({ name }) => name.startsWith("verifier."));
       expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // and no pool beside it
       expect(judges[0]!.doing).toMatch(/, [1-9]\d* judged$/);
     },

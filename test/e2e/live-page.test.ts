@@ -228,7 +228,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test("shows the line and what it waits for, and a control is a request in the run's folder", async () => {
+  test("shows the pipeline and what it waits for, and a control is a request in the run's folder", async () => {
     const dir = smallRun(3);
     const sentence = "trainer waits for verifier `python`: 14 completions out; pool of 2";
     const ended = { how: "by SIGKILL", atMs: Date.now() - 9000, words: "a\nHONE_ERR_IO  <b>disk</b>" };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
-import { type ProcessStatus, readLineStatus } from "../../lib/metrics/index.ts";
+import { type ProcessStatus, readPipelineStatus } from "../../lib/metrics/index.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
 import { longest } from "../long.ts";
@@ -46,7 +46,7 @@ class Agent implements AsyncDisposable {
     name: string,
   ): Promise<void> {
     for (;;) {
-      const { processes = [], step = 0 } = readLineStatus(run) ?? {};
+      const { processes = [], step = 0 } = readPipelineStatus(run) ?? {};
       if (processes.some((status) => status.name === name && wanted(status, step))) return;
       if (this.#process.exitCode !== null) throw new Error(this.#said.slice(-3000));
       await new Promise((resolve) => setTimeout(resolve, 100));

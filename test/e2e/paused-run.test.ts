@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { defineRecipe } from "../../lib/config/index.ts";
-import { RUN_FILES, readLineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
+import { RUN_FILES, readPipelineStatus, readRunLog, writeWhole } from "../../lib/metrics/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
 import { childProgram } from "../fixtures/child-program.ts";
@@ -40,27 +40,30 @@ test.skipIf(!longest || noAddon !== undefined)(
       );
     };
     try {
-      await vi.waitFor(() => expect(readLineStatus(dir)?.step).toBeGreaterThan(1), WAIT);
+      await vi.waitFor(() => expect(readPipelineStatus(dir)?.step).toBeGreaterThan(1), WAIT);
       ask("pause");
       await vi.waitFor(
-        () => expect(readLineStatus(dir)?.waits.sentence).toContain("nothing is under way"),
+        () => expect(readPipelineStatus(dir)?.waits.sentence).toContain("nothing is under way"),
         WAIT,
       );
-      const { writtenMs } = readLineStatus(dir)!;
-      await vi.waitFor(() => expect(readLineStatus(dir)!.writtenMs).toBeGreaterThan(writtenMs + 1500), WAIT);
+      const { writtenMs } = readPipelineStatus(dir)!;
+      await vi.waitFor(
+        () => expect(readPipelineStatus(dir)!.writtenMs).toBeGreaterThan(writtenMs + 1500),
+        WAIT,
+      );
       expect(child.exitCode).toBeNull();
       ask("checkpoint");
-      const { step } = readLineStatus(dir)!;
+      const { step } = readPipelineStatus(dir)!;
       await vi.waitFor(
         () =>
-          expect(readLineStatus(dir)!.requests).toContainEqual(
+          expect(readPipelineStatus(dir)!.requests).toContainEqual(
             expect.objectContaining({ action: "checkpoint", state: "done" }),
           ),
         WAIT,
       );
       expect(existsSync(join(dir, "checkpoints", `step-${String(step).padStart(6, "0")}`))).toBe(true);
       ask("resume");
-      await vi.waitFor(() => expect(readLineStatus(dir)!.step).toBeGreaterThan(step!), WAIT);
+      await vi.waitFor(() => expect(readPipelineStatus(dir)!.step).toBeGreaterThan(step!), WAIT);
       ask("stop");
       expect(await ended).toEqual([0, null]);
       const steps = readRunLog(join(dir, RUN_FILES.log)).map((record) => record.step);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { defineRecipe, type Recipe } from "../../lib/config/index.ts";
 import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
-import { stepOptions } from "../../lib/orchestration/line/index.ts";
+import { stepOptions } from "../../lib/orchestration/pipeline/index.ts";
 import { rlOptimizer } from "../../lib/orchestration/setup/core.ts";
 import { newModelConfig } from "../../lib/orchestration/setup/model.ts";
 import { changed, issuesOf } from "../config/recipes.ts";

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recipeInput } from "../../lib/config/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/weights-hash.ts";
-import type { SweepFile } from "../../lib/sweeps/book.ts";
+import type { SweepFile } from "../../lib/sweeps/job-states.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { longest } from "../long.ts";
 import { patient } from "../patience.ts";

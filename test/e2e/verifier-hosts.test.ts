@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
-import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
@@ -54,7 +54,7 @@ async function runOf(name: string, schedule: "sync" | "async", verifiers: number
   const at = join(dir, name);
   await using run = await createRun(recipe(schedule), { dir: at, core: processes.core });
   expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
-  const rows = Object.fromEntries(readLineStatus(at)!.processes!.map((row) => [row.name, row]));
+  const rows = Object.fromEntries(readPipelineStatus(at)!.processes!.map((row) => [row.name, row]));
   return { at, rows, weights: weightsHash(join(at, "checkpoints", `step-00000${STEPS}`)) };
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openProcesses, type Processes } from "../../lib/fleet/index.ts";
-import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
@@ -81,14 +81,14 @@ async function runOf(
   // both are there before what happens, and whoever was struck is back before the last update
   const afterStep = async ({ step }: { readonly step: number }) => {
     if (step === at - 1 || step === STEPS - 1)
-      await until(() => processes.core.roster.living.length === 2, "both actors");
+      await until(() => processes.core.roster.alive.length === 2, "both actors");
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };
   await using run = await createRun(recipe(schedule), options);
   expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
   expect(heard.ways).toEqual(new Set(["communicator"]));
-  expect(readLineStatus(join(dir, name))!.weights).toContain("over Gloo");
+  expect(readPipelineStatus(join(dir, name))!.weights).toContain("over Gloo");
   return heard;
 }
 
@@ -184,7 +184,7 @@ async function behindWhileTheTrainerIsStopped(
     return say(control);
   };
   const afterStep = async ({ step }: { readonly step: number }) => {
-    if (step === 1) await until(() => roster.living.length === actors, "all actors");
+    if (step === 1) await until(() => roster.alive.length === actors, "all actors");
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };

@@ -9,7 +9,7 @@ import { EpisodeDemonstrator, type Play } from "../../lib/episodes/index.ts";
 import { CounterRandom } from "../../lib/random.ts";
 import type { Problem } from "../../lib/records.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
-import { problemOf } from "../orchestration/lines-books.ts";
+import { problemOf } from "../orchestration/pipeline-accounting.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const format = plainFormat(tokenizer);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Environment, QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { EnvironmentPartner } from "../../lib/episodes/index.ts";
 import { LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
-import { problemOf } from "../orchestration/lines-books.ts";
+import { problemOf } from "../orchestration/pipeline-accounting.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const format = plainFormat(tokenizer);

@@ -1,5 +1,5 @@
 import type { ProblemResult } from "../../lib/evaluation/index.ts";
-import { problemOf } from "../orchestration/lines-books.ts";
+import { problemOf } from "../orchestration/pipeline-accounting.ts";
 
 export function resultOf(
   id: number,

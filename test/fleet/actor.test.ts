@@ -37,11 +37,11 @@ test("an actor whose place was taken ends, and its requests go to who took it", 
 test("a process that was taken for dead is refused by the store", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 10 }));
-  await store.kv.set(REGISTERS.incarnation("actor.0"), "2");
-  store.fence(REGISTERS.incarnation("actor.0"), "1");
+  await store.kv.set(REGISTERS.generation("actor.0"), "2");
+  store.fence(REGISTERS.generation("actor.0"), "1");
   const receiver = new HandOver().receiver(() => undefined);
   const { signal } = new AbortController();
-  const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });
+  const ended = runActor({ store, core: standInCore(), receiver, index: 0, generation: 1, signal });
   await expect(ended).rejects.toSatisfy((error) => error instanceof StreamError && error.why === "fenced");
 });
 
@@ -60,7 +60,7 @@ test("an actor whose place may be another's by now gives its weights to nobody",
     core: standInCore(),
     receiver,
     index: 0,
-    incarnation: 1,
+    generation: 1,
     signal: stop.signal,
   });
   const say = (control: Control) => store.append(STREAMS.control, randomUUID(), encodeControl(control));
@@ -84,7 +84,7 @@ test("two actors share what is asked at once, and each opens one engine", async 
   const local = await localFleet(core, 2);
   open.push(local);
   const generations = generationsOf(local.fleet);
-  await until(() => local.fleet.roster.living.length === 2, "both actors");
+  await until(() => local.fleet.roster.alive.length === 2, "both actors");
   await local.fleet.trainer("{}", TRAINER).publish(generations.engine);
   const groups = await Promise.all(Array.from({ length: 24 }, (_, id) => generations.generate(request(id))));
   expect(groups.map((group) => tokensOf(group).length)).toEqual(Array(24).fill(2));
@@ -97,7 +97,7 @@ test("where no coordinator is, an actor says so", async () => {
   store.kv.waitFor = async () => undefined; // and not after a minute
   const receiver = new HandOver().receiver(() => undefined);
   const { signal } = new AbortController();
-  const ended = runActor({ store, core: standInCore(), receiver, index: 0, incarnation: 1, signal });
+  const ended = runActor({ store, core: standInCore(), receiver, index: 0, generation: 1, signal });
   await expect(ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
     hint: expect.stringContaining("hone run"),

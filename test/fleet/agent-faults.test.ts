@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { beginFaults } from "../../lib/fleet/agent-faults.ts";
-import type { Attendant } from "../../lib/fleet/attendance.ts";
 import { readFaults } from "../../lib/fleet/faults.ts";
 import { STREAMS } from "../../lib/fleet/names.ts";
-import { doStrikes } from "../../lib/fleet/strikes.ts";
+import type { ReadyProcess } from "../../lib/fleet/readiness.ts";
+import { deliverSignals } from "../../lib/fleet/remote-signals.ts";
 import { openStore } from "../../lib/streams/index.ts";
 
 /** A coordinator with faults, the processes that it sees, and what it says. */
 async function coordinator(text: string, roles: { actors: number; trainers: number; verifiers?: number }) {
   const store = await openStore("memory:", { run: "test" });
-  const there: Attendant[] = [];
-  const fleet = { updates: { onPublished: (_: number) => {} }, attendance: async () => there };
+  const there: ReadyProcess[] = [];
+  const fleet = { updates: { onPublished: (_: number) => {} }, readyProcesses: async () => there };
   const pool = { verifiers: (): readonly number[] => [] };
   const said: string[] = [];
   const options = { ...roles, faults: readFaults(text), pool, say: (line: string) => said.push(line) };
@@ -24,7 +24,7 @@ async function coordinator(text: string, roles: { actors: number; trainers: numb
   return { store, there, fleet, pool, said, faults };
 }
 
-const attendant = (role: Attendant["role"], rank: number): Attendant => ({
+const attendant = (role: ReadyProcess["role"], rank: number): ReadyProcess => ({
   role,
   rank,
   epoch: 1,
@@ -54,11 +54,11 @@ test("times count from when every process of every node is there; the one whose 
   const gone = new AbortController();
   onTestFinished(() => gone.abort());
   there.push(attendant("actor", 0), attendant("trainer", 0));
-  const asked = store.read(STREAMS.strikes, 0, { max: 1, waitMs: 500 });
+  const asked = store.read(STREAMS.signals, 0, { max: 1, waitMs: 500 });
   expect(await asked, "its host is missing").toEqual([]);
   const met = new Promise<unknown>((resolve) => {
     const kill = (...words: unknown[]) => resolve(words) === undefined;
-    void doStrikes(store, new Set(["verifier.0"]), kill, gone.signal);
+    void deliverSignals(store, new Set(["verifier.0"]), kill, gone.signal);
   });
   there.push(attendant("verifier", 0));
   expect(await met).toEqual(["verifier", 0, "SIGTERM"]);
@@ -74,5 +74,5 @@ test("a run that ends before all are there says what did not happen, and nothing
   await faults.close();
   expect(said).toEqual(["HONE_FAULTS: actor.0@t=0ms:sigkill did not happen: the run ended before"]);
   there.push(attendant("actor", 0));
-  expect(await store.read(STREAMS.strikes, 0, { max: 1, waitMs: 500 })).toEqual([]);
+  expect(await store.read(STREAMS.signals, 0, { max: 1, waitMs: 500 })).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { openAgents } from "../../lib/fleet/agents.ts";
 import { readFaults } from "../../lib/fleet/faults.ts";
 import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
-import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { Rendezvous, sessionRun } from "../../lib/fleet/rendezvous.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
@@ -46,7 +46,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
   test("tells actors where weights are, and leaves nothing of them behind", async () => {
     const options = await optionsOf("folder");
     const agents = await openAgents(options);
-    await using store = await openStore(server.url, { run: sittingRun("folder", 1), mustExist: true });
+    await using store = await openStore(server.url, { run: sessionRun("folder", 1), mustExist: true });
     expect(await weightsFolder(store)).toBe(options.folder);
     expect(agents.core.processes().store).toEqual({ address: server.url, run: "folder.1" });
     mkdirSync(options.folder);
@@ -56,9 +56,9 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     expect(await agent.next(0, 50, new AbortController().signal)).toBeUndefined();
   });
 
-  test("ranks that agents have started are processes of the run, those of an earlier formation are not", async () => {
+  test("ranks that agents have started are processes of the run, those of an earlier epoch are not", async () => {
     await using agents = await openAgents({ ...(await optionsOf("ranks")), trainers: 2 });
-    await using store = await openStore(server.url, { run: sittingRun("ranks", 1), mustExist: true });
+    await using store = await openStore(server.url, { run: sessionRun("ranks", 1), mustExist: true });
     const say = (rank: number, epoch: number) => {
       const word = {
         rank,
@@ -70,11 +70,11 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
         busy: false,
         cpuSeconds: 0,
       };
-      return store.kv.set(REGISTERS.pulse(rank), JSON.stringify(word));
+      return store.kv.set(REGISTERS.heartbeat(rank), JSON.stringify(word));
     };
     await say(1, 3);
     await say(0, 2);
-    await store.kv.set(REGISTERS.formation, "3");
+    await store.kv.set(REGISTERS.epoch, "3");
     const rows = () => agents.core.processes().list;
     while (rows().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rows()).toEqual([{ name: "trainer.1", pid: 71, state: "alive", restarts: 2, doing: "" }]);

@@ -125,9 +125,9 @@ export async function localFleet(
   const all: LocalActor[] = [];
   const born: Record<number, number> = {};
   const start = (index: number): LocalActor => {
-    const incarnation = (born[index] ?? 0) + 1;
-    born[index] = incarnation;
-    const actor = startActor(core, { store, weights, index, incarnation });
+    const generation = (born[index] ?? 0) + 1;
+    born[index] = generation;
+    const actor = startActor(core, { store, weights, index, generation });
     all[index] = actor;
     return actor;
   };
@@ -145,10 +145,10 @@ interface Place {
   readonly store: StreamStore;
   readonly weights: HandOver;
   readonly index: number;
-  readonly incarnation: number;
+  readonly generation: number;
 }
 
-function startActor(core: Core, { store, weights, index, incarnation }: Place): LocalActor {
+function startActor(core: Core, { store, weights, index, generation }: Place): LocalActor {
   const stop = new AbortController();
   const engines: EngineFace[] = [];
   const engine: Core["engine"] = (...args) => {
@@ -161,7 +161,7 @@ function startActor(core: Core, { store, weights, index, incarnation }: Place): 
   const onFacts = (ask: () => RoleFacts) => {
     facts = ask;
   };
-  const parts = { store, core: { engine }, receiver, index, incarnation, onFacts };
+  const parts = { store, core: { engine }, receiver, index, generation, onFacts };
   const ended = runActor({ ...parts, signal: stop.signal });
   ended.catch(() => {}); // tests that care look
   return { stop, engines, ended, facts: () => facts?.() };

@@ -42,7 +42,7 @@ export interface LocalHosts {
   readonly store: StreamStore;
   readonly judges: HostedVerifiers;
   /** @param waits its jobs wait for `finish` */
-  start(index: number, incarnation?: number, waits?: boolean): LocalHost;
+  start(index: number, generation?: number, waits?: boolean): LocalHost;
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
   roster.watch(() => {});
   const judges = new HostedVerifiers({ store, roster, settings: fast, hosts });
   const all: LocalHost[] = [];
-  const start = (index: number, incarnation = 1, waits = false): LocalHost => {
+  const start = (index: number, generation = 1, waits = false): LocalHost => {
     const stop = new AbortController();
     const running: VerificationJob[] = [];
     const told = deferred<void>();
@@ -66,12 +66,12 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
         running.push(job);
         await told.promise;
         running.splice(running.indexOf(job), 1);
-        return judgedBy(`verifier.${index}#${incarnation}`, job);
+        return judgedBy(`verifier.${index}#${generation}`, job);
       },
       pids: () => [],
       close: async () => {},
     });
-    const ended = runVerifierHost({ store, index, incarnation, openPlace, signal: stop.signal });
+    const ended = runVerifierHost({ store, index, generation, openPlace, signal: stop.signal });
     ended.catch(() => {}); // tests that care look
     const host = { stop, ended, running, finish: () => told.resolve() };
     all.push(host);

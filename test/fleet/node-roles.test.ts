@@ -6,7 +6,7 @@ import { openAgents } from "../../lib/fleet/agents.ts";
 import { readFaults } from "../../lib/fleet/faults.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { NodeRoles } from "../../lib/fleet/node-roles.ts";
-import { sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { sessionRun } from "../../lib/fleet/rendezvous.ts";
 import { createRun, nativeCore } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -52,7 +52,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       const folder = join(dir, "in-flight");
       const said: string[] = [];
       const failures: unknown[] = [];
-      const run = sittingRun("pair", 1);
+      const run = sessionRun("pair", 1);
       const node = (number: number) =>
         NodeRoles.open({
           store: server.url,
@@ -88,10 +88,10 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         await using _second = await node(1);
         const isSecond = async (register: string) => (await store.kv.get(register)) === "2";
         const hooks = {
-          beforeTraining: () => reached(() => isSecond(REGISTERS.incarnation("verifier.1"))),
+          beforeTraining: () => reached(() => isSecond(REGISTERS.generation("verifier.1"))),
           afterStep: async ({ step }: { readonly step: number }) => {
-            if (step === 1) await reached(() => isSecond(REGISTERS.incarnation("actor.0")));
-            if (step === 2) await reached(() => isSecond(REGISTERS.formation));
+            if (step === 1) await reached(() => isSecond(REGISTERS.generation("actor.0")));
+            if (step === 2) await reached(() => isSecond(REGISTERS.epoch));
             return undefined;
           },
         };
@@ -105,9 +105,9 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         );
         expect(told).toMatch(/^hone_process_version\{.*\} [1-4]$/m);
         const places = ["actor.0", "actor.1", "verifier.0", "verifier.1"] as const;
-        const came = await Promise.all(places.map((place) => store.kv.get(REGISTERS.incarnation(place))));
+        const came = await Promise.all(places.map((place) => store.kv.get(REGISTERS.generation(place))));
         expect(came).toEqual(["2", "1", "1", "2"]);
-        expect(await store.kv.get(REGISTERS.formation)).toBe("2");
+        expect(await store.kv.get(REGISTERS.epoch)).toBe("2");
         // each node's actor had its weights from the trainer there: no connection had more than these two
         const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
           key.split("/").slice(2),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
-import { readLineStatus } from "../../lib/metrics/index.ts";
+import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
@@ -113,7 +113,7 @@ test.runIf(longest)(
     const begins = { ...settings, beginMs: patient(5000) };
     const core = await nativeCore();
     await using processes = await openProcesses({ actors: 2, trainers: 0, core, settings: begins, faults });
-    const second = () => processes.core.roster.living.find(({ member }) => member === "actor.1#2");
+    const second = () => processes.core.roster.alive.find(({ member }) => member === "actor.1#2");
     await vi.waitFor(() => expect(second()).toBeDefined(), { timeout: patient(30_000), interval: 100 });
     expect(processes.core.board.look().find(({ name }) => name === "actor.1")).toMatchObject({
       restarts: 1,
@@ -135,7 +135,7 @@ describe.skipIf(noRedis !== undefined)("real processes at a server", () => {
     const groups = readEvents(join(at, "events.jsonl")).flatMap((e) => (e.e === "step" ? e.k : []));
     expect(groups).toHaveLength(5 * 4);
     expect(new Set(groups).size).toBe(groups.length);
-    const rows = Object.fromEntries(readLineStatus(at)!.processes!.map((row) => [row.name, row]));
+    const rows = Object.fromEntries(readPipelineStatus(at)!.processes!.map((row) => [row.name, row]));
     expect(rows["run"]).toMatchObject({ pid: process.pid, version: 5 });
     expect(rows["trainer.0"]).toMatchObject({ restarts: 1, version: 5, ended: { how: "by SIGKILL" } });
     expect(rows["actor.0"]!.restarts + rows["actor.1"]!.restarts).toBe(2);
@@ -181,7 +181,7 @@ test.skipIf(noRedis !== undefined)(
       hooks,
     });
     await expect(run.finished).rejects.toMatchObject({ code: "HONE_ERR_STREAM", why: "lost" });
-    expect(readLineStatus(at)).toMatchObject({ end: "failed" });
+    expect(readPipelineStatus(at)).toMatchObject({ end: "failed" });
   },
 );
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
-import type { RankWord } from "../../lib/fleet/rank-pulse.ts";
+import type { RankStatus } from "../../lib/fleet/rank-heartbeat.ts";
 import { RankWatch } from "../../lib/fleet/rank-watch.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 
@@ -23,14 +23,14 @@ beforeEach(async () => {
   watch.form(2, 2);
 });
 
-const say = (rank: number, word: Partial<RankWord> = {}) =>
+const say = (rank: number, word: Partial<RankStatus> = {}) =>
   store.kv.set(
-    REGISTERS.pulse(rank),
+    REGISTERS.heartbeat(rank),
     JSON.stringify({ rank, epoch: 2, pid: 1, beat: beat++, done: 0, busy: false, cpuSeconds: 0, ...word }),
   );
 
 /** Every second: what ranks say, and a look at it. */
-async function seconds(count: number, words: (second: number) => Partial<RankWord>[]): Promise<void> {
+async function seconds(count: number, words: (second: number) => Partial<RankStatus>[]): Promise<void> {
   for (let i = 0; i < count; i++) {
     now += 1000;
     await Promise.all(words(now / 1000).map((word, rank) => say(rank, word)));

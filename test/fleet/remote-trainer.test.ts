@@ -39,7 +39,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     send: async ({ update }: { update: number }) => void sent.push(update),
     close: async () => {},
   };
-  void store.kv.set(REGISTERS.formation, String(epoch));
+  void store.kv.set(REGISTERS.epoch, String(epoch));
   const ended = runTrainer({ store, open, sender, rank, epoch, beatMs: 20, signal: stop.signal });
   ended.catch(() => {}); // tests that care look
   return { core, stop, ended, sent };

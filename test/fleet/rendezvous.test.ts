@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Rendezvous, sittingRun } from "../../lib/fleet/rendezvous.ts";
+import { Rendezvous, sessionRun } from "../../lib/fleet/rendezvous.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
 let server: RedisServer;
@@ -19,62 +19,62 @@ async function two(work: (a: Rendezvous, b: Rendezvous) => Promise<void>, aliveM
   await work(a, b);
 }
 
-test("a store that other machines or other sittings do not have is refused", async () => {
+test("a store that other machines or other sessions do not have is refused", async () => {
   for (const url of ["memory:", "unix:none.sock"])
     await expect(Rendezvous.open(url, "x")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
-test("each sitting has a store of its own", () => {
-  expect(sittingRun("a", 1)).not.toBe(sittingRun("a", 2));
+test("each session has a store of its own", () => {
+  expect(sessionRun("a", 1)).not.toBe(sessionRun("a", 2));
 });
 
 describe.skipIf(noRedis !== undefined)("at a server", () => {
   test("agents hear of a coordinator, and how it ended", () =>
     two(async (coordinator, agent) => {
       const heard = agent.next(0, 10_000, never);
-      const sitting = await coordinator.sit();
+      const session = await coordinator.sit();
       expect(await agent.next(0, 50, never)).toBeUndefined(); // it prepares
-      await coordinator.preside(sitting);
-      const kept = coordinator.keep(sitting, () => {});
-      expect([sitting, await heard]).toEqual([1, 1]);
+      await coordinator.acquireLeadership(session);
+      const kept = coordinator.keep(session, () => {});
+      expect([session, await heard]).toEqual([1, 1]);
       const over = agent.over(1);
       await coordinator.end(75);
       expect(await over).toBe(75);
       await kept.close();
     }));
 
-  test("one that says nothing of its end is missed all the same, and the next sitting is another", () =>
+  test("one that says nothing of its end is missed all the same, and the next session is another", () =>
     two(async (coordinator, agent) => {
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       await coordinator.keep(1, () => {}).close();
       expect(await agent.over(1)).toBeUndefined();
       expect(await agent.next(1, 50, never)).toBeUndefined();
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       expect(await agent.next(1, 1000, never)).toBe(2);
     }, 2_500));
 
   // A process that closes much, or ends on a busy machine, has ended seconds after it has given its place up.
-  test("whoever says first how a sitting ended is right", () =>
+  test("whoever says first how a session ended is right", () =>
     two(async (coordinator, agent) => {
-      const sitting = await coordinator.sit();
-      await coordinator.preside(sitting);
-      await agent.end(78, sitting);
+      const session = await coordinator.sit();
+      await coordinator.acquireLeadership(session);
+      await agent.end(78, session);
       await coordinator.end(75);
-      expect(await agent.over(sitting)).toBe(78);
+      expect(await agent.over(session)).toBe(78);
     }));
 
   test("how it ended is heard seconds after it has gone, unless another sits by then", () =>
     two(async (coordinator, agent) => {
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       const heard = agent.over(1);
       await coordinator.keep(1, () => {}).close();
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       await coordinator.end(0);
       expect(await heard).toBe(0);
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       const silent = agent.over(2);
       await coordinator.keep(2, () => {}).close();
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       expect(await silent).toBeUndefined();
     }, 3_600_000));
 
@@ -104,12 +104,14 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
 
   test("while one is alive no other sits; when it is silent for long enough another does, and it is told", () =>
     two(async (first, second) => {
-      await first.preside(await first.sit());
+      await first.acquireLeadership(await first.sit());
       const kept = first.keep(1, () => {});
-      await expect(second.preside(await second.sit())).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+      await expect(second.acquireLeadership(await second.sit())).rejects.toMatchObject({
+        code: "HONE_ERR_STATE",
+      });
       await kept.close();
-      await first.preside(await first.sit()); // and says nothing more
-      await second.preside(await second.sit());
+      await first.acquireLeadership(await first.sit()); // and says nothing more
+      await second.acquireLeadership(await second.sit());
       const held = second.keep(4, () => {});
       const lost = new Promise<Error>((resolve) => {
         const late = first.keep(3, (error) => {
@@ -123,7 +125,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
 
   test("a lease that cannot be given back runs out, and holds nobody's end up", () =>
     two(async (coordinator) => {
-      await coordinator.preside(await coordinator.sit());
+      await coordinator.acquireLeadership(await coordinator.sit());
       const kept = coordinator.keep(1, () => {});
       await coordinator[Symbol.asyncDispose](); // as a server that is gone
       await kept.close();
@@ -131,10 +133,10 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
 
   test("the first node that gives up says why", () =>
     two(async (coordinator, agent) => {
-      const sitting = await coordinator.sit();
-      await agent.fail(sitting, "node 3: it said last");
-      await agent.fail(sitting, "node 4: so did this");
-      expect(await coordinator.failure(sitting, never)).toBe("node 3: it said last");
-      expect(await coordinator.failure(sitting + 1, AbortSignal.timeout(50))).toBeUndefined();
+      const session = await coordinator.sit();
+      await agent.fail(session, "node 3: it said last");
+      await agent.fail(session, "node 4: so did this");
+      expect(await coordinator.failure(session, never)).toBe("node 3: it said last");
+      expect(await coordinator.failure(session + 1, AbortSignal.timeout(50))).toBeUndefined();
     }));
 });

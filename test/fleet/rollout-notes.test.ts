@@ -41,15 +41,15 @@ test("the next holder has what was noted under leases before its own, and nothin
   await mine.write(held(first, 7), [tokens(0, 0, 5, 6), tokens(1, 0, 9)]);
   await mine.write(held(first, 8), [tokens(0, 0, 1)]); // of another request
   await mine.write(held(first, 7), [tokens(0, 2, 7)]);
-  expect((await mine.takenUp(first, asked(7))).request.begun).toBeUndefined();
+  expect((await mine.resumed(first, asked(7))).request.begun).toBeUndefined();
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
   await mine.write(held(first, 7), [tokens(0, 3, 8)]);
   const other = new RolloutNotes(store, "notes");
   const begun = [{ ...tokens(0, 0, 5, 6, 7), versions: Uint32Array.of(3, 4, 3) }, tokens(1, 0, 9)];
-  expect((await other.takenUp(second!, asked(7))).request.begun).toEqual(begun);
+  expect((await other.resumed(second!, asked(7))).request.begun).toEqual(begun);
   await other.write(held(second!, 7), [tokens(1, 1, 4)]);
   const [third] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
-  expect((await mine.takenUp(third!, asked(7))).request.begun![1]).toMatchObject({
+  expect((await mine.resumed(third!, asked(7))).request.begun![1]).toMatchObject({
     tokens: Int32Array.of(9, 4),
     logprobs: Float32Array.of(-9 / 8, -4 / 8),
   });
@@ -62,7 +62,7 @@ test("who leaves, or is killed from outside, has not failed at it, and what it n
   await store.release(first, "retry");
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
   expect(second!.deliveries).toBe(1);
-  const { begun } = (await new RolloutNotes(store, "notes").takenUp(second!, asked(2))).request;
+  const { begun } = (await new RolloutNotes(store, "notes").resumed(second!, asked(2))).request;
   expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6]]);
 });
 
@@ -73,7 +73,7 @@ test("what the request has begun with comes first; what does not follow is left 
   await store.note(first, "notes", "1/damaged", Uint8Array.of(1, 2, 3));
   await notes.write(held(first, 1), [tokens(0, 5, 8)]);
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
-  const { begun } = (await notes.takenUp(second!, asked(1, [tokens(0, 0, 5, 6)]))).request;
+  const { begun } = (await notes.resumed(second!, asked(1, [tokens(0, 0, 5, 6)]))).request;
   expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6, 7]]);
 });
 
@@ -85,7 +85,7 @@ test("tokens whose note was refused go with the next one where the lease came ba
   await notes.write(mine, [tokens(0, 1, 6)]); // the lease had run out
   await notes.write({ ...mine, lease: again! }, [tokens(0, 2, 7)]);
   const [last] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
-  const { begun } = (await notes.takenUp(last!, asked(3))).request;
+  const { begun } = (await notes.resumed(last!, asked(3))).request;
   expect(begun!.map((each) => [...each.tokens])).toEqual([[5, 6, 7]]);
 });
 
@@ -118,7 +118,7 @@ test("the store forgets what was noted of requests that are over", async () => {
   const late = await lease(9, 0);
   const [next] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
   expect(late.key).toBe(next!.key);
-  expect((await new RolloutNotes(store, "notes").takenUp(next!, asked(9))).request.begun).toBeUndefined();
+  expect((await new RolloutNotes(store, "notes").resumed(next!, asked(9))).request.begun).toBeUndefined();
   closed.abort();
   await following;
 });

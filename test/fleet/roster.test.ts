@@ -22,7 +22,7 @@ test("what an actor did counts after its end, what it held does not", async () =
   });
   await beat(store, "actor.1#1", { steps: 1, decodeTokens: 20, running: 2 });
   await roster.look();
-  expect(roster.living.map(({ member, index, pid }) => [member, index, pid])).toEqual([
+  expect(roster.alive.map(({ member, index, pid }) => [member, index, pid])).toEqual([
     ["actor.0#1", 0, 5],
     ["actor.1#1", 1, 5],
   ]);
@@ -54,5 +54,5 @@ test("words of a process before this one are not taken for this one's", async ()
   await store.kv.delete(REGISTERS.beat("actor.0"));
   await store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#2", 60_000);
   await roster.look();
-  expect(roster.living).toEqual([]);
+  expect(roster.alive).toEqual([]);
 });

@@ -27,7 +27,7 @@ test.each([
   async (stage, first, second) => {
     await using store = await openStore("memory:", { run: "test" });
     const stop = new AbortController();
-    await store.kv.set(REGISTERS.formation, "1");
+    await store.kv.set(REGISTERS.epoch, "1");
     const made: string[] = [];
     const ranks = [0, 1].map((rank) => {
       const note = (what: string) => async () => void made.push(`${rank} ${what}`);
@@ -59,7 +59,7 @@ test("a rank answers every call of its own epoch once, and names what it does no
   await using store = await openStore("memory:", { run: "test" });
   const stop = new AbortController();
   const sender = { send: async () => {}, close: async () => {} };
-  await store.kv.set(REGISTERS.formation, "2");
+  await store.kv.set(REGISTERS.epoch, "2");
   const parts = { store, open: standInCore().trainer, sender, epoch: 2, beatMs: 20, signal: stop.signal };
   const both = [0, 1].map((rank) => runTrainer({ ...parts, rank }));
   const say = (epoch: number, number: number, name: string, ...args: unknown[]) =>
@@ -94,7 +94,7 @@ test("a rank answers every call of its own epoch once, and names what it does no
 
 test("what changes nothing is rank 0's work alone; the ranks' trainers get the group that they are", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  await store.kv.set(REGISTERS.formation, "1");
+  await store.kv.set(REGISTERS.epoch, "1");
   const stop = new AbortController();
   const done: string[] = [];
   const ranks = [0, 1].map((rank) => {
@@ -128,7 +128,7 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
 
 test("rank 0 answers for all that send, once they are through; what one lost on the way its members say", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  await store.kv.set(REGISTERS.formation, "1");
+  await store.kv.set(REGISTERS.epoch, "1");
   const stop = new AbortController();
   const through = deferred<void>();
   const sent: string[] = [];
@@ -170,7 +170,7 @@ test("rank 0 answers for all that send, once they are through; what one lost on 
 
 test("a rank that leaves amid a checkpoint, another being gone, says nothing of the step that ends with it", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  await store.kv.set(REGISTERS.formation, "1");
+  await store.kv.set(REGISTERS.epoch, "1");
   const [begun, step, write] = [deferred<void>(), deferred<never>(), deferred<never>()];
   const leaves = () => step.reject(new HoneError("HONE_ERR_ABORTED", "this rank leaves"));
   const group = { rank: 1, size: 2, abort: leaves, close: async () => {} };
@@ -199,7 +199,7 @@ test("a rank that leaves amid a checkpoint, another being gone, says nothing of 
 
 test("ranks that divide nothing are refused", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  await store.kv.set(REGISTERS.formation, "1");
+  await store.kv.set(REGISTERS.epoch, "1");
   const stop = new AbortController();
   const group = { rank: 0, size: 2, abort: () => {}, close: async () => {} } as never;
   const sender = { send: async () => {}, close: async () => {} };

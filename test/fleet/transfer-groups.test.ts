@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Way } from "../../lib/fleet/messages.ts";
+import type { TransportKind } from "../../lib/fleet/messages.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { type Located, nodeGroups, TransferGroups } from "../../lib/fleet/transfer-groups.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -22,7 +22,7 @@ const groupsOf = (
   groups: TransferGroups,
   senders: readonly Located[],
   members: readonly Located[],
-  way: Way = "communicator",
+  way: TransportKind = "communicator",
 ) =>
   groups.of(
     { way, senders: async () => senders },

@@ -98,8 +98,8 @@ test("a sender that is gone, or of which all its members have said what came of 
 test("who has what came, from whom it did not come, and what it was not for", async () => {
   const transfers = new Transfers(parts);
   const ends = transfers.listen().catch(() => {}); // it is called off
-  const living = ["b", "c"].map((member) => ({ member, host: "" }));
-  Object.assign(parts.roster, { living });
+  const alive = ["b", "c"].map((member) => ({ member, host: "" }));
+  Object.assign(parts.roster, { alive });
   const from = transfers.fromActors({ version: 1, way: "folder" }, [{ name: "a", host: "" }])!;
   expect(transfers.fromActors(from, [])).toBeUndefined();
   const first = transfers.attempt("e", from, ["b", "c"]);

@@ -18,7 +18,7 @@ async function begun(settings = {}, actors = 2) {
   const { fleet } = local;
   const generations = generationsOf(fleet);
   const trainer = fleet.trainer("{}", TRAINER);
-  await until(() => fleet.roster.living.length === actors, "all actors");
+  await until(() => fleet.roster.alive.length === actors, "all actors");
   await trainer.publish(generations.engine);
   const publish = async (version: number) => {
     await trainer.setVersion(version);

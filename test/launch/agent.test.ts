@@ -29,13 +29,13 @@ const RECIPE = new Map([
 ]);
 /** The second of two nodes, without places. */
 const ALONE = {
-  contract: { nodeRank: 1, nodes: 2 },
-  seats: [],
+  launcherEnv: { nodeRank: 1, nodes: 2 },
+  placements: [],
   recipe: RECIPE,
   logs,
   gpus: false,
   coordinator: [],
-  hopeless: [],
+  nonRetryable: [],
   signal: new AbortController().signal,
 };
 
@@ -46,19 +46,19 @@ function pair(how: string, signal = new AbortController().signal, recipes = [REC
   const seen = join(logs, `${runId}-seen`);
   const say = (line: string) => {
     said.push(line);
-    if (said.filter((each) => each.includes("sitting 1")).length === 2) writeFileSync(seen, "");
+    if (said.filter((each) => each.includes("session 1")).length === 2) writeFileSync(seen, "");
   };
   const agent = (nodeRank: number) =>
     runAgent({
-      contract: { nodeRank, nodes: 2 },
-      seats: [],
+      launcherEnv: { nodeRank, nodes: 2 },
+      placements: [],
       runId,
       store: server.url,
       recipe: recipes[nodeRank]!,
       logs,
       gpus: false,
       coordinator: [process.execPath, ...STAND_IN, how, seen],
-      hopeless: HOPELESS,
+      nonRetryable: HOPELESS,
       signal,
       say,
     });
@@ -90,7 +90,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
   test("SIGTERM is the coordinator's; the other node stays until it has saved", async () => {
     const stop = new AbortController();
     const { codes, said } = pair("wait", stop.signal);
-    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+    while (said.filter((line) => line.includes("session 1")).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 50));
     stop.abort();
     expect(await codes).toEqual([75, 75]);
@@ -99,7 +99,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
   test("an agent more of a node that has one is refused, before it takes that one's places", async () => {
     const stop = new AbortController();
     const { runId, codes, said } = pair("wait", stop.signal);
-    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+    while (said.filter((line) => line.includes("session 1")).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 50));
     await using again = await Rendezvous.open(server.url, runId, 100); // its patience is twice that
     for (const node of [0, 1])
@@ -134,13 +134,13 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
   test("a node that joins by another recipe ends alone, and by the same one stays", async () => {
     const stop = new AbortController();
     const { runId, codes, said } = pair("wait", stop.signal);
-    while (said.filter((line) => line.includes("sitting 1")).length < 2)
+    while (said.filter((line) => line.includes("session 1")).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 50));
     const words: string[] = [];
     const join = (recipe: ReadonlyMap<string, string>, signal: AbortSignal) =>
       runAgent({
         ...ALONE,
-        contract: { nodeRank: 0, nodes: 1 },
+        launcherEnv: { nodeRank: 0, nodes: 1 },
         joins: { actors: 0, verifiers: 0, begun: { actors: 2 } },
         recipe,
         runId,
@@ -168,11 +168,11 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     const agent = (nodeRank: number, launch: string, how = "0", until = seen) =>
       runAgent({
         ...ALONE,
-        contract: { nodeRank, nodes: 2, launch },
+        launcherEnv: { nodeRank, nodes: 2, launch },
         runId,
         store: server.url,
         coordinator: [process.execPath, ...STAND_IN, how, until],
-        hopeless: HOPELESS,
+        nonRetryable: HOPELESS,
         say: (line) => said.push(line),
       });
     expect(await agent(0, "job.0/0", "1")).toBe(75);
@@ -182,13 +182,13 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     );
     const early = agent(1, "job.0/1");
     const first = agent(0, "job.0/1", "4", unseen);
-    while (!said.includes(`node 1: sitting 2 of ${runId}`))
+    while (!said.includes(`node 1: session 2 of ${runId}`))
       await new Promise((resolve) => setTimeout(resolve, 50));
     writeFileSync(unseen, "");
     expect(await Promise.all([first, early])).toEqual([78, 78]);
     rmSync(unseen);
     const replaced = agent(0, "job.0/0", "0", unseen); // the first node's agent once more, in the same launch
-    while (!said.includes(`node 0: sitting 3 of ${runId}`))
+    while (!said.includes(`node 0: session 3 of ${runId}`))
       await new Promise((resolve) => setTimeout(resolve, 50));
     await using there = await Rendezvous.open(server.url, runId);
     expect(await there.endOfLaunch("job.0/0", AbortSignal.timeout(50))).toBeUndefined();
@@ -202,11 +202,11 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     const agent = (nodeRank: number) =>
       runAgent({
         ...ALONE,
-        contract: { nodeRank, nodes: 2, launch: "job" },
+        launcherEnv: { nodeRank, nodes: 2, launch: "job" },
         runId,
         store: server.url,
         coordinator: [process.execPath, "-e", "process.exit(2)"],
-        hopeless: HOPELESS,
+        nonRetryable: HOPELESS,
         say: () => {},
       });
     expect(await Promise.all([agent(0), agent(1)])).toEqual([78, 78]);

@@ -1,9 +1,9 @@
 /**
- * Stands in for `hone run --agents`: coordinator.ts <exit code | "wait"> <file>; takes its seat, and ends so when the file is
+ * Stands in for `hone run --agents`: coordinator.ts <exit code | "wait"> <file>; takes its placement, and ends so when the file is
  * there, or when it is told to.
  */
 import { existsSync, writeSync } from "node:fs";
-import { openFleet, Rendezvous, sittingRun } from "../../lib/fleet/index.ts";
+import { openFleet, Rendezvous, sessionRun } from "../../lib/fleet/index.ts";
 import { info } from "../../lib/native/index.ts";
 
 const [how, seen] = process.argv.slice(2) as [string, string];
@@ -11,14 +11,14 @@ const { HONE_STORE: url, HONE_RUN_ID: runId } = process.env as Record<string, st
 const { openStore } = await import("../../lib/streams/index.ts");
 
 await using rendezvous = await Rendezvous.open(url!, runId!);
-const sitting = await rendezvous.sit();
-await using store = await openStore(url!, { run: sittingRun(runId!, sitting) });
+const session = await rendezvous.sit();
+await using store = await openStore(url!, { run: sessionRun(runId!, session) });
 const openTrainer = () => {
   throw new Error("nobody trains here");
 };
 await using _fleet = await openFleet({ store, info, openTrainer });
-await rendezvous.preside(sitting);
-const kept = rendezvous.keep(sitting, () => {});
+await rendezvous.acquireLeadership(session);
+const kept = rendezvous.keep(session, () => {});
 writeSync(1, "sits\n");
 if (how === "wait") await new Promise((resolve) => process.once("SIGTERM", resolve));
 else while (!existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));

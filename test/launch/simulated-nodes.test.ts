@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readContract, simulatedNodes, worldMap } from "../../lib/launch/index.ts";
+import { placeProcesses, readLauncherEnv, simulatedNodes } from "../../lib/launch/index.ts";
 import { environmentOf } from "./environment-files.ts";
 
 test.each([
@@ -17,16 +17,16 @@ test.each([
 
 test("64 ranks on 8 nodes: whichever launcher, every agent finds the same whole, and every place has one", () => {
   for (const [launcher, environments] of Object.entries(simulatedNodes(8))) {
-    const seats = environments.flatMap((environment) => {
-      const { nodes, nodeRank, localSize } = readContract(environment);
+    const placements = environments.flatMap((environment) => {
+      const { nodes, nodeRank, localSize } = readLauncherEnv(environment);
       expect([nodes, localSize]).toEqual([8, 1]);
-      return worldMap({ actors: 32, trainers: 32 }, nodes)[nodeRank]!.map(({ role, rank, slot }) => ({
+      return placeProcesses({ actors: 32, trainers: 32 }, nodes)[nodeRank]!.map(({ role, rank, slot }) => ({
         place: `${role}.${rank}`,
         device: `${nodeRank}/${slot}`,
       }));
     });
-    expect([launcher, seats.length]).toEqual([launcher, 64]);
-    expect(new Set(seats.map(({ place }) => place)).size).toBe(64);
-    expect(new Set(seats.map(({ device }) => device)).size).toBe(64);
+    expect([launcher, placements.length]).toEqual([launcher, 64]);
+    expect(new Set(placements.map(({ place }) => place)).size).toBe(64);
+    expect(new Set(placements.map(({ device }) => device)).size).toBe(64);
   }
 });

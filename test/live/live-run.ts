@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { type LineStatus, RUN_FILES, writeRunManifest, writeWhole } from "../../lib/metrics/index.ts";
+import { type PipelineStatus, RUN_FILES, writeRunManifest, writeWhole } from "../../lib/metrics/index.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -36,8 +36,8 @@ export function addStep(dir: string, step: number, metrics: Record<string, numbe
 }
 
 /** line.json as a run in training writes it. */
-export function writeStatus(dir: string, change: Partial<LineStatus> = {}): LineStatus {
-  const status: LineStatus = {
+export function writeStatus(dir: string, change: Partial<PipelineStatus> = {}): PipelineStatus {
+  const status: PipelineStatus = {
     schema: 1,
     pid: process.pid,
     writtenMs: Date.now(),
@@ -90,7 +90,7 @@ export function writeStatus(dir: string, change: Partial<LineStatus> = {}): Line
 export function breathing(dir: string): Disposable {
   const path = join(dir, RUN_FILES.line);
   const breath = setInterval(() => {
-    const status = JSON.parse(readFileSync(path, "utf8")) as LineStatus;
+    const status = JSON.parse(readFileSync(path, "utf8")) as PipelineStatus;
     writeWhole(path, JSON.stringify({ ...status, writtenMs: Date.now() }));
   }, 500);
   return { [Symbol.dispose]: () => clearInterval(breath) };

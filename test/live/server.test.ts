@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
 import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
-import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
+import { BAD_REQUESTS, neverReads, REFUSED, UntrustedClient } from "../untrusted-clients.ts";
 import { addStep, smallRun, writeStatus } from "./live-run.ts";
 
 const at = (live: LiveServer, path: string) => `http://127.0.0.1:${live.port}/${path}`;
@@ -76,11 +76,11 @@ test("what a stranger says ends no run, and who says half of it is let go long b
   const usual = createServer();
   await new Promise<void>((resolve) => usual.listen(0, "127.0.0.1", resolve));
   const halves = ["", "G", "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n"];
-  const there = halves.map((half) => new Stranger((usual.address() as AddressInfo).port, half));
+  const there = halves.map((half) => new UntrustedClient((usual.address() as AddressInfo).port, half));
   await using live = await LiveServer.open([smallRun(1)]);
   for (const bad of BAD_REQUESTS)
-    expect(await new Stranger(live.port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
-  const here = Array.from({ length: 160 }, (_, i) => new Stranger(live.port, halves[i % 3]!));
+    expect(await new UntrustedClient(live.port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
+  const here = Array.from({ length: 160 }, (_, i) => new UntrustedClient(live.port, halves[i % 3]!));
   const all = Promise.all(here.map(({ answer }) => answer)).then(() => "ours");
   expect(await Promise.race([all, ...there.map(({ answer }) => answer.then(() => "Node's"))])).toBe("ours");
   expect((await fetch(live.url)).status).toBe(200);
@@ -98,7 +98,7 @@ test.runIf(longest)(
     const ask = (path: string) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
     const file = await neverReads(live.port, ask("uplot.js"), MOST_BYTES / 40_000);
     const stream = await neverReads(live.port, ask(`api/events?token=${live.token}`), 1);
-    const answered = new Stranger(live.port, ask("uplot.js"));
+    const answered = new UntrustedClient(live.port, ask("uplot.js"));
     const listening = await fetch(at(live, "api/events"), withToken(live));
     const heard = listening.body!.pipeTo(new WritableStream());
     const closed = [file, stream].map(({ socket }) => once(socket, "close"));

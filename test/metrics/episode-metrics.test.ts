@@ -5,7 +5,7 @@ import type { StepFacts } from "../../lib/metrics/facts.ts";
 import { putLengthMetrics } from "../../lib/metrics/length-metrics.ts";
 import { putStalenessMetrics } from "../../lib/metrics/staleness-metrics.ts";
 import type { Episode, ScoredRollout } from "../../lib/records.ts";
-import { rolloutOf, settledOf } from "../orchestration/lines-books.ts";
+import { rolloutOf, settledOf } from "../orchestration/pipeline-accounting.ts";
 
 const verdict = { status: "correct", score: 1, reason: "" } as const;
 const playedOf = (given: number[], finish: "eos" | "turns", turns: number): ScoredRollout => {

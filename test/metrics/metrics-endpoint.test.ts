@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MetricsEndpoint } from "../../lib/metrics/index.ts";
 import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
-import { BAD_REQUESTS, neverReads, REFUSED, Stranger } from "../strangers.ts";
+import { BAD_REQUESTS, neverReads, REFUSED, UntrustedClient } from "../untrusted-clients.ts";
 
 test("serves what there is at the time it is asked, and nothing else", async () => {
   let asked = 0;
@@ -49,11 +49,11 @@ test("what a stranger says ends no process, and who says half of it or nothing k
   const url = (await endpoint.address)!;
   const port = Number(new URL(url).port);
   for (const bad of BAD_REQUESTS) {
-    expect(await new Stranger(port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
+    expect(await new UntrustedClient(port, bad).answer, bad.slice(0, 40)).toMatch(REFUSED);
     expect(await (await fetch(url)).text()).toBe("x 1\n");
   }
   const halves = ["", "G", "GET /metrics HTTP/1.1\r\nhost: x\r\n"];
-  const waiting = Array.from({ length: 40 }, (_, i) => new Stranger(port, halves[i % 3]!));
+  const waiting = Array.from({ length: 40 }, (_, i) => new UntrustedClient(port, halves[i % 3]!));
   await Promise.all(waiting.map(({ answer }) => answer)); // all are let go
   expect(await (await fetch(url)).text()).toBe("x 1\n");
   endpoint.close();

@@ -15,7 +15,7 @@ import type {
 /**
  * A core whose "model" is a 32-bit word: deterministic tokens of (word, seed, problem, attempt, position), a step
  * that mixes the batch into the word, snapshots that engines take between two of their steps. It obeys the faces,
- * plans of versions included, so that the line can be tested without the addon and with exact control of time.
+ * plans of versions included, so that the pipeline can be tested without the addon and with exact control of time.
  */
 export interface StandInOptions {
   /** Engine steps until something ends, when nothing else does. Default: tokens 4 .. 20 long. */

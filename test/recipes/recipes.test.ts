@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { planRecipe } from "../../lib/cli/plan.ts";
-import { shapingOptions } from "../../lib/orchestration/line/grouper.ts";
+import { shapingOptions } from "../../lib/orchestration/pipeline/grouper.ts";
 import { expectFit } from "../../lib/plan/index.ts";
 import type { Problem, Rollout, Verdict } from "../../lib/records.ts";
 import { shapeGroup } from "../../lib/rewards/shape-group.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SettledGroup } from "../../lib/orchestration/line/index.ts";
+import type { SettledGroup } from "../../lib/orchestration/pipeline/index.ts";
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 import type { DropReason, Episode, FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
 

@@ -8,13 +8,13 @@ const folder = temporaryFolder();
 const path = () => join(folder.path, "samples.index");
 
 function grow(file: IndexFile, end: number): void {
-  file.tables.sittings.push({ step: end, members: 2 * end });
+  file.tables.sessions.push({ step: end, members: 2 * end });
   file.tables.verdicts.push({ at: end, size: 1, completion: end, version: 1, status: 2, score: Number.NaN });
   file.names.push(`name ${end}`);
   file.covered = { end, tail: Buffer.alloc(16, end) };
 }
 const stateOf = ({ tables, names, covered }: IndexFile) => ({
-  steps: [...tables.sittings.columns.step.subarray(0, tables.sittings.rows)],
+  steps: [...tables.sessions.columns.step.subarray(0, tables.sessions.rows)],
   scores: [...tables.verdicts.columns.score.subarray(0, tables.verdicts.rows)],
   names: [...names],
   covered: { end: covered.end, tail: covered.tail.toString("hex") },

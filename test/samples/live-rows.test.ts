@@ -7,18 +7,18 @@ import type { Tables } from "../../lib/samples/tables.ts";
 const empty = () =>
   ({
     members: new Table({ step: "u32" } as const),
-    sittings: new Table({ step: "u32", members: "u32" } as const),
-  }) as unknown as { members: Table<{ step: "u32" }>; sittings: Tables["sittings"] };
+    sessions: new Table({ step: "u32", members: "u32" } as const),
+  }) as unknown as { members: Table<{ step: "u32" }>; sessions: Tables["sessions"] };
 
 /** A sitting of n steps after the one where it goes on, told by hand: what is void is removed at once. */
-test("after any sittings, those rows are left that a list would have which is cut at each of them", () => {
+test("after any sessions, those rows are left that a list would have which is cut at each of them", () => {
   const sitting = fc.record({ after: fc.nat(12), steps: fc.nat(6), looks: fc.boolean() });
   fc.assert(
-    fc.property(fc.array(sitting, { maxLength: 8 }), (sittings) => {
-      const { members, sittings: marks } = empty();
-      const live = new LiveRows({ members, sittings: marks } as unknown as Tables);
+    fc.property(fc.array(sitting, { maxLength: 8 }), (sessions) => {
+      const { members, sessions: marks } = empty();
+      const live = new LiveRows({ members, sessions: marks } as unknown as Tables);
       let want: { row: number; step: number }[] = [];
-      for (const { after, steps, looks } of sittings) {
+      for (const { after, steps, looks } of sessions) {
         marks.push({ step: after, members: members.rows });
         want = want.filter(({ step }) => step <= after);
         for (let step = after + 1; step <= after + steps; step++)

@@ -11,10 +11,10 @@ interface Mutant {
   readonly why: string;
   readonly tests: readonly string[];
 }
-const rooms: { readonly room: string; readonly mutants: readonly Mutant[] }[] = readMutants();
+const modules: { readonly module: string; readonly mutants: readonly Mutant[] }[] = readMutants();
 const LEAST = 6;
 
-describe.each(rooms)("$room", ({ mutants }) => {
+describe.each(modules)("$module", ({ mutants }) => {
   test.each(mutants)("$file: $why", (mutant) => {
     expect(mutated(readFileSync(mutant.file, "utf8"), mutant), mutant.find).toBeDefined();
     for (const path of mutant.tests) expect(existsSync(path), path).toBe(true);
@@ -29,37 +29,40 @@ describe.each(rooms)("$room", ({ mutants }) => {
   });
 });
 
-test("every room of the source tree has a list", () => {
+test("every module of the source tree has a list", () => {
   const folders = (path: string) =>
     readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
   const split = ["domains", "orchestration"];
   const expected = [
-    "hall",
+    "shared",
     ...folders("lib").filter((name) => !split.includes(name) && name !== "native"),
-    ...split.flatMap((name) => folders(join("lib", name)).map((room) => `${name}-${room}`)),
+    ...split.flatMap((name) => folders(join("lib", name)).map((module) => `${name}-${module}`)),
     ...folders("csrc").flatMap((name) => (name === "addon" ? [] : [`csrc-${name}`])),
   ];
-  expect(rooms.map(({ room }) => room)).toEqual(expected.sort());
+  expect(modules.map(({ module }) => module)).toEqual(expected.sort());
 });
 
-test("mutants are chosen by room and by a text in file or reason; none is an error", () => {
+test("mutants are chosen by module and by a text in file or reason; none is an error", () => {
   const all = [
     {
-      room: "a",
+      module: "a",
       mutants: [
         { file: "x.ts", why: "Loops." },
         { file: "y.ts", why: "Stops." },
       ],
     },
-    { room: "b", mutants: [{ file: "x.ts", why: "Stops." }] },
+    { module: "b", mutants: [{ file: "x.ts", why: "Stops." }] },
   ];
   expect(chosen(all, {})).toEqual(all);
   expect(chosen(all, { only: "b" })).toEqual([all[1]]);
-  expect(chosen(all, { matching: "Stops" })).toEqual([{ room: "a", mutants: [all[0]!.mutants[1]] }, all[1]]);
-  expect(chosen(all, { only: "a", matching: "x.ts" })).toEqual([
-    { room: "a", mutants: [all[0]!.mutants[0]] },
+  expect(chosen(all, { matching: "Stops" })).toEqual([
+    { module: "a", mutants: [all[0]!.mutants[1]] },
+    all[1],
   ]);
-  expect(() => chosen(all, { only: "c" })).toThrow("no room c; there are a, b");
+  expect(chosen(all, { only: "a", matching: "x.ts" })).toEqual([
+    { module: "a", mutants: [all[0]!.mutants[0]] },
+  ]);
+  expect(() => chosen(all, { only: "c" })).toThrow("no module c; there are a, b");
   expect(() => chosen(all, { matching: "none" })).toThrow('no mutant has "none"');
 });
 

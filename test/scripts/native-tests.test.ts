@@ -8,7 +8,7 @@ import * as native from "../../scripts/native-tests.mjs";
 const { countCases, havePassed, PASSED, programResult, skipLines, sourcesHash, testPattern, testPrograms } =
   native;
 
-test("programs of rooms are called as CMake calls them", () => {
+test("programs of modules are called as CMake calls them", () => {
   const sources = [
     "core/json.test.cc",
     "core/cuda/device.test.cc",

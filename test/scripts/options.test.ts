@@ -26,9 +26,9 @@ test.each(SCRIPTS)("npm run %s says what it takes, and what it does not", (name,
   expect(wrong.stderr).not.toMatch(/^\s+at /m);
 });
 
-test("mutants of a room that is not there", () => {
+test("mutants of a module that is not there", () => {
   const { status, stderr } = ran("scripts/mutants.mjs", "--only", "kitchen", "--list");
-  expect([status, stderr]).toEqual([2, expect.stringMatching(/^no room kitchen; there are [^\n]*\n$/)]);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^no module kitchen; there are [^\n]*\n$/)]);
 });
 
 test.runIf(long && isDistFresh)("the quick start says what it takes, and what it does not", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Actor } from "../../lib/simulate/actor.ts";
 import { type Attempt, type SubmittedGroup, submittedGroup } from "../../lib/simulate/attempt.ts";
 import { Timeline } from "../../lib/simulate/timeline.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 import { withActor } from "./machines.ts";
 
 /** An engine of one second a step, its queue, and who ended when. */

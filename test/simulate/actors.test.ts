@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Actors } from "../../lib/simulate/actors.ts";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { Timeline } from "../../lib/simulate/timeline.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 import { machineOf, withActor } from "./machines.ts";
 
 const groupOf = (number: number, lengths: readonly number[]) =>

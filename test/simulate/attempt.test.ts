@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { byAge, submittedGroup } from "../../lib/simulate/attempt.ts";
 import { DecodeProgress } from "../../lib/simulate/decode-progress.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 const group = (number: number) =>
   submittedGroup(

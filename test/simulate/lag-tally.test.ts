@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { LagTally } from "../../lib/simulate/lag-tally.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 /** Attempts of 10 tokens whose first half is of the first version and whose second half of the one after it. */
 const groupOf = (submittedVersion: number, ...firsts: readonly number[]) => {

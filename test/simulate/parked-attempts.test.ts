@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { ParkedAttempts } from "../../lib/simulate/parked-attempts.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 const attemptOf = (group: number) => {
   const outcome = { promptTokens: 1, lengths: [5], verify: [1], kept: true };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { RunningAttempts } from "../../lib/simulate/running-attempts.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 const attemptOf = (group: number, endStep: number) => {
   const request = { ...requestOf(group, 0), attempts: 1 };

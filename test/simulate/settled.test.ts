@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { SettledGroups } from "../../lib/simulate/settled.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 test("rollouts are as long as the answers, and the group is kept or dropped as its outcome says", () => {
   const made = new SettledGroups();

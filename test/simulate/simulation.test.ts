@@ -26,7 +26,7 @@ test("every token that engines sampled is in a rollout, under way or lost to a f
   expect(tokensOf(tight) / tight.sampled).toBeCloseTo(1, 9);
 });
 
-test("Little's law: rollouts on the line = their rate times the time they stay", async () => {
+test("Little's law: rollouts in the pipeline = their rate times the time they stay", async () => {
   const { line } = await simulate(recipeOf({ steps: 400 }), machineOf());
   expect(line.population / (line.rate * line.seconds)).toBeGreaterThan(0.99);
   expect(line.population / (line.rate * line.seconds)).toBeLessThan(1.01);

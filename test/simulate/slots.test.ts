@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { Slots } from "../../lib/simulate/slots.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 import { withActor } from "./machines.ts";
 
 const attemptOf = (group: number, length: number) =>

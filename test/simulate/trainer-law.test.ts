@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { trainSeconds } from "../../lib/simulate/trainer-law.ts";
-import { requestOf } from "../orchestration/lines-books.ts";
+import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
 test("a step's time follows its tokens, and their squares within a sequence", () => {
   const outcome = { promptTokens: 10, lengths: [10, 30], verify: [1, 1], kept: true };

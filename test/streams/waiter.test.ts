@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { Bell } from "../../lib/streams/bell.ts";
+import { Notifier } from "../../lib/streams/notifier.ts";
 import { Waiter } from "../../lib/streams/waiter.ts";
 
 test("looks are made at growing pauses up to the longest, and at once again after news", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   try {
-    const bell = new Bell();
-    const waiter = new Waiter(bell, { first: 4, most: 9 });
+    const notifier = new Notifier();
+    const waiter = new Waiter(notifier, { first: 4, most: 9 });
     const looks: number[] = [];
     const look = async () => {
       looks.push(performance.now());
@@ -15,7 +15,7 @@ test("looks are made at growing pauses up to the longest, and at once again afte
     const start = performance.now();
     const end = waiter.until("t", { waitMs: 60 }, look);
     await vi.advanceTimersByTimeAsync(30);
-    bell.ring("t");
+    notifier.ring("t");
     await vi.advanceTimersByTimeAsync(100);
     expect(await end).toBeUndefined();
     expect(looks.map((at) => at - start)).toEqual([0, 4, 10, 19, 28, 30, 34, 40, 49, 58, 60]);
@@ -25,7 +25,7 @@ test("looks are made at growing pauses up to the longest, and at once again afte
 });
 
 test("a look is made when something is due, however long the pause", async () => {
-  const waiter = new Waiter(new Bell(), { first: 60_000, most: 60_000 });
+  const waiter = new Waiter(new Notifier(), { first: 60_000, most: 60_000 });
   let looks = 0;
   const look = async () => (++looks < 3 ? { nextMs: 5 } : { found: looks });
   expect(await waiter.until("t", { waitMs: 60_000 }, look)).toBe(3);
@@ -33,7 +33,7 @@ test("a look is made when something is due, however long the pause", async () =>
 
 test("what is found while the wait is called off is not lost", async () => {
   const off = new AbortController();
-  const waiter = new Waiter(new Bell(), { first: 1, most: 1 });
+  const waiter = new Waiter(new Notifier(), { first: 1, most: 1 });
   const look = async () => {
     off.abort();
     return { found: "leased" };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { lockFolder } from "../../lib/folder-lock.ts";
-import { isDone } from "../../lib/sweeps/book.ts";
+import { isDone } from "../../lib/sweeps/job-states.ts";
 import type { Job } from "../../lib/sweeps/plan.ts";
-import { lastWords, progressIn, runProcess } from "../../lib/sweeps/process.ts";
+import { logTail, progressIn, runProcess } from "../../lib/sweeps/process.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const FAKE = [process.execPath, join(import.meta.dirname, "fake-hone.mjs")];
@@ -115,8 +115,5 @@ test.each([
   writeFileSync(log, `step=1 ${"x".repeat(20_000)}\n${text}`);
   expect(progressIn(log)).toBe(said);
   expect(progressIn(join(dir, "nowhere"))).toBeUndefined();
-  expect([lastWords(log), lastWords(join(dir, "nowhere"))]).toEqual([
-    text.trim().split("\n").at(-1),
-    undefined,
-  ]);
+  expect([logTail(log), logTail(join(dir, "nowhere"))]).toEqual([text.trim().split("\n").at(-1), undefined]);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeAnswers } from "../../lib/evaluation/index.ts";
-import type { JobEntry } from "../../lib/sweeps/book.ts";
+import type { JobEntry } from "../../lib/sweeps/job-states.ts";
 import { bySeed, domainsOf, moreThan, over, readCells } from "../../lib/sweeps/results.ts";
 import { resultOf } from "../evaluation/results.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";

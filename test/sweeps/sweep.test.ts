@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { lockFolder } from "../../lib/folder-lock.ts";
-import type { JobEntry } from "../../lib/sweeps/book.ts";
 import { defineSweep } from "../../lib/sweeps/definition.ts";
+import type { JobEntry } from "../../lib/sweeps/job-states.ts";
 import { progressIn } from "../../lib/sweeps/process.ts";
 import { planSweep, runSweep } from "../../lib/sweeps/sweep.ts";
 import { tinyRecipe } from "../e2e/tiny-recipe.ts";
@@ -143,7 +143,7 @@ test("told to stop, it stops what runs, begins nothing more, and the rest waits 
   ]);
 });
 
-test("where its book cannot be written, what runs is stopped before the folder is let go", async () => {
+test("where its states cannot be written, what runs is stopped before the folder is let go", async () => {
   const cells = { a: ["name=lingers"], b: ["name=waits"] };
   const plan = planSweep(defineSweep({ name: "s", recipe: smallRecipe(), cells, seeds: 1 }), {});
   const [lingers, ends] = plan.jobs.map(({ id }) => id) as [string, string];

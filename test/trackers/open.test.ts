@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { defineRecipe, recipeInput } from "../../lib/config/index.ts";
 import { createRun, type Run } from "../../lib/orchestration/index.ts";
 import {
-  beginSitting,
+  beginSession,
   openTrackers,
   type Tracked,
   type Tracker,
@@ -107,7 +107,7 @@ test("a tracker of the entry script's own is sent to beside the run; what it thr
   expect(state.failures).toBeGreaterThan(0);
   expect(got.length).toBe(state.sent);
   const left = { name: "mine", send: async (entries: readonly Tracked[]) => void got.push(...entries) };
-  const [delivery] = openTrackers([], [left], beginSitting(dir, smallRecipe()), { warn: () => {} });
+  const [delivery] = openTrackers([], [left], beginSession(dir, smallRecipe()), { warn: () => {} });
   await delivery!.close();
   expect(got.map((entry) => (entry.kind === "step" ? entry.step : entry.state))).toEqual([
     1,
@@ -127,7 +127,7 @@ test("every kind of choice opens; two of one name, and a server that nobody name
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
   };
   const open = (choices: never[], own: Tracker[] = []) =>
-    openTrackers(choices, own, beginSitting(scratch(), smallRecipe()), { warn: () => {} }, { env, stdout });
+    openTrackers(choices, own, beginSession(scratch(), smallRecipe()), { warn: () => {} }, { env, stdout });
   const { trackers } = recipe([
     { kind: "mlflow" },
     { kind: "otlp" },

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { HoneError } from "../../errors.ts";
 import type { Joining, Roles } from "../../launch/index.ts";
-import { EXIT, explain, interruptSignal, isHopeless } from "../exit.ts";
+import { EXIT, explain, interruptSignal, isNonRetryable } from "../exit.ts";
 import { honeCommand } from "../hone-command.ts";
 import { loadRecipe } from "../load-recipe.ts";
 import { collect, SETTING, type Verb } from "./verb.ts";
@@ -20,16 +20,16 @@ async function agent(file: string, flags: Flags): Promise<number> {
   const { expectWithAgents, PROCESS_EXIT, readFaults, usableMetricsPlace } = await import(
     "../../fleet/index.ts"
   );
-  const { readContract, runAgent, worldMap } = await import("../../launch/index.ts");
+  const { readLauncherEnv, runAgent, placeProcesses } = await import("../../launch/index.ts");
   const { fieldsOf } = await import("../../runs/index.ts");
   const { needsGpus } = await import("../launch.ts");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const signal = interruptSignal(() => {}, true);
   try {
-    const contract = readContract(process.env);
+    const launcherEnv = readLauncherEnv(process.env);
     const recipe = await loadRecipe(file, flags.set);
-    const { nodes, nodeRank } = contract;
-    expectOneANode(contract.localSize);
+    const { nodes, nodeRank } = launcherEnv;
+    expectOneANode(launcherEnv.localSize);
     const place = process.env["HONE_METRICS"];
     const dir = resolve(flags.dir ?? join("runs", recipe.name));
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
@@ -38,8 +38,10 @@ async function agent(file: string, flags: Flags): Promise<number> {
     expectWithAgents(readFaults(process.env["HONE_FAULTS"]), roles); // each by itself, and nobody waits for a coordinator
     const joins = joining(flags, roles);
     return await runAgent({
-      contract,
-      ...(joins === undefined ? { seats: worldMap(roles, nodes)[nodeRank]! } : { seats: [], joins }),
+      launcherEnv,
+      ...(joins === undefined
+        ? { placements: placeProcesses(roles, nodes)[nodeRank]! }
+        : { placements: [], joins }),
       runId: process.env["HONE_RUN_ID"] ?? recipe.name,
       store: flags.store ?? process.env["HONE_STORE"] ?? missingStore(),
       recipe: fieldsOf(recipe),
@@ -56,14 +58,14 @@ async function agent(file: string, flags: Flags): Promise<number> {
         ...rehearsal,
         ...settings,
       ],
-      hopeless: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
+      nonRetryable: [EXIT.usage, EXIT.data, PROCESS_EXIT.config],
       ...(place && { metrics: await usableMetricsPlace(place) }),
       signal,
       say,
     });
   } catch (error) {
     say(explain(error));
-    return isHopeless(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
+    return isNonRetryable(error) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
   }
 }
 

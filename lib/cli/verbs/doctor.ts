@@ -9,9 +9,9 @@ interface Flags extends Common, ClusterFlags {
 
 async function doctor(flags: Flags): Promise<number> {
   if (flags.cluster) {
-    const { doctorCluster, drillText } = await import("../doctor-cluster.ts");
+    const { doctorCluster, selfTestText } = await import("../doctor-cluster.ts");
     return await doctorCluster(flags, (report) =>
-      print(flags, report, drillText(report, columnsOf(process.stdout))),
+      print(flags, report, selfTestText(report, columnsOf(process.stdout))),
     );
   }
   const { diagnose, diagnosisText } = await import("../doctor.ts");

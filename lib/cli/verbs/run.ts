@@ -5,7 +5,7 @@ import type { Recipe } from "../../config/index.ts";
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { runChange } from "../../report/held-out-change.ts";
-import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isHopeless } from "../exit.ts";
+import { EXIT, endWithParent, exitCodeOf, explain, interruptSignal, isNonRetryable } from "../exit.ts";
 import { loadEntry } from "../load-recipe.ts";
 import { processSettings } from "../process-settings.ts";
 import { type Common, collect, print, SETTING, STRICT_CONFIG, type Verb } from "./verb.ts";
@@ -52,7 +52,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   if (resume === "auto" && !existsSync(join(dir, RUN_FILES.manifest)))
     say(`${resolve(dir)} holds no run to go on with: one begins there`);
   endWithParent();
-  if (flags.dryRun) return await callRoll(recipe, dir);
+  if (flags.dryRun) return await printReadiness(recipe, dir);
   const signal = interruptSignal(say, flags.agents);
   if (flags.json && takesStdout(recipe))
     throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
@@ -81,16 +81,16 @@ async function runForAgents(file: string, flags: Flags): Promise<number> {
   try {
     return await run(file, flags);
   } catch (error) {
-    if (!isHopeless(error)) throw error;
+    if (!isNonRetryable(error)) throw error;
     process.stderr.write(`${explain(error)}\n`);
     return PROCESS_EXIT.config;
   }
 }
 
 /** Where agents start processes: all of them begin, and that is all. No model and no data are asked for. */
-async function callRoll(recipe: Recipe, dir: string): Promise<number> {
-  const { rollCall } = await import("../roll-call.ts");
-  process.stdout.write(`${await rollCall(recipe, dir)}\n`);
+async function printReadiness(recipe: Recipe, dir: string): Promise<number> {
+  const { reportReadiness } = await import("../readiness.ts");
+  process.stdout.write(`${await reportReadiness(recipe, dir)}\n`);
   return EXIT.done;
 }
 

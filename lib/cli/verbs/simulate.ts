@@ -40,7 +40,7 @@ export const simulateVerb: Verb = (hone, ends) => {
   hone
     .command("simulate <recipe>")
     .description(
-      "a run under a virtual clock: the line's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
+      "a run under a virtual clock: the pipeline's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
     )
     .option("--fit <folder>", "take machine and answers from this run's log")
     .option("--answers <folder>", "with --fit: take the answers from the log of this run")

@@ -1,10 +1,10 @@
-import { frozenAnswer, Refused } from "./frozen-answers.js";
+import { Refused, reportAnswer } from "./report-answers.js";
 
-/** @import { ControlAction, Frozen, StreamEvents } from "../wire.ts" */
+/** @import { ControlAction, StaticReport, StreamEvents } from "../wire.ts" */
 
 /** Asks the server that the page came from. The token never leaves this module but in requests to it. */
 export class Connection {
-  /** What a page in a file of its own answers by itself. @type {Frozen | undefined} */
+  /** What a page in a file of its own answers by itself. @type {StaticReport | undefined} */
   #frozen = JSON.parse(document.getElementById("frozen")?.textContent ?? "null") ?? undefined;
   #token = new URLSearchParams(location.search).get("token") ?? "";
   /** @type {EventSource | undefined} */
@@ -30,7 +30,7 @@ export class Connection {
     for (const [key, value] of Object.entries(params))
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) query.append(key, String(one));
-    if (this.#frozen !== undefined) return frozenAnswer(this.#frozen, name, query);
+    if (this.#frozen !== undefined) return reportAnswer(this.#frozen, name, query);
     return answered(fetch(`api/${name}?${query}`, { headers: { "x-hone-token": this.#token } }));
   }
 

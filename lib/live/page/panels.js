@@ -1,8 +1,8 @@
 import { explainPanel } from "./panel-explain.js";
 import { gradientsPanel } from "./panel-gradients.js";
-import { linePanel } from "./panel-line.js";
 import { metricsPanel } from "./panel-metrics.js";
 import { overviewPanel } from "./panel-overview.js";
+import { pipelinePanel } from "./panel-pipeline.js";
 import { problemsPanel } from "./panel-problems.js";
 import { recipePanel } from "./panel-recipe.js";
 import { resultsPanel } from "./panel-results.js";
@@ -14,7 +14,7 @@ import { samplesPanel } from "./panel-samples.js";
 export const PANELS = [
   overviewPanel,
   metricsPanel,
-  linePanel,
+  pipelinePanel,
   samplesPanel,
   problemsPanel,
   explainPanel,

@@ -1,5 +1,5 @@
 /** @import { Connection } from "./connection.js" */
-/** @import { RunInfo, StepRecord, Overview, SeriesAnswer, LineStatus } from "../wire.ts" */
+/** @import { RunInfo, StepRecord, Overview, SeriesAnswer, PipelineStatus } from "../wire.ts" */
 
 /** Records kept whole, for columns that are asked for while they arrive. */
 const RECENT = 64;
@@ -127,7 +127,7 @@ export class Store {
     this.#tell("steps");
   }
 
-  /** @param {number} run @param {LineStatus} status */
+  /** @param {number} run @param {PipelineStatus} status */
   #line(run, status) {
     const info = this.runs[run];
     if (info !== undefined) this.runs[run] = { ...info, status };

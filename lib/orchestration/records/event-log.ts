@@ -2,7 +2,7 @@ import { z } from "zod";
 import { HoneError } from "../../errors.ts";
 import { AppendFile, wholeLines } from "../../metrics/index.ts";
 import type { DomainName, DropReason, Rollout, ScoredVerdict } from "../../records.ts";
-import type { GroupRequest, SettledGroup, StepOutcome } from "../line/index.ts";
+import type { GroupRequest, SettledGroup, StepOutcome } from "../pipeline/index.ts";
 import { type LoggedEpisode, loggedEpisode, loggedEpisodeSchema } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
 
@@ -19,7 +19,7 @@ export type RunEvent =
       readonly i: number;
       readonly v: number;
     }
-  /** A group was taken off the line for step s, for training or, if x says why, not. */
+  /** A group was taken out of the pipeline for step s, for training or, if x says why, not. */
   | {
       readonly e: "group";
       readonly g: number;
@@ -149,7 +149,7 @@ export class EventLog {
 
 function groupEvent({ request, group, rollouts, rewards }: SettledGroup, step: number): RunEvent {
   const episodes = rollouts.some(({ episode }) => episode !== undefined);
-  const t = rollouts.map((r) => [r.attempt, ...takenUpAt(r)]).filter(({ length }) => length > 1);
+  const t = rollouts.map((r) => [r.attempt, ...resumedAt(r)]).filter(({ length }) => length > 1);
   const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
   return {
     e: "group",
@@ -211,7 +211,7 @@ function parseEvent(line: string): RunEvent | undefined {
  * Tokens before which the oldest key became younger: all keys were computed anew. Where that was with the weights that had
  * computed them, nothing differs. A turn of an episode begins likewise, with what its environment gave.
  */
-function takenUpAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
+function resumedAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
   const at: number[] = [];
   for (let i = 1; i < oldest.length; i++) if (oldest[i]! > oldest[i - 1]! && !episode?.given[i]) at.push(i);
   return at;

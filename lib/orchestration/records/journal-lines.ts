@@ -8,7 +8,7 @@ import {
   sampledTokens,
   type Verdict,
 } from "../../records.ts";
-import type { SettledGroup } from "../line/index.ts";
+import type { SettledGroup } from "../pipeline/index.ts";
 import { versionRuns } from "./version-runs.ts";
 
 /** What a verdict depends on beside the completion. */
@@ -36,7 +36,7 @@ export interface TakenMember {
   readonly masked?: true;
 }
 
-/** A group that a step took off the line, and what reward shaping made of its members. */
+/** A group that a step took out of the pipeline, and what reward shaping made of its members. */
 export interface TakenGroup {
   /** As in steps.jsonl, from 1. */
   readonly step: number;

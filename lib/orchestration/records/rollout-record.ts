@@ -25,8 +25,8 @@ import {
 } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import { textLines } from "../../text-lines.ts";
-import type { SettledGroup } from "../line/index.ts";
-import { type PolicyUpdate, type StepOutcome, stepOptions } from "../line/index.ts";
+import type { SettledGroup } from "../pipeline/index.ts";
+import { type PolicyUpdate, type StepOutcome, stepOptions } from "../pipeline/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";

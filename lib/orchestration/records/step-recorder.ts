@@ -12,12 +12,12 @@ import {
 import type { EngineStats } from "../../native/face.ts";
 import type { DomainName, StepRecord } from "../../records.ts";
 import type { VerifierStats } from "../../rewards/index.ts";
-import type { Line, PolicyUpdate, StepOutcome } from "../line/index.ts";
+import type { Pipeline, PolicyUpdate, StepOutcome } from "../pipeline/index.ts";
 import { ProcessorTime } from "./processor-time.ts";
 
 export interface FactSources {
   readonly recipe: Recipe;
-  readonly line: Line;
+  readonly pipeline: Pipeline;
   readonly engineStats: () => EngineStats;
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
   /** How far the trackers are. */
@@ -60,16 +60,16 @@ export class StepRecorder {
    * @param evaluation one that has ended since the last step.
    */
   gather(outcome: StepOutcome, before: BetweenSteps, evaluation?: EvaluationFacts): () => StepFacts {
-    const { line, clock, deliveries } = this.#from;
-    const { free, total } = line.books.credits;
+    const { pipeline, clock, deliveries } = this.#from;
+    const { free, total } = pipeline.accounting.credits;
     const moment = {
       elapsedSeconds: (clock.now() - this.#startedMs) / 1000,
       timing: { ...outcome.timing, ...before, recording: this.#recording },
-      mixture: line.books.mixture(),
-      queues: line.queues(),
-      leftOut: line.leftOut,
+      mixture: pipeline.accounting.mixture(),
+      queues: pipeline.queues(),
+      leftOut: pipeline.leftOut,
       credits: { free, total },
-      verifierWorkers: line.workers,
+      verifierWorkers: pipeline.workers,
       evaluation,
       trackers: deliveries?.(),
     };

@@ -17,7 +17,7 @@ import { fileWork } from "../../metrics/index.ts";
 import { type AttemptTokens, firstTokens, joinedTokens } from "../../native/attempt-tokens.ts";
 import { REWRITING } from "../../plain-file.ts";
 import { decodeMessage, encodeMessage, type Message } from "../../streams/index.ts";
-import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "../line/index.ts";
+import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "../pipeline/index.ts";
 import { attemptSections, attemptTokens } from "./attempt-sections.ts";
 
 /** Before each message, its length. */

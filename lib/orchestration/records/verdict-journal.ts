@@ -7,7 +7,7 @@ import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
 import type { FinishReason, Problem, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import { objectOfLine, textLines } from "../../text-lines.ts";
-import type { SettledGroup } from "../line/index.ts";
+import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";

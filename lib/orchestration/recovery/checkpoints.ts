@@ -4,14 +4,14 @@ import { z } from "zod";
 import { ConfigError, HoneError } from "../../errors.ts";
 import { holdsAdapters } from "../../inference/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
-import { lineStateSchema } from "../line/index.ts";
+import { pipelineStateSchema } from "../pipeline/index.ts";
 import type { Model } from "../setup/index.ts";
 
 /** Everything of a run that is not in the trainer. */
 const stateSchema = z.object({
   schema: z.literal(1),
   seed: z.int(),
-  ...lineStateSchema.shape,
+  ...pipelineStateSchema.shape,
   trainingSeconds: z.number(),
   warmStartSeconds: z.number(),
   metrics: z.unknown(),

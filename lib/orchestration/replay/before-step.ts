@@ -7,7 +7,7 @@ import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
 import type { Trust } from "../../trust.ts";
-import { customSlopes, openSlopes } from "../line/index.ts";
+import { customSlopes, openSlopes } from "../pipeline/index.ts";
 import {
   type RecordedGroup,
   type RecordedStep,

@@ -1,7 +1,7 @@
 import type { Partner, Play } from "../../episodes/index.ts";
 import type { VersionRun } from "../../native/face.ts";
 import type { DomainName, Verdict } from "../../records.ts";
-import type { EpisodeStage } from "../line/index.ts";
+import type { EpisodeStage } from "../pipeline/index.ts";
 import type { GroupEvent, LoggedEpisode, LoggedRollout } from "../records/index.ts";
 
 /** Sampled tokens of a turn in the whole rollout, [begin, end). */
@@ -31,13 +31,13 @@ function planOf(
   return plan;
 }
 
-const takenUpIn = ({ t }: GroupEvent, attempt: number): number[] =>
+const resumedIn = ({ t }: GroupEvent, attempt: number): number[] =>
   t?.find(([which]) => which === attempt)?.slice(1) ?? [];
 
 /** One list an attempt, of its first turn. */
 export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
   return group.r.map((rollout, i) =>
-    planOf(rollout, takenUpIn(group, rollout[0]), spansOf(rollout[1], group.o?.[i])[0]!),
+    planOf(rollout, resumedIn(group, rollout[0]), spansOf(rollout[1], group.o?.[i])[0]!),
   );
 }
 
@@ -121,6 +121,6 @@ export class RecordedEpisodes implements EpisodeStage {
     const logged = this.#logged.get(group)!;
     const i = logged.r.findIndex(([number]) => number === attempt);
     const episode: LoggedEpisode = logged.o?.[i] ?? { f: "stop", c: 0, o: [] };
-    return { rollout: logged.r[i]!, episode, takenUp: takenUpIn(logged, attempt) };
+    return { rollout: logged.r[i]!, episode, takenUp: resumedIn(logged, attempt) };
   }
 }

@@ -8,7 +8,7 @@ import {
   type SettledGroup,
   settle,
   shapingOptions,
-} from "../line/index.ts";
+} from "../pipeline/index.ts";
 import {
   decodeIds,
   decodeLogprobs,

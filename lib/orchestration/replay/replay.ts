@@ -15,7 +15,7 @@ import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { Rollout, Verdict } from "../../records.ts";
 import type { Trust } from "../../trust.ts";
-import type { GroupRequest } from "../line/index.ts";
+import type { GroupRequest } from "../pipeline/index.ts";
 import {
   type ActorOptions,
   actorOptions,
@@ -27,7 +27,7 @@ import {
   shapingOptions,
   submitGroup,
   trainBatch,
-} from "../line/index.ts";
+} from "../pipeline/index.ts";
 import {
   expectPlayable,
   type GroupEvent,

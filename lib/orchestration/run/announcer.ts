@@ -1,4 +1,4 @@
-import type { RunEvents } from "./run-face.ts";
+import type { RunEvents } from "./run-interface.ts";
 
 const MOST_EARLY = 20;
 

@@ -1,4 +1,4 @@
-import type { SettledGroup } from "../line/index.ts";
+import type { SettledGroup } from "../pipeline/index.ts";
 
 const FIRST_WARNING_STEPS = 4;
 

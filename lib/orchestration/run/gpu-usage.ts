@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import type { LineStatus } from "../../metrics/index.ts";
+import type { PipelineStatus } from "../../metrics/index.ts";
 
-type Usage = NonNullable<LineStatus["machine"]["gpu"]>;
+type Usage = NonNullable<PipelineStatus["machine"]["gpu"]>;
 
 const EVERY_MS = 5000;
 const QUERY = [

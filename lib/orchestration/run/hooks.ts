@@ -1,7 +1,7 @@
 import { unlessStopped } from "./hook-grace.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { RunContext } from "./run-context.ts";
-import type { RunHooks } from "./run-face.ts";
+import type { RunHooks } from "./run-interface.ts";
 
 /**
  * Calls a hook of the run's owner. A run that is told to stop waits no longer than a hook takes to notice; then it goes

@@ -2,5 +2,13 @@
 
 export { openReference } from "./reference-policy.ts";
 export { createRun } from "./run.ts";
-export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run-face.ts";
+export type {
+  PinnedPolicy,
+  Run,
+  RunEnd,
+  RunEvents,
+  RunHooks,
+  RunOptions,
+  RunOutcome,
+} from "./run-interface.ts";
 export { expectDemonstrations } from "./warm-start.ts";

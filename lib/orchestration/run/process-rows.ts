@@ -1,9 +1,9 @@
-import type { LineStatus, ProcessEnd, ProcessStatus } from "../../metrics/index.ts";
+import type { PipelineStatus, ProcessEnd, ProcessStatus } from "../../metrics/index.ts";
 import type { CoreProcesses, Verifiers } from "../setup/index.ts";
 
 export interface ProcessFacts {
   readonly phase: string;
-  readonly version: LineStatus["version"];
+  readonly version: PipelineStatus["version"];
   readonly tokensPerSecond: number;
   /** The trainer is in a step. */
   readonly training: boolean;

@@ -2,7 +2,7 @@ import { Channel } from "../../channel.ts";
 import type { Sink, StepDetails } from "../../metrics/index.ts";
 import type { StepRecord } from "../../records.ts";
 import { Delivery, type DeliveryState } from "../../trackers/index.ts";
-import { nameRollout, type StepOutcome } from "../line/index.ts";
+import { nameRollout, type StepOutcome } from "../pipeline/index.ts";
 import { Announcer } from "./announcer.ts";
 
 const BUFFERED_RECORDS = 1000;

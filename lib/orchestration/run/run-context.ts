@@ -3,7 +3,7 @@ import type { ControlOutcome, EvaluationFacts, ProcessStatus } from "../../metri
 import type { Checkpoints } from "../recovery/index.ts";
 import type { RunResources } from "../setup/index.ts";
 import type { Publisher } from "./publisher.ts";
-import type { RunOptions } from "./run-face.ts";
+import type { RunOptions } from "./run-interface.ts";
 import type { StopRequest } from "./stop-request.ts";
 
 /** What all parts of one run work with. */

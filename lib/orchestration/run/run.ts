@@ -5,8 +5,8 @@ import { HoneError } from "../../errors.ts";
 import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
-import { beginSitting, openTrackers, sends } from "../../trackers/index.ts";
-import { openSlopes } from "../line/index.ts";
+import { beginSession, openTrackers, sends } from "../../trackers/index.ts";
+import { openSlopes } from "../pipeline/index.ts";
 import {
   Checkpoints,
   claimRunFolder,
@@ -27,9 +27,9 @@ import { callHook } from "./hooks.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { Publisher } from "./publisher.ts";
 import type { RunContext } from "./run-context.ts";
-import type { PinnedPolicy, Run, RunEvents, RunOptions, RunOutcome } from "./run-face.ts";
+import type { PinnedPolicy, Run, RunEvents, RunOptions, RunOutcome } from "./run-interface.ts";
 import { prepareWeights, restoreRun, willWarmUp } from "./starting-weights.ts";
-import { StatusBoard } from "./status-board.ts";
+import { StatusWriter } from "./status-writer.ts";
 import { StopRequest } from "./stop-request.ts";
 import { nothingToSave, type Training, train } from "./training.ts";
 import { expectDemonstrations } from "./warm-start.ts";
@@ -101,8 +101,10 @@ function openAllSinks(recipe: Recipe, { dir, sinks = [] }: RunOptions, warn: (te
   const writing = sinks.filter((sink) => !sends(sink)) as Sink[];
   const open = [...openSinks(recipe.sinks, dir), ...writing];
   if (recipe.trackers.length === 0 && own.length === 0) return open;
-  return [...open, ...openTrackers(recipe.trackers, own, beginSitting(dir, recipe), { warn })];
+  return [...open, ...openTrackers(recipe.trackers, own, beginSession(dir, recipe), { warn })];
 }
+
+const accountingOf = (lifecycle: Lifecycle<Training>) => lifecycle.training?.pipeline.accounting;
 
 class LiveRun implements Run {
   readonly finished: Promise<RunOutcome>;
@@ -143,11 +145,11 @@ class LiveRun implements Run {
   }
 
   get generatedTokens(): number {
-    return this.#lifecycle.training?.line.books.generatedTokens ?? this.#context.progress.before.generated;
+    return accountingOf(this.#lifecycle)?.generatedTokens ?? this.#context.progress.before.generated;
   }
 
   get trainedTokens(): number {
-    return this.#lifecycle.training?.line.books.trainedTokens ?? this.#context.progress.before.trained;
+    return accountingOf(this.#lifecycle)?.trainedTokens ?? this.#context.progress.before.trained;
   }
 
   /** @param changes what the recipe says otherwise than the session before. */
@@ -156,7 +158,7 @@ class LiveRun implements Run {
     const abort = () => stop.request("aborted", { save: true });
     if (options.signal?.aborted) abort();
     options.signal?.addEventListener("abort", abort, { once: true });
-    const board = new StatusBoard(this.#context, this.#lifecycle, this);
+    const board = new StatusWriter(this.#context, this.#lifecycle, this);
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then(async (outcome) => {
@@ -193,12 +195,12 @@ class LiveRun implements Run {
   }
 
   pause(): void {
-    this.#lifecycle.training?.line.books.credits.pause();
+    accountingOf(this.#lifecycle)?.credits.pause();
     this.#tellPaused(true);
   }
 
   resume(): void {
-    this.#lifecycle.training?.line.books.credits.resume();
+    accountingOf(this.#lifecycle)?.credits.resume();
     this.#tellPaused(false);
   }
 

@@ -1,4 +1,4 @@
-import type { RunEnd } from "./run-face.ts";
+import type { RunEnd } from "./run-interface.ts";
 
 /** Whether a run was told to stop, and how. The first request counts. */
 export class StopRequest {

@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
 import { RUN_FILES } from "../../metrics/index.ts";
 import type { StepRecord } from "../../records.ts";
-import { heldByHook, Line, type LinePosition, type StepOutcome, underWatch } from "../line/index.ts";
+import {
+  heldByHook,
+  Pipeline,
+  type PipelinePosition,
+  type StepOutcome,
+  underWatch,
+} from "../pipeline/index.ts";
 import {
   type BetweenSteps,
   cutRolloutRecord,
@@ -14,16 +20,16 @@ import {
   writeRolloutRecord,
 } from "../records/index.ts";
 import { type RunState, weightsHash } from "../recovery/index.ts";
+import { DeferredTask } from "./deferred-task.ts";
 import { noteEvents } from "./event-notes.ts";
 import { callHook } from "./hooks.ts";
-import { Later } from "./later.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { lineWarnings } from "./line-warnings.ts";
+import { pipelineWarnings } from "./pipeline-warnings.ts";
 import { openReference } from "./reference-policy.ts";
 import type { RunContext } from "./run-context.ts";
-import type { StepWish } from "./run-face.ts";
+import type { StepWish } from "./run-interface.ts";
 import { type Saved, Saving } from "./saving.ts";
-import { refuseIfHopeless } from "./verifier-health.ts";
+import { failAfterRepeatedErrors } from "./verifier-health.ts";
 
 /** What is written as groups and steps come. */
 interface Records {
@@ -37,34 +43,34 @@ interface Records {
 
 /** The steps of a run: trains, records, saves, and serves what is asked for in between. */
 export class Training {
-  readonly line: Line;
+  readonly pipeline: Pipeline;
   readonly #context: RunContext;
   readonly #lifecycle: Lifecycle<Training>;
   readonly #records: Records;
   readonly #recorder: StepRecorder;
   /** The record of the last step, written while the next one trains. */
-  readonly #recording = new Later();
+  readonly #recording = new DeferredTask();
   readonly #saving: Saving;
   /** Of the newest checkpoint. */
   #saved: RunState | undefined;
   /** What is given up because it stands still may go on later: nobody is there for it then. */
   #isOver = false;
 
-  constructor(context: RunContext, lifecycle: Lifecycle<Training>, line: Line, records: Records) {
+  constructor(context: RunContext, lifecycle: Lifecycle<Training>, pipeline: Pipeline, records: Records) {
     this.#context = context;
     this.#lifecycle = lifecycle;
     this.#records = records;
     this.#saved = records.before;
-    this.line = line;
+    this.pipeline = pipeline;
     this.#saving = new Saving(context);
-    this.#recorder = new StepRecorder(sourcesOf(context, line), context.progress.metrics);
+    this.#recorder = new StepRecorder(sourcesOf(context, pipeline), context.progress.metrics);
   }
 
   /** To the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
   async run(): Promise<void> {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
-    const draining = () => this.line.drain();
+    const draining = () => this.pipeline.drain();
     if (stop.signal.aborted) draining(); // while a reference was loaded, perhaps
     stop.signal.addEventListener("abort", draining, { once: true });
     let moves = true;
@@ -92,7 +98,7 @@ export class Training {
    * changes nothing of it: the state is taken at the call, and the trainer does one thing after another.
    */
   get isIdle(): boolean {
-    return this.#context.progress.step > 0 && !this.line.isStepping;
+    return this.#context.progress.step > 0 && !this.pipeline.isStepping;
   }
 
   /** Resolves when the state is copied, with what resolves with the checkpoint's path. Call it between two steps. */
@@ -117,7 +123,7 @@ export class Training {
     return {
       schema: 1,
       seed: resources.recipe.seed,
-      ...this.line.state(progress.step),
+      ...this.pipeline.state(progress.step),
       trainingSeconds: progress.seconds.training,
       warmStartSeconds: progress.seconds.warmStart,
       metrics: this.#recorder.history,
@@ -134,7 +140,7 @@ export class Training {
     const { clock, progress, resources, stop } = this.#context;
     let begun = clock.now();
     let between: BetweenSteps = { logging: 0, checkpointing: 0 };
-    for await (const outcome of this.line.steps()) {
+    for await (const outcome of this.pipeline.steps()) {
       if (this.#isOver) return;
       progress.step = outcome.step + 1;
       const ended = clock.now();
@@ -147,7 +153,7 @@ export class Training {
       this.#saving.raise(progress.step);
       if (wish === "checkpoint" || checkpointIsDue(this.#context))
         await this.#saving.due(progress.step, async () => (this.#isOver ? undefined : this.save()));
-      else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.line.state(progress.step));
+      else if (resources.recipe.checkpoint.everySteps === 0) this.#forget(this.pipeline.state(progress.step));
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
       if (wish === "stop") stop.request("stopped", { save: true });
@@ -179,19 +185,19 @@ export class Training {
   }
 
   /** For the stall watch; undefined while the run is paused. */
-  #position(): LinePosition | undefined {
+  #position(): PipelinePosition | undefined {
     const { paused, stage } = this.#lifecycle;
     if (paused) return undefined;
-    return stage.at === "hook" ? heldByHook(this.line.position(), stage.hook) : this.line.position();
+    return stage.at === "hook" ? heldByHook(this.pipeline.position(), stage.hook) : this.pipeline.position();
   }
 }
 
 /** What a step's record is gathered from. */
-function sourcesOf(context: RunContext, line: Line): ConstructorParameters<typeof StepRecorder>[0] {
+function sourcesOf(context: RunContext, pipeline: Pipeline): ConstructorParameters<typeof StepRecorder>[0] {
   const { resources, clock, publisher } = context;
   return {
     recipe: resources.recipe,
-    line,
+    pipeline,
     clock,
     engineStats: () => resources.generations.engine.stats(),
     verifierStats: () => resources.verifiers.stats(),
@@ -206,7 +212,7 @@ function checkpointIsDue({ resources, progress }: RunContext): boolean {
   return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
 }
 
-/** Opens the run's records and its line, trains, and closes them. @param state of the checkpoint it goes on from. */
+/** Opens the run's records and its pipeline, trains, and closes them. @param state of the checkpoint it goes on from. */
 export async function train(
   context: RunContext,
   lifecycle: Lifecycle<Training>,
@@ -234,19 +240,19 @@ export async function train(
       events,
       unfinished,
       clock,
-      ...lineWarnings(recipe, warn),
-      verifiers: refuseIfHopeless(journal?.around(verifiers) ?? verifiers, recipe, warn),
+      ...pipelineWarnings(recipe, warn),
+      verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
       reference: reference?.score,
     };
-    const training = new Training(context, lifecycle, new Line(parts, state), {
+    const training = new Training(context, lifecycle, new Pipeline(parts, state), {
       events,
       journal,
       unfinished,
       before: state,
     });
     lifecycle.beginTraining(training);
-    if (lifecycle.paused) training.line.books.credits.pause();
+    if (lifecycle.paused) training.pipeline.accounting.credits.pause();
     publisher.listeners.emit("phase", "training", recipe.training.steps);
     await training.run();
   } finally {

@@ -3,19 +3,19 @@ import { HoneError } from "../../errors.ts";
 import type { Verifiers } from "../setup/index.ts";
 
 const WARNING_GROUPS = 4;
-const HOPELESS_STEPS = 3;
+const LIMIT_STEPS = 3;
 
 /**
  * The same verifiers, watched for one that gives no verdict any more: an outage trains nothing wrong, and nothing at
  * all. Completions without an answer say nothing either way. After four groups of completions in a row without a verdict `warn` is told, once; after three steps' worth
  * verify() throws HONE_ERR_VERIFIER with the last cause.
  */
-export function refuseIfHopeless(
+export function failAfterRepeatedErrors(
   verifiers: Verifiers,
   { rollouts: { groupSize }, training: { groupsPerStep } }: Pick<Recipe, "rollouts" | "training">,
   warn: (message: string) => void,
 ): Verifiers {
-  const hopeless = HOPELESS_STEPS * groupsPerStep * groupSize;
+  const limit = LIMIT_STEPS * groupsPerStep * groupSize;
   const inARow = new Map<string, { count: number; warned: boolean }>();
   const note = (name: string, cause: string | undefined) => {
     const state = inARow.get(name) ?? { count: 0, warned: false };
@@ -26,7 +26,7 @@ export function refuseIfHopeless(
       state.warned = true;
       warn(`verifier ${name}: no verdict on the last ${state.count} completions: ${cause}`);
     }
-    if (state.count < hopeless) return;
+    if (state.count < limit) return;
     throw new HoneError(
       "HONE_ERR_VERIFIER",
       `verifier ${name} has given no verdict on the last ${state.count} completions; the last time: ${cause}`,

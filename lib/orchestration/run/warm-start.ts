@@ -2,7 +2,7 @@ import { optimizerMemory, type Recipe, type WarmStartConfig } from "../../config
 import { HoneError } from "../../errors.ts";
 import type { OptimizerOptions, StepOptions, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { PromptFormat } from "../../text/index.ts";
-import { learningRateFactor } from "../line/index.ts";
+import { learningRateFactor } from "../pipeline/index.ts";
 import { encodePrompt } from "../setup/index.ts";
 import { type Demonstrated, Demonstrations, type Shown } from "./demonstrations.ts";
 

@@ -6,7 +6,7 @@ import {
   type Recipe,
   shardingOf,
 } from "../../config/index.ts";
-import type { LineStatus, ProcessStatus } from "../../metrics/index.ts";
+import type { PipelineStatus, ProcessStatus } from "../../metrics/index.ts";
 import type {
   EngineFace,
   EngineHandlers,
@@ -23,12 +23,12 @@ import type { JobPlace } from "../../rewards/index.ts";
 export interface CoreProcesses {
   readonly list: readonly ProcessStatus[];
   /** Where they meet, without a password. */
-  readonly store?: NonNullable<LineStatus["store"]>;
+  readonly store?: NonNullable<PipelineStatus["store"]>;
   /** How weights get from one to another, in a sentence. */
   readonly weights?: string;
 }
 
-/** What makes engines and trainers: the native core, or a stand-in for the tests of the line. */
+/** What makes engines and trainers: the native core, or a stand-in for the tests of the pipeline. */
 export interface Core {
   info(): NativeInfo;
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace;

@@ -14,6 +14,6 @@ export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
 }
 
 /** Throws HONE_ERR_OUT_OF_MEMORY for a recipe that does not fit this machine. @param config text of its config.json */
-export function expectRoom(recipe: Recipe, config: string, { cuda }: NativeInfo): void {
+export function expectMemory(recipe: Recipe, config: string, { cuda }: NativeInfo): void {
   expectFit(planMemory(recipe, config, thisMachine(cuda)));
 }

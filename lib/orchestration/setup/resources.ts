@@ -11,7 +11,7 @@ import { type Core, engineOptions, trainerOptions } from "./core.ts";
 import { besideEpisodes, playsOf, type Verifiers } from "./episodes.ts";
 import { type Model, openModel } from "./model.ts";
 import { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
-import { expectRoom } from "./readiness.ts";
+import { expectMemory } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
 
 /** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
@@ -54,7 +54,7 @@ export async function openResources(
   { clock = new Date(), heldOut, commits }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
-  expectRoom(recipe, model.config, core.info());
+  expectMemory(recipe, model.config, core.info());
   const admit = admissionOf(recipe, model.format);
   const { sources, sets } = await openProblems(recipe, { admit, heldOut, commits });
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>

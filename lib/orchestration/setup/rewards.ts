@@ -59,7 +59,7 @@ type PythonChoice = Extract<RewardChoice, { python: string }>;
 type PythonGiver = Extract<RewardGiver, { by: "python" }>["python"];
 
 /**
- * Calls of the line to its verifiers at the same time, of how many of these there are by now: rewards in this process mostly
+ * Calls of the pipeline to its verifiers at the same time, of how many of these there are by now: rewards in this process mostly
  * wait, and hold up nobody else.
  */
 export function verificationCalls(recipe: Recipe): (workers: number) => number {

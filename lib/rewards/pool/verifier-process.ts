@@ -62,7 +62,7 @@ export class VerifierProcess {
     this.#child.stdin!.on("error", () => {}); // its process has died
     this.#child.on("message", (result) => this.#settled({ kind: "done", ...(result as JobResult) }));
     const ended = async (how: string) => {
-      await this.#lastWords();
+      await this.#logTail();
       this.#end ??= this.#endOf(how);
       closeSync(fd);
       onExit();
@@ -93,7 +93,7 @@ export class VerifierProcess {
   }
 
   /** Waits for the process's remaining output, but not for its children, which may hold its pipes open. */
-  async #lastWords(): Promise<void> {
+  async #logTail(): Promise<void> {
     const closed = new Promise((resolve) => this.#child.once("close", resolve));
     let timer: NodeJS.Timeout | undefined;
     const enough = new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)));

@@ -5,7 +5,7 @@ import {
   loggedEpisode,
   loggedEpisodeSchema,
 } from "../../../lib/orchestration/records/logged-episode.ts";
-import { rolloutOf } from "../lines-books.ts";
+import { rolloutOf } from "../pipeline-accounting.ts";
 
 test("an episode is logged as what was given before each further turn", () => {
   const { rollout } = rolloutOf([1], [10, 11, 12, 13, 14, 15], 1);

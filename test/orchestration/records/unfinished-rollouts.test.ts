@@ -17,7 +17,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Recipe } from "../../../lib/config/index.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import type { AttemptTokens } from "../../../lib/native/attempt-tokens.ts";
-import type { GroupRequest } from "../../../lib/orchestration/line/index.ts";
+import type { GroupRequest } from "../../../lib/orchestration/pipeline/index.ts";
 import { UnfinishedRollouts } from "../../../lib/orchestration/records/unfinished-rollouts.ts";
 import { smallRecipe } from "../small-recipe.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { droppedGroupsWarning } from "../../../lib/orchestration/run/dropped-groups.ts";
 import type { DropReason } from "../../../lib/records.ts";
-import { settledOf } from "../lines-books.ts";
+import { settledOf } from "../pipeline-accounting.ts";
 
 function warningsOf(P: number, ...groups: (DropReason | undefined)[]): string[] {
   const warnings: string[] = [];

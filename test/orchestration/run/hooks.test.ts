@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { callHook } from "../../../lib/orchestration/run/hooks.ts";
 import { Lifecycle } from "../../../lib/orchestration/run/lifecycle.ts";
 import { Publisher } from "../../../lib/orchestration/run/publisher.ts";
-import type { RunOptions } from "../../../lib/orchestration/run/run-face.ts";
+import type { RunOptions } from "../../../lib/orchestration/run/run-interface.ts";
 import { StopRequest } from "../../../lib/orchestration/run/stop-request.ts";
 
 const open = (hooks: RunOptions["hooks"] = {}) => {

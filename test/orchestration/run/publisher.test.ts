@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Sink } from "../../../lib/metrics/index.ts";
-import type { StepOutcome } from "../../../lib/orchestration/line/index.ts";
+import type { StepOutcome } from "../../../lib/orchestration/pipeline/index.ts";
 import { Publisher } from "../../../lib/orchestration/run/publisher.ts";
-import { rolloutOf, settledOf } from "../lines-books.ts";
+import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 
 const TIMES = { endedAt: 5, epochMs: 2 };
 const recordOf = (step: number) => ({ step, version: step, metrics: {} });

@@ -95,7 +95,7 @@ test("a resumed asynchronous run submits its outstanding groups again and can be
   const { sampler, ledger, outstanding } = JSON.parse(JSON.parse(manifest).body.extra);
   expect(outstanding.length).toBeGreaterThan(0);
   for (const [domain, { completed }] of Object.entries<{ completed: number }>(ledger)) {
-    expect(sampler.completed[domain], "groups on the line count as never completed").toBe(completed);
+    expect(sampler.completed[domain], "groups in the pipeline count as never completed").toBe(completed);
   }
   {
     await using run = await createRun(recipe, { verifiers, dir, core: standInCore(), resume: "auto" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { refuseIfHopeless } from "../../../lib/orchestration/run/verifier-health.ts";
+import { failAfterRepeatedErrors } from "../../../lib/orchestration/run/verifier-health.ts";
 import type { Verdict } from "../../../lib/records.ts";
-import { problemOf } from "../lines-books.ts";
+import { problemOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
 // Mutants tried: counts that a verdict does not reset, one count for all verifiers, a warning each time.
@@ -12,7 +12,7 @@ const up: Verdict = { status: "wrong", score: 0, reason: "" };
 function watched() {
   const warnings: string[] = [];
   let answer = down;
-  const verifiers = refuseIfHopeless(
+  const verifiers = failAfterRepeatedErrors(
     {
       verify: async (requests) => requests.map(({ text }) => (text === "up" ? up : answer)),
       stats: () => ({}),

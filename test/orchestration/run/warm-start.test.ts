@@ -3,7 +3,7 @@ import { type Demonstration, QUICKSTART_LEXICON } from "../../../lib/domains/ind
 import type { StepOptions } from "../../../lib/native/face.ts";
 import { assembleDemonstrations, warmStart } from "../../../lib/orchestration/run/warm-start.ts";
 import { LexiconTokenizer, plainFormat } from "../../../lib/text/index.ts";
-import { problemOf } from "../lines-books.ts";
+import { problemOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { StandInTrainer } from "../stand-in-core.ts";
 

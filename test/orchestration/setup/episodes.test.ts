@@ -3,7 +3,7 @@ import { defineRecipe } from "../../../lib/config/index.ts";
 import type { Environment } from "../../../lib/domains/index.ts";
 import { besideEpisodes, expectEnvironments, playsOf } from "../../../lib/orchestration/setup/episodes.ts";
 import type { Verdict } from "../../../lib/records.ts";
-import { rolloutOf } from "../lines-books.ts";
+import { rolloutOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
 const mine: Environment = {

@@ -3,7 +3,7 @@ import { QUICKSTART_LEXICON } from "../../../lib/domains/index.ts";
 import { encodePrompt, PromptEncoder } from "../../../lib/orchestration/setup/prompts.ts";
 import type { Problem } from "../../../lib/records.ts";
 import { LexiconTokenizer, plainFormat } from "../../../lib/text/index.ts";
-import { problemOf } from "../lines-books.ts";
+import { problemOf } from "../pipeline-accounting.ts";
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const format = plainFormat(tokenizer);

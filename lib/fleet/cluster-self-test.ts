@@ -1,0 +1,209 @@
+import { HoneError } from "../errors.ts";
+import type { CommunicatorFace, CommunicatorOptions } from "../native/group-face.ts";
+import { connectRanks } from "./rank-group.ts";
+import { type Present, RankRendezvous, type RankRendezvousOptions } from "./rank-rendezvous.ts";
+
+export interface SelfTestOptions extends RankRendezvousOptions {
+  /** Of a collective in the drills, in which one rank stays away on purpose. */
+  readonly deadlineMs: number;
+  /** Of the arrays that are timed. */
+  readonly sizes: readonly number[];
+  readonly make: (options: CommunicatorOptions) => CommunicatorFace;
+}
+
+/** A collective, timed: the slowest rank's median. */
+export interface Timing {
+  readonly call: "barrier" | "all-reduce" | "broadcast";
+  /** Of the array on each rank. */
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** What happened where a rank did on purpose what it must not. */
+export interface SelfTest {
+  readonly what: string;
+  /** Ranks that were not told in time, or not told what. */
+  readonly failed: readonly number[];
+  /** Until the last of the others knew. */
+  readonly seconds: number;
+  /** What this rank was told. */
+  readonly words: string;
+}
+
+export interface SelfTestReport {
+  readonly ranks: readonly Present[];
+  readonly timings: readonly Timing[];
+  readonly drills: readonly SelfTest[];
+}
+
+const REPEATS = 5;
+/** After its deadline a rank has so much longer to say so: a process may be late on its processor. */
+const GRACE = 2;
+
+/**
+ * This rank's part in a drill of a whole cluster: all ranks connect, time their collectives, and see that one that does not
+ * take part is told to the others in time. Throws HONE_ERR_COLLECTIVE naming ranks that are missing, or that are lost on the
+ * way, and for a sum or a copy that is wrong.
+ */
+export async function selfTestRank(options: SelfTestOptions): Promise<SelfTestReport> {
+  await using rendezvous = await RankRendezvous.open(options);
+  try {
+    return await new ClusterSelfTest(options, rendezvous).run();
+  } catch (error) {
+    if (!HoneError.is(error) || error.code !== "HONE_ERR_COLLECTIVE") throw error;
+    const gone = await rendezvous.gone();
+    if (gone.length === 0) throw error;
+    throw new HoneError("HONE_ERR_COLLECTIVE", `rank(s) ${gone.join(", ")} are gone: ${error.message}`);
+  }
+}
+
+class ClusterSelfTest {
+  readonly #options: SelfTestOptions;
+  readonly #rendezvous: RankRendezvous;
+  #all!: CommunicatorFace;
+
+  constructor(options: SelfTestOptions, rendezvous: RankRendezvous) {
+    this.#options = options;
+    this.#rendezvous = rendezvous;
+  }
+
+  async run(): Promise<SelfTestReport> {
+    const { waitMs, rank } = this.#options;
+    this.#all = await this.#connect("all", waitMs, waitMs);
+    try {
+      const timings = await this.#timings();
+      const drills = [
+        await this.#selfTest("does not connect", (last) => this.#absent(last)),
+        await this.#selfTest("is silent in a collective", (last) => this.#silent(last)),
+        await this.#selfTest("makes another call", (last) => this.#other(last)),
+      ];
+      await this.#all.barrier();
+      if (rank === 0) await this.#clear();
+      return { ranks: this.#rendezvous.ranks, timings, drills };
+    } finally {
+      this.#all.abort("the drill is over");
+      await this.#all.close().catch(() => {}); // it may be lost
+    }
+  }
+
+  get #last(): number {
+    return this.#options.size - 1;
+  }
+
+  #connect(name: string, gatherMs: number, collectiveMs: number): Promise<CommunicatorFace> {
+    const { store, rank, size, make } = this.#options;
+    const links = `${this.#registers}${name}/`;
+    const settings = { gatherMs, collectiveMs };
+    const { signal } = new AbortController();
+    return connectRanks({ store, rank, size, links, name: "the drill", settings, signal, make });
+  }
+
+  get #registers(): string {
+    return `rendezvous/${this.#rendezvous.id}/`;
+  }
+
+  async #clear(): Promise<void> {
+    const { kv } = this.#options.store;
+    for (const key of (await kv.list(this.#registers)).keys()) await kv.delete(key);
+  }
+
+  async #timings(): Promise<Timing[]> {
+    const timings: Timing[] = [
+      { call: "barrier", bytes: 0, seconds: await this.#time(() => this.#all.barrier()) },
+    ];
+    for (const bytes of this.#options.sizes)
+      for (const call of ["all-reduce", "broadcast"] as const)
+        timings.push({ call, bytes, seconds: await this.#time(() => this.#checked(call, bytes)) });
+    return timings;
+  }
+
+  async #time(call: () => Promise<unknown>): Promise<number> {
+    await call(); // connections grow their windows
+    const each: number[] = [];
+    for (let i = 0; i < REPEATS; i++) {
+      await this.#all.barrier();
+      const begun = performance.now();
+      await call();
+      each.push(performance.now() - begun);
+    }
+    const median = each.sort((a, b) => a - b)[REPEATS >> 1]!;
+    const [slowest] = await this.#all.allReduce(Float64Array.of(median / 1000), "max");
+    return slowest!;
+  }
+
+  /** A collective whose result is known. */
+  async #checked(call: "all-reduce" | "broadcast", bytes: number): Promise<void> {
+    const { rank, size } = this.#options;
+    const values = new Float32Array(bytes / 4).fill(rank + 1);
+    const [result, wanted] =
+      call === "all-reduce"
+        ? [await this.#all.allReduce(values, "sum"), (size * (size + 1)) / 2]
+        : [await this.#all.broadcast(values, this.#last), size];
+    if (result.length === values.length && result[0] === wanted && result.at(-1) === wanted) return;
+    throw new HoneError(
+      "HONE_ERR_COLLECTIVE",
+      `${call} of ${bytes} bytes came out as ${result[0]}, not ${wanted}`,
+    );
+  }
+
+  /** @param part what a rank does: it returns what it was told, if that names the last one */
+  async #selfTest(what: string, part: (last: boolean) => Promise<string | undefined>): Promise<SelfTest> {
+    const { rank, size, deadlineMs } = this.#options;
+    await this.#all.barrier();
+    const begun = performance.now();
+    const words = await part(rank === this.#last);
+    const seconds = (performance.now() - begun) / 1000;
+    const isRight = words !== undefined && seconds * 1000 < deadlineMs * GRACE;
+    const own = Float64Array.of(isRight || rank === this.#last ? 1 : 0, rank === this.#last ? 0 : seconds);
+    const everybody = await this.#all.allGather(own);
+    const failed = Array.from({ length: size }, (_, i) => i).filter((i) => everybody[2 * i] === 0);
+    const slowest = Math.max(...Array.from({ length: size }, (_, i) => everybody[2 * i + 1]!));
+    return { what: `rank ${this.#last} ${what}`, failed, seconds: slowest, words: words ?? "" };
+  }
+
+  async #absent(last: boolean): Promise<string | undefined> {
+    const { deadlineMs } = this.#options;
+    if (last) return undefined;
+    return await this.#told(async () => {
+      const group = await this.#connect("absent", deadlineMs, deadlineMs);
+      await group.close();
+    });
+  }
+
+  /** It connects and is there, and does not call. What it says in the store names it. */
+  async #silent(last: boolean): Promise<string | undefined> {
+    const { deadlineMs, store, rank, size, waitMs } = this.#options;
+    const group = await this.#connect("silent", waitMs, deadlineMs);
+    if (!last) await store.kv.set(`${this.#registers}called/${rank}`, "");
+    const words = last ? undefined : await this.#told(() => group.barrier());
+    await this.#all.barrier();
+    group.abort("the drill is over");
+    await group.close().catch(() => {}); // it is lost
+    if (words === undefined) return undefined;
+    const called = await store.kv.list(`${this.#registers}called/`);
+    const silent = Array.from({ length: size }, (_, i) => i).filter(
+      (i) => !called.has(`${this.#registers}called/${i}`),
+    );
+    return silent.join() === String(this.#last) ? `rank ${this.#last} did not call: ${words}` : undefined;
+  }
+
+  async #other(last: boolean): Promise<string | undefined> {
+    const { deadlineMs, waitMs } = this.#options;
+    const group = await this.#connect("other", waitMs, deadlineMs);
+    const words = await this.#told(() => group.allReduce(new Float32Array(last ? 3 : 2), "sum"));
+    await this.#all.barrier();
+    group.abort("the drill is over");
+    await group.close().catch(() => {}); // it is lost
+    return words?.includes(`rank ${this.#last}`) ? words : undefined;
+  }
+
+  /** What HONE_ERR_COLLECTIVE says; undefined where nothing, or something else, is said. */
+  async #told(work: () => Promise<unknown>): Promise<string | undefined> {
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      return HoneError.is(error) && error.code === "HONE_ERR_COLLECTIVE" ? error.message : undefined;
+    }
+  }
+}

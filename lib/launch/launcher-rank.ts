@@ -1,0 +1,13 @@
+/** Where a process stands among those that a launcher started. */
+export interface LauncherRank {
+  /** Among all processes of the launcher: 0, 1, ... */
+  readonly rank: number;
+  readonly worldSize: number;
+  /** Among those of its node. */
+  readonly localRank: number;
+  readonly localSize: number;
+  readonly nodeRank: number;
+  readonly nodes: number;
+  /** How often the launcher has started all of it again; a hint, because a node may be replaced without a count. */
+  readonly restarts: number;
+}

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { HoneError } from "../errors.ts";
+import {
+  linesOf,
+  parseRecord,
+  RUN_FILES,
+  readRunManifest,
+  STEP_STAGES,
+  type Stretch,
+  StretchSum,
+  stretchOf,
+  writeWhole,
+} from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import { Trust } from "../trust.ts";
+import { isOfVerifiers } from "./answers/verifiers.ts";
+import { ANSWERS } from "./answers.ts";
+import { bundle } from "./bundle.ts";
+import { pageFile } from "./page-files.ts";
+import { Watch } from "./watch.ts";
+import type { WatchedRun } from "./watched-run.ts";
+import type { SeriesAnswer, StaticReport } from "./wire.ts";
+
+/** Numbers in a frozen page, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
+const MOST_NUMBERS = 150_000;
+/** A page's 2 MB, less what is always there. */
+const MOST_ANSWER_CHARS = 400_000;
+const DIGITS = 5;
+
+/** What is asked for a frozen page, as in the page's own requests. A panel that wants more adds a row. */
+const QUESTIONS: readonly string[] = [
+  "guide",
+  "summary?run=0",
+  "recipe?run=0",
+  "verifiers?run=0",
+  "hints?run=0",
+  "problems?run=0&kind=all&order=hardest&domain=&offset=0&limit=50",
+];
+
+/**
+ * Writes `report.html` into a run folder, finished or not, and returns its path: the page as it would show the run now, in
+ * one file that needs neither network nor server. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file at fault.
+ */
+export async function writeReport(runDir: string): Promise<string> {
+  const { name } = readRunManifest(runDir);
+  const path = join(runDir, RUN_FILES.report);
+  writeWhole(path, reportPage(name, await reportData(runDir)));
+  return path;
+}
+
+/**
+ * Everything that the page of a run asks for. An answer that is too long for a file, or that a damaged journal does not give,
+ * is left out, and the page says so.
+ */
+export async function reportData(runDir: string): Promise<StaticReport> {
+  const { reportSamples } = await import("./report-samples.ts");
+  const watch = new Watch([runDir], Trust.none(), isOfVerifiers); // the log is read for the rest, a step at a time
+  try {
+    const answers: Record<string, unknown> = {};
+    for (const question of QUESTIONS) {
+      const answer = await answerTo(question, watch);
+      if (answer !== undefined && JSON.stringify(answer).length <= MOST_ANSWER_CHARS)
+        answers[question] = answer;
+    }
+    const [info] = watch.runs.map((run) => run.info());
+    const { series, rows } = reportSeries(watch);
+    const samples = await reportSamples(watch);
+    return {
+      overview: { runs: [{ ...info!, rows }], stages: STEP_STAGES, cursor: "" },
+      series,
+      answers,
+      ...(samples && { samples }),
+    };
+  } finally {
+    watch.close();
+  }
+}
+
+async function answerTo(question: string, watch: Watch): Promise<unknown> {
+  const [name, query] = question.split("?");
+  try {
+    return await ANSWERS[name!]!({ query: new URLSearchParams(query), watch });
+  } catch (error) {
+    if (HoneError.is(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Every metric, five digits of it; of a long run means over equally many steps in a row, by the last one's number. */
+function reportSeries({ runs }: Watch): { readonly series: SeriesAnswer; readonly rows: number } {
+  const [run] = runs;
+  const { table } = run!;
+  const each = Math.max(1, Math.ceil((table.length * table.names.length) / MOST_NUMBERS));
+  const records = means(recordsOf(run!), each);
+  const column = (name: string) =>
+    records.map(({ metrics }) => (name in metrics ? Number(metrics[name]!.toPrecision(DIGITS)) : null));
+  const series: SeriesAnswer = {
+    steps: records.map(({ step }) => step),
+    versions: records.map(({ version }) => version),
+    series: Object.fromEntries(table.names.map((name) => [name, column(name)])),
+  };
+  return { series, rows: table.steps.at(-1) ?? 0 };
+}
+
+/** The steps of a run's table as its log has them, one at a time. */
+function* recordsOf({ dir, table: { ends } }: WatchedRun): Generator<StepRecord> {
+  if (ends.length === 0) return;
+  const path = join(dir, RUN_FILES.log);
+  let next = 0;
+  for (const { text, bytes } of linesOf(path, { start: 0, end: ends.at(-1)! })) {
+    if (bytes.end !== ends[next]) continue; // damaged, or replaced by a later session
+    yield parseRecord(text, () => path);
+    next += 1;
+  }
+}
+
+function means(records: Iterable<StepRecord>, each: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  let sum = new StretchSum();
+  for (const record of records) {
+    sum.add(stretchOf(record));
+    if (sum.steps < each) continue;
+    stretches.push(sum.stretch);
+    sum = new StretchSum();
+  }
+  if (sum.steps > 0) stretches.push(sum.stretch);
+  return stretches;
+}
+
+/** The page's own files and its answers in one document. */
+export function reportPage(title: string, frozen: StaticReport): string {
+  const text = (name: string) => pageFile(name)!.text;
+  // A "<" in a string of the answers, or of a script, could end the element that holds it.
+  const data = JSON.stringify(frozen).replaceAll("<", "\\u003c");
+  const script = (code: string) => code.replaceAll("</script", "<\\/script");
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="icon" href="data:,">
+<title>${escaped(title)}</title>
+<style>${text("uplot.css")}${text("page.css")}</style></head>
+<body><div id="page"></div>
+<script type="application/json" id="frozen">${data}</script>
+<script>${script(text("uplot.js"))}</script>
+<script type="module">${script(bundle("main.js"))}</script>
+</body></html>
+`;
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

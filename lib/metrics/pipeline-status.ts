@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { RUN_FILES, readJson } from "./run-folder.ts";
+
+/** What a run may be asked from outside its process, by a file in its folder. */
+export const CONTROL_ACTIONS = ["pause", "resume", "checkpoint", "stop"] as const;
+export type ControlAction = (typeof CONTROL_ACTIONS)[number];
+
+export interface ControlRequest {
+  readonly schema: 1;
+  /** Letters, digits and hyphens. */
+  readonly id: string;
+  readonly action: ControlAction;
+  /** Who asks, for the event log. */
+  readonly by: string;
+}
+
+/** A request and what came of it. */
+export interface ControlOutcome extends ControlRequest {
+  /** Steps done when it was taken. */
+  readonly step: number;
+  readonly state: "taken" | "done" | "failed";
+  readonly error?: string | undefined;
+}
+
+/** A stage of the pipeline, in the order of docs/the-line.md. */
+export interface StageStatus {
+  readonly name: "prompts" | "engine" | "verifiers" | "batcher" | "trainer";
+  /** What it holds now, and of how many at most where there is a limit. */
+  readonly holds: number;
+  readonly of?: number | undefined;
+  readonly unit: "groups" | "sequences";
+  readonly busy: boolean;
+  /** One sentence for people. */
+  readonly detail: string;
+}
+
+export interface VerifierStatus {
+  readonly name: string;
+  /** Completions handed out and not back, and for how long the oldest has been. */
+  readonly out: number;
+  readonly oldestMs: number;
+  /** Milliseconds a completion may take; absent where it is not known. */
+  readonly limitMs?: number | undefined;
+  readonly calls: number;
+  readonly timeouts: number;
+  readonly crashes: number;
+  readonly unscored: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+}
+
+/** How a process of a run ended that another took the place of. */
+export interface ProcessEnd {
+  readonly atMs: number;
+  /** "by SIGKILL", "with exit code 75". */
+  readonly how: string;
+  /** The last lines it wrote; "" where it said nothing. */
+  readonly words: string;
+}
+
+/** A process of a run, as the run sees it. */
+export interface ProcessStatus {
+  /** "run", "actor.1", "trainer.0", "verifier.3". */
+  readonly name: string;
+  /** Absent while there is none in its place. */
+  readonly pid?: number | undefined;
+  /** "silent": it is there and gives no sign of life; "starting": it has given none yet; "gone": its place is empty. */
+  readonly state: "alive" | "starting" | "silent" | "gone";
+  readonly restarts: number;
+  /** A process of the run's own pool of verifiers: no store knows of it. */
+  readonly pooled?: true | undefined;
+  /** Of its weights, and how many versions they are behind those that may be used. */
+  readonly version?: number | undefined;
+  readonly lag?: number | undefined;
+  /** Sampled, over the last few seconds. */
+  readonly tokensPerSecond?: number | undefined;
+  /** Address at which Prometheus may ask it. */
+  readonly metrics?: string | undefined;
+  /** What it does or waits for; "" where that is not known. */
+  readonly doing: string;
+  /** Of the last one that was in its place before. */
+  readonly ended?: ProcessEnd | undefined;
+}
+
+/** `line.json`: where a run is at this moment, rewritten about once a second while its process lives. */
+export interface PipelineStatus {
+  readonly schema: 1;
+  readonly pid: number;
+  /** Milliseconds since 1970, as all times here. */
+  readonly writtenMs: number;
+  readonly sittingStartedMs: number;
+  readonly phase: { readonly name: string; readonly done: number; readonly total: number };
+  /** Steps done, and those of the recipe. */
+  readonly step: number;
+  readonly steps: number;
+  readonly paused: boolean;
+  /** Set when the run is over, or was told to stop. */
+  readonly end?: "done" | "stopped" | "aborted" | "failed" | "stopping" | undefined;
+  /** Who waits for whom, in one sentence, and since when; `stuck` where nothing moves. */
+  readonly waits: { readonly sentence: string; readonly sinceMs: number; readonly stuck: boolean };
+  readonly stages: readonly StageStatus[];
+  readonly credits: { readonly free: number; readonly total: number };
+  /** Weight versions: the trainer's, the engine's. */
+  readonly version: { readonly trainer: number; readonly engine: number };
+  readonly engine: {
+    readonly pagesUsed: number;
+    readonly pagesTotal: number;
+    /** Tokens a second since the status before. */
+    readonly tokensPerSecond: number;
+    /** Since the sitting began, where the recipe records rollouts under way; tokens lost are those of actors that ended. */
+    readonly takenUp?:
+      | { readonly rollouts: number; readonly tokens: number; readonly lostTokens: number }
+      | undefined;
+  };
+  readonly verifiers: readonly VerifierStatus[];
+  readonly verifierWorkers: number;
+  readonly machine: {
+    readonly rssBytes: number;
+    readonly heapBytes: number;
+    readonly threads: number;
+    /** Processors kept busy by this process since the status before. */
+    readonly processors: number;
+    readonly device: string;
+    readonly gpu?:
+      | { readonly usedBytes: number; readonly totalBytes: number; readonly busy: number }
+      | undefined;
+  };
+  /** The run's own first; absent in a line.json of an older version. */
+  readonly processes?: readonly ProcessStatus[] | undefined;
+  /** Where processes meet, without a password; absent where there is one process. */
+  readonly store?: { readonly address: string; readonly run: string } | undefined;
+  /** How weights get from process to process, in a sentence. */
+  readonly weights?: string | undefined;
+  /** The last few. */
+  readonly requests: readonly ControlOutcome[];
+}
+
+/** The status that lies in a run folder; undefined if there is none, or none that can be read. */
+export function readPipelineStatus(runDir: string): PipelineStatus | undefined {
+  const path = join(runDir, RUN_FILES.line);
+  if (!existsSync(path)) return undefined;
+  try {
+    const status = readJson(path) as PipelineStatus | null;
+    return status?.schema === 1 ? status : undefined;
+  } catch {
+    return undefined; // written by another version, or removed under way
+  }
+}

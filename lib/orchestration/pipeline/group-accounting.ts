@@ -1,0 +1,200 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import type { StepFacts } from "../../metrics/index.ts";
+import { type DomainName, sampledTokens } from "../../records.ts";
+import { trainedMembers } from "../../rewards/shape-group.ts";
+import { Credits } from "./credits.ts";
+import { DomainSampler } from "./domain-sampler.ts";
+import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
+import type { SettledGroup } from "./grouper.ts";
+import { Ledger, type SavedLedger } from "./ledger.ts";
+import { type Here, OutstandingGroups, submission } from "./outstanding-groups.ts";
+import type { PipelineState } from "./pipeline-state.ts";
+import { TrainedMixture } from "./trained-mixture.ts";
+
+export interface AccountingParts {
+  readonly recipe: Recipe;
+  readonly domains: readonly DomainName[];
+  /** The event log. */
+  readonly events: {
+    submitted(request: GroupRequest): void;
+    settled(settled: SettledGroup, step: number): void;
+  };
+  /** Version of the weights that a step would start from now. */
+  readonly version: () => number;
+  readonly clock: Clock;
+  readonly unfinished?: UnfinishedGroups | undefined;
+  /** When credits that a step gives back are granted (Credits). */
+  readonly whenGiven?: (grant: () => void) => void;
+  /** Told of every group that is settled. */
+  readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
+}
+
+/** The part of a checkpoint that the accounting write; groups in the pipeline count as never submitted. */
+export type SavedAccounting = Pick<PipelineState, "sampler" | "ledger" | "outstanding" | "generatedTokens">;
+
+/**
+ * What became of every group and rollout since the run began. A group is `submitted`, its rollouts are `completed`,
+ * it is `settled` (taken for training, or dropped for a reason), and after its step `trained`: whoever moves a group
+ * says so here and nowhere else, and the sampler's counts, the credits and the event log follow.
+ */
+export class GroupAccounting {
+  readonly credits: Credits;
+  readonly #parts: AccountingParts;
+  readonly #sampler: DomainSampler;
+  /** Picks instead of the sampler where the recipe holds the mixture of what is trained. */
+  readonly #trainedMixture: TrainedMixture | undefined;
+  readonly #ledger: Ledger;
+  readonly #outstanding = new OutstandingGroups();
+  /** The step that takes the next batch. */
+  #step: number;
+  #generatedTokens: number;
+
+  constructor(parts: AccountingParts, state?: PipelineState) {
+    const { recipe, domains } = parts;
+    this.#parts = parts;
+    const weights = Object.fromEntries(Object.entries(recipe.domains).map(([d, { weight }]) => [d, weight]));
+    const byTrained = recipe.sampler === "trained";
+    const mode = recipe.sampler === "adaptive" ? "adaptive" : "static";
+    this.#sampler = new DomainSampler({ weights, seed: recipe.seed, mode });
+    if (state !== undefined) this.#sampler.setState(state.sampler);
+    this.#trainedMixture = byTrained
+      ? new TrainedMixture(this.#targets(), recipe.rollouts.groupSize)
+      : undefined;
+    this.#ledger = new Ledger(domains, state?.ledger as SavedLedger | undefined);
+    this.credits = new Credits(recipe.training.credits, parts.whenGiven);
+    this.#step = state?.step ?? 0;
+    this.#generatedTokens = state?.generatedTokens ?? 0;
+  }
+
+  /** The domain of the next prompt. */
+  pick(): DomainName {
+    return this.#trainedMixture?.pick(this.#ledger.progress(this.#outstanding)) ?? this.#sampler.pick();
+  }
+
+  /** The group goes to the engine now. */
+  submitted(drawn: DrawnGroup): GroupRequest {
+    const { events, clock, recipe, version, unfinished } = this.#parts;
+    const { submittedVersion, begun } = submission(drawn, version(), recipe.training.maxLag, unfinished);
+    const request = requested(drawn, submittedVersion, clock.now(), begun);
+    this.#outstanding.add(request);
+    this.#ledger.submitted(request.domain, request.attempts);
+    events.submitted(request);
+    return request;
+  }
+
+  /** Tokens that the engine sampled, of rollouts that came back. */
+  generated(tokens: number): void {
+    this.#generatedTokens += tokens;
+  }
+
+  /** Every attempt is back: `completed` of them whole, `failed` aborted. Told before any filter. */
+  completed(request: GroupRequest, completed: number, failed: number): void {
+    const { domain } = request;
+    this.#outstanding.complete(request, completed, failed);
+    this.#ledger.completed(domain, completed);
+    this.#ledger.failed(domain, failed);
+    for (let i = 0; i < completed + failed; i++) this.#sampler.recordCompletion(domain);
+  }
+
+  /** The group is out of the pipeline: every rollout of it is trained in the next step, or dropped for a reason. */
+  settled(settled: SettledGroup): void {
+    const { request, group, unscored } = settled;
+    const { domain } = request;
+    this.#outstanding.remove(request.group);
+    this.#ledger.dropped(domain, "unscored", unscored.length);
+    if (group.dropped === undefined) {
+      const trained = trainedMembers(group);
+      const tokens = trained.reduce((n, { rollout }) => n + sampledTokens(rollout), 0);
+      this.#ledger.trained(domain, trained.length, tokens);
+      this.#ledger.dropped(domain, "overlong", group.rollouts.length - trained.length);
+    } else {
+      this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
+    }
+    this.#parts.events.settled(settled, this.#step);
+    this.#parts.onSettled?.(settled);
+  }
+
+  /** A step has its groups: what is settled from now on is the next one's. */
+  batched(): void {
+    this.#step += 1;
+  }
+
+  /** The step is done and its weights are on their way. Throws HONE_ERR_INTERNAL if a rollout was lost or counted twice. */
+  trained(credits: number): void {
+    this.check();
+    this.credits.give(credits);
+  }
+
+  /** The conservation law (Ledger.check). */
+  check(): void {
+    this.#ledger.check(this.#outstanding);
+  }
+
+  /** Groups between submission and training. */
+  get outstanding(): number {
+    return this.#outstanding.size;
+  }
+
+  get generatedTokens(): number {
+    return this.#generatedTokens;
+  }
+
+  get trainedTokens(): number {
+    return this.#ledger.trainedTokens;
+  }
+
+  /** The groups that the next step has to take (OutstandingGroups.due). */
+  due(maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
+    return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
+  }
+
+  /** The first of them that is not `here` (OutstandingGroups.firstDue). */
+  firstDue(maxLag: number, groupsPerStep: number, here: Here): number | undefined {
+    return this.#outstanding.firstDue(this.#parts.version(), maxLag, groupsPerStep, here);
+  }
+
+  mixture(): StepFacts["mixture"] {
+    const targets = this.#targets();
+    const shares = this.#trainedMixture?.shares(this.#ledger.progress(this.#outstanding));
+    const factor = (share: number, target: number) => (target === 0 ? 0 : share / target);
+    const factors =
+      shares && new Map([...shares].map(([domain, share]) => [domain, factor(share, targets.get(domain)!)]));
+    return {
+      targets: Object.fromEntries(targets),
+      probabilities: Object.fromEntries(shares ?? this.#sampler.probabilities()),
+      adjustments: Object.fromEntries(factors ?? this.#sampler.adjustments()),
+      counts: this.#ledger.counts(this.#outstanding),
+    };
+  }
+
+  #targets(): Map<DomainName, number> {
+    return new Map([...this.#sampler.mixture()].map(([domain, { target }]) => [domain, target]));
+  }
+
+  saved(): SavedAccounting {
+    const sampler = this.#sampler.getState();
+    const counts: Record<DomainName, number> = { ...sampler.completed };
+    for (const { request, completed, failed } of this.#outstanding)
+      counts[request.domain]! -= completed + failed;
+    return {
+      sampler: { ...sampler, completed: counts },
+      ledger: this.#ledger.saved(this.#outstanding),
+      outstanding: this.#outstanding.saved(),
+      generatedTokens: this.#generatedTokens,
+    };
+  }
+}
+
+/** Written out where nothing is rare: a spread would give every group a hidden class of its own. */
+function requested(
+  drawn: DrawnGroup,
+  submittedVersion: number,
+  submittedMs: number,
+  begun: GroupRequest["begun"],
+): GroupRequest {
+  const { group, domain, index, problem, attempts, again } = drawn;
+  if (again === undefined && begun === undefined)
+    return { group, domain, index, problem, attempts, submittedVersion, submittedMs };
+  return { ...drawn, submittedVersion, submittedMs, ...(begun && { begun }) };
+}

@@ -1,0 +1,37 @@
+import type { AttemptTokens } from "../../native/attempt-tokens.ts";
+import type { DomainName, Problem } from "../../records.ts";
+
+/** Enough to draw the same problem again: (domain, index) fix it, and the group number orders it. */
+export interface SavedGroup {
+  /** Ordinal of the group in the run, from 0; the engine's request id. */
+  readonly group: number;
+  readonly domain: DomainName;
+  /** Index of the problem in its domain's source. */
+  readonly index: number;
+}
+
+/** A problem that was drawn for a group. */
+export interface DrawnGroup extends SavedGroup {
+  readonly problem: Problem;
+  /** G. */
+  readonly attempts: number;
+  /** It was in the pipeline when the run was saved. */
+  readonly again?: boolean;
+}
+
+/** A drawn group that went to the engine. */
+export interface GroupRequest extends DrawnGroup {
+  /** Weight version at the time; none of the group's tokens is older. */
+  readonly submittedVersion: number;
+  readonly submittedMs: number;
+  /** What a sitting before sampled of it. */
+  readonly begun?: readonly AttemptTokens[];
+}
+
+/** What is kept of groups under way, so that a run that was killed goes on with them. */
+export interface UnfinishedGroups {
+  readonly everyTokens: number;
+  /** What there is of a group that is drawn again, and the weight version when it was submitted first. */
+  of(drawn: DrawnGroup): { readonly begun: readonly AttemptTokens[]; readonly version: number } | undefined;
+  add(request: GroupRequest, tokens: readonly AttemptTokens[]): void;
+}

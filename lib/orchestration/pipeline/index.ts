@@ -1,0 +1,18 @@
+/** The stages of the pipeline and the accounting of what passes along it. */
+
+export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+export { batchGroups, type StepBatch } from "./batcher.ts";
+export { customSlopes, openSlopes } from "./custom-slopes.ts";
+export { type Diagnosis, diagnose, type PipelineFacts, type PipelineSnapshot } from "./diagnosis.ts";
+export type { EpisodeStage } from "./episode-stage.ts";
+export { GroupAccounting } from "./group-accounting.ts";
+export type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
+export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
+export { learningRateFactor } from "./learning-rate.ts";
+export { Pipeline } from "./pipeline.ts";
+export { pipelineStateSchema } from "./pipeline-state.ts";
+export { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
+export { heldByHook, type PipelinePosition, underWatch } from "./stall-watch.ts";
+export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";
+export { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+export { type JudgedGroup, verifyGroups } from "./verification.ts";

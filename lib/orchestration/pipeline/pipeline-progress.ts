@@ -1,0 +1,85 @@
+import type { EngineStats } from "../../native/face.ts";
+import type { VerifierStats } from "../../rewards/index.ts";
+import type { GroupAccounting } from "./group-accounting.ts";
+import type { GroupHook } from "./grouper.ts";
+import { heldByHook, type PipelinePosition } from "./stall-watch.ts";
+
+/** What the pipeline's stages hold at a moment. */
+export interface StageFacts {
+  readonly accounting: Pick<GroupAccounting, "outstanding"> & {
+    readonly credits: { readonly free: number; readonly total: number };
+  };
+  readonly engine: Pick<EngineStats, "waiting" | "running" | "decodeTokens" | "prefillTokens">;
+  readonly verifiers: Readonly<Record<string, Pick<VerifierStats, "calls" | "timeouts" | "crashes">>>;
+  /** Settled groups that no step has taken. */
+  readonly ready: number;
+}
+
+/** Where the pipeline is, for the stall watch: it hears when a stage begins and ends. */
+export class PipelineProgress {
+  /** Groups that wait for verdicts; the verification stage counts here. */
+  readonly verifying = { groups: 0 };
+  #moves = 0;
+  #training = false;
+  #inGroupHook = false;
+
+  get training(): boolean {
+    return this.#training;
+  }
+
+  /** The hook that holds the pipeline; a step goes on beside it. */
+  get hook(): string | undefined {
+    return this.#inGroupHook && !this.#training ? "onGroup" : undefined;
+  }
+
+  moved(): void {
+    this.#moves += 1;
+  }
+
+  /** The step that `aroundTraining` handed out a batch for is done. */
+  stepped(): void {
+    this.#training = false;
+    this.moved();
+  }
+
+  async *aroundTraining<T>(batches: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    for await (const batch of batches) {
+      this.#training = true;
+      yield batch;
+    }
+  }
+
+  aroundHook(hook: GroupHook): GroupHook {
+    return async (group) => {
+      this.#inGroupHook = true;
+      try {
+        return await hook(group);
+      } finally {
+        this.#inGroupHook = false;
+        this.moved();
+      }
+    };
+  }
+
+  position({ accounting, engine, verifiers, ready }: StageFacts): PipelinePosition {
+    const { credits, outstanding } = accounting;
+    const { running, waiting, decodeTokens, prefillTokens } = engine;
+    const stages = [
+      `prompts: ${credits.free} of ${credits.total} credits free, ${outstanding} groups outstanding`,
+      `engine: ${running} sequences running, ${waiting} waiting`,
+      `verifiers: ${this.verifying.groups} groups`,
+      `trainer: ${this.#training ? "in a step" : `waiting for a batch, ${ready} groups ready`}`,
+    ];
+    const judged = Object.values(verifiers).reduce((n, s) => n + s.calls + s.timeouts + s.crashes, 0);
+    const progress = this.#moves + decodeTokens + prefillTokens + judged;
+    const position = { progress, stages, culprit: this.#culprit(engine) };
+    return this.hook === undefined ? position : heldByHook(position, this.hook);
+  }
+
+  #culprit({ running, waiting }: StageFacts["engine"]): string {
+    if (this.#training) return "trainer (its step does not return)";
+    if (this.verifying.groups > 0) return `verifiers (${this.verifying.groups} groups)`;
+    if (running + waiting > 0) return `engine (${running} running, ${waiting} waiting)`;
+    return "prompts (nothing is under way)";
+  }
+}

@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+const counts = z.record(z.string(), z.int());
+
+/** What a checkpoint keeps of the pipeline: enough to go on with the same problems, picks and counts. */
+export const pipelineStateSchema = z.object({
+  /** Steps done. */
+  step: z.int().min(0),
+  /** leftOut: absent in checkpoints of before 0.2. */
+  draws: z.object({ nextGroup: z.int(), cursors: counts, leftOut: counts.optional() }),
+  sampler: z.object({ completed: counts, picks: z.int() }),
+  ledger: z.record(
+    z.string(),
+    z.object({
+      submitted: z.int(),
+      completed: z.int(),
+      failed: z.int(),
+      retained: z.int(),
+      trained: z.int(),
+      trainedTokens: z.int(),
+      dropped: z.record(z.string(), z.int()),
+    }),
+  ),
+  /** Groups in the pipeline: submitted again, under the same numbers, by the run that goes on from here. */
+  outstanding: z.array(z.strictObject({ group: z.int(), domain: z.string(), index: z.int() })),
+  generatedTokens: z.int(),
+});
+export type PipelineState = z.infer<typeof pipelineStateSchema>;

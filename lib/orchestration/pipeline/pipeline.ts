@@ -1,0 +1,187 @@
+import { Channel, pour } from "../../channel.ts";
+import type { Clock } from "../../clock.ts";
+import { type Recipe, verifierWorkers } from "../../config/index.ts";
+import type { ProblemSource } from "../../data/index.ts";
+import type { TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { Generations } from "../../native/generations.ts";
+import type { DomainName } from "../../records.ts";
+import type { PromptFormat } from "../../text/index.ts";
+import type { Verifiers } from "../setup/index.ts";
+import { PromptEncoder, verificationCalls } from "../setup/index.ts";
+import { actorOptions, generateRollouts } from "./actor.ts";
+import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
+import { batchGroups } from "./batcher.ts";
+import type { PipelineSnapshot } from "./diagnosis.ts";
+import { type EpisodeStage, liveEpisodes } from "./episode-stage.ts";
+import { type AccountingParts, GroupAccounting } from "./group-accounting.ts";
+import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
+import { PipelineProgress } from "./pipeline-progress.ts";
+import type { PipelineState } from "./pipeline-state.ts";
+import { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
+import { encodePrompts } from "./requested-prompts.ts";
+import type { PipelinePosition } from "./stall-watch.ts";
+import { type StepOutcome, trainSteps } from "./step-trainer.ts";
+import { verifyGroups } from "./verification.ts";
+
+export interface PipelineParts {
+  readonly recipe: Recipe;
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly model: { readonly format: PromptFormat };
+  readonly verifiers: Verifiers;
+  /** Of the domains that are played in several turns; default: none is. */
+  readonly plays?: EpisodeStage["plays"];
+  readonly trainer: TrainerFace;
+  readonly generations: Generations;
+  readonly events: AccountingParts["events"];
+  readonly unfinished?: AccountingParts["unfinished"];
+  readonly clock: Clock;
+  readonly onGroup?: GroupHook | undefined;
+  readonly onSettled?: AccountingParts["onSettled"];
+  /** Told of every problem that cannot be asked and was passed over. */
+  readonly onLeftOut?: DrawerOptions["onLeftOut"];
+  readonly reference?: ((batch: TrainingBatch) => Promise<Float32Array>) | undefined;
+}
+
+/** The pipeline of docs/the-line.md: `steps` puts its stages end to end. */
+export class Pipeline {
+  readonly accounting: GroupAccounting;
+  readonly #parts: PipelineParts;
+  readonly #drawer: ProblemDrawer;
+  readonly #encoder: PromptEncoder;
+  readonly #firstStep: number;
+  readonly #settled = new Channel<SettledGroup>();
+  readonly #progress = new PipelineProgress();
+  readonly #verifiers: AskedVerifiers;
+
+  constructor(parts: PipelineParts, state?: PipelineState) {
+    const { recipe, sources, trainer, onLeftOut } = parts;
+    this.#parts = parts;
+    this.#firstStep = state?.step ?? 0;
+    this.#verifiers = new AskedVerifiers(parts.verifiers, parts.clock);
+    const accounting = { ...parts, domains: [...sources.keys()], version: () => trainer.version };
+    // First the trainer gets its next batch, where there is one: drawing and asking the next problems takes longer.
+    this.accounting = new GroupAccounting(
+      { ...accounting, whenGiven: (grant) => void setImmediate(grant) },
+      state,
+    );
+    const { groupSize, maxPromptTokens } = recipe.rollouts;
+    this.#encoder = new PromptEncoder(parts.model.format, maxPromptTokens);
+    const faultOf = this.#encoder.fault.bind(this.#encoder);
+    const drawing = { groupSize, faultOf, ...(onLeftOut && { onLeftOut }) };
+    this.#drawer = new ProblemDrawer(sources, this.accounting, drawing, state);
+  }
+
+  /** Runs the pipeline; one outcome per step. Ending the iteration stops every stage. */
+  async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
+    const { accounting } = this;
+    const { recipe, model, generations, clock, trainer, onGroup, reference, plays = NONE } = this.#parts;
+    const { unfinished } = this.#parts;
+    const closing = new AbortController();
+    const progress = this.#progress;
+    const requests = drawProblems(this.#drawer, accounting, mostGroups(recipe));
+    const prompts = encodePrompts(requests, this.#encoder);
+    const rollouts = generateRollouts(prompts, generations, {
+      ...actorOptions(recipe, model.format, clock),
+      episodes: liveEpisodes(plays, model.format, closing.signal),
+      onTokens: (count) => accounting.generated(count),
+      unfinished,
+    });
+    const judge = this.#verifiers.verify.bind(this.#verifiers);
+    const calls = verificationCalls(recipe);
+    const judged = verifyGroups(rollouts, judge, progress.verifying, () => calls(this.workers));
+    const settled = settleGroups(judged, {
+      shaping: shapingOptions(recipe),
+      onGroup: onGroup && progress.aroundHook(onGroup),
+      onCompletion: (...counts) => {
+        progress.moved();
+        accounting.completed(...counts);
+      },
+    });
+    void pour(settled, this.#settled);
+    const batches = batchGroups(this.#settled, recipe.training, accounting);
+    try {
+      yield* trainSteps(progress.aroundTraining(batches), this.#firstStep, {
+        recipe,
+        trainer,
+        clock,
+        engine: generations.engine,
+        ...(reference && { reference }),
+        afterPublication: ({ credits }) => {
+          progress.stepped();
+          accounting.trained(credits);
+        },
+      });
+    } finally {
+      this.drain();
+      closing.abort();
+      generations.abandon();
+    }
+  }
+
+  /** No new prompts, and no new batch: the step that is running is the last. */
+  drain(): void {
+    this.accounting.credits.close();
+    this.#settled.end();
+  }
+
+  /** Everything a resumed run needs beside the trainer; groups in the pipeline count as never submitted. */
+  state(step: number): PipelineState {
+    const accounting = this.accounting.saved();
+    const outstanding = [...accounting.outstanding, ...this.#drawer.again];
+    return { step, draws: this.#drawer.saved(), ...accounting, outstanding };
+  }
+
+  /** The trainer has a batch, and its new weights are not published yet. */
+  get isStepping(): boolean {
+    return this.#progress.training;
+  }
+
+  /** Problems passed over because they cannot be asked, since the run began. */
+  get leftOut(): Readonly<Record<DomainName, number>> {
+    return this.#drawer.leftOut;
+  }
+
+  /** What waits where, for the metrics. */
+  queues(): Record<string, number> {
+    return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
+  }
+
+  /** Processes that judge at the same time, by now. */
+  get workers(): number {
+    return this.#parts.verifiers.workers ?? verifierWorkers(this.#parts.recipe);
+  }
+
+  /** What is known of it at this moment, for whoever watches the run. */
+  snapshot(): PipelineSnapshot {
+    const { generations, recipe } = this.#parts;
+    const { running, waiting, ...engine } = generations.engine.stats();
+    const { credits, outstanding } = this.accounting;
+    return {
+      training: this.isStepping,
+      hook: this.#progress.hook,
+      progress: this.position().progress,
+      credits: { free: credits.free, total: credits.total },
+      outstanding,
+      running,
+      waiting,
+      verifying: this.#progress.verifying.groups,
+      ready: this.#settled.length,
+      wanted: recipe.training.groupsPerStep,
+      verifiers: verifierStatuses(this.#verifiers),
+      workers: this.workers,
+      engine,
+    };
+  }
+
+  position(): PipelinePosition {
+    const { generations, verifiers } = this.#parts;
+    return this.#progress.position({
+      accounting: this.accounting,
+      engine: generations.engine.stats(),
+      verifiers: verifiers.stats(),
+      ready: this.#settled.length,
+    });
+  }
+}
+
+const NONE: EpisodeStage["plays"] = new Map();

@@ -1,0 +1,140 @@
+import type { Recipe } from "../../config/index.ts";
+import type { ProblemSource } from "../../data/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { DomainName, Problem } from "../../records.ts";
+import type { GroupAccounting } from "./group-accounting.ts";
+import type { DrawnGroup, GroupRequest, SavedGroup } from "./group-request.ts";
+
+/** Where drawing stood: with it and the sampler's state, a resumed run draws what the uninterrupted one would have. */
+export interface SavedDraws {
+  readonly nextGroup: number;
+  /** Next index in each domain's source. */
+  readonly cursors: Readonly<Record<DomainName, number>>;
+  /** Problems passed over because they cannot be asked, by domain. */
+  readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
+}
+
+export interface DrawerOptions {
+  readonly groupSize: number;
+  /** Why a problem cannot be asked; the next one is drawn instead. Default: every problem can. */
+  readonly faultOf?: (problem: Problem) => HoneError | undefined;
+  readonly onLeftOut?: (problem: Problem, fault: HoneError) => void;
+}
+
+/** The domain of the next group. */
+export interface DomainPicker {
+  pick(): DomainName;
+}
+
+/** After so many problems in a row that cannot be asked, drawing gives up. */
+const MOST_LEFT_OUT = 1000;
+
+/** Draws the next group's problem: its domain from the sampler, the problem from the domain's source in order. */
+export class ProblemDrawer {
+  readonly #sources: ReadonlyMap<DomainName, ProblemSource>;
+  readonly #sampler: DomainPicker;
+  readonly #options: DrawerOptions;
+  readonly #leftOut: Map<DomainName, number>;
+  readonly #cursors: Map<DomainName, number>;
+  readonly #again: SavedGroup[];
+  #nextGroup: number;
+
+  /** @param saved of the run it goes on from; the groups that were outstanding come first, under their old numbers. */
+  constructor(
+    sources: ReadonlyMap<DomainName, ProblemSource>,
+    sampler: DomainPicker,
+    options: DrawerOptions,
+    saved?: { readonly draws: SavedDraws; readonly outstanding: readonly SavedGroup[] },
+  ) {
+    const { draws, outstanding = [] } = saved ?? {};
+    this.#sources = sources;
+    this.#sampler = sampler;
+    this.#options = options;
+    this.#leftOut = new Map(Object.entries(draws?.leftOut ?? {}));
+    this.#cursors = new Map([...sources.keys()].map((d) => [d, draws?.cursors[d] ?? 0]));
+    this.#nextGroup = draws?.nextGroup ?? 0;
+    this.#again = [...outstanding];
+  }
+
+  /** Groups drawn so far; those still to be submitted again do not count. */
+  get drawn(): number {
+    return this.#nextGroup - this.#again.length;
+  }
+
+  /** Throws HONE_ERR_DATA where a thousand problems in a row cannot be asked. */
+  next(): DrawnGroup {
+    const again = this.#again.shift();
+    if (again !== undefined) {
+      const problem = this.#sources.get(again.domain)!.problem(again.index);
+      return { ...this.#draw(again, problem), again: true };
+    }
+    const domain = this.#sampler.pick();
+    const { index, problem } = this.#askable(domain);
+    this.#nextGroup += 1;
+    return this.#draw({ group: this.#nextGroup - 1, domain, index }, problem);
+  }
+
+  #draw({ group, domain, index }: SavedGroup, problem: Problem): DrawnGroup {
+    return { group, domain, index, problem, attempts: this.#options.groupSize };
+  }
+
+  /** The next problem of the domain that can be asked; those passed over are counted. */
+  #askable(domain: DomainName): { readonly index: number; readonly problem: Problem } {
+    const { faultOf, onLeftOut } = this.#options;
+    for (let misses = 0; ; misses++) {
+      const index = this.#cursors.get(domain)!;
+      this.#cursors.set(domain, index + 1);
+      const problem = this.#sources.get(domain)!.problem(index);
+      const fault = faultOf?.(problem);
+      if (fault === undefined) return { index, problem };
+      if (misses + 1 === MOST_LEFT_OUT) throw tooManyLeftOut(domain, fault);
+      this.#leftOut.set(domain, (this.#leftOut.get(domain) ?? 0) + 1);
+      onLeftOut?.(problem, fault);
+    }
+  }
+
+  /** Problems passed over since the run began, by domain; only domains that had any. */
+  get leftOut(): Readonly<Record<DomainName, number>> {
+    return Object.fromEntries(this.#leftOut);
+  }
+
+  /** Groups still to be submitted again, for the next checkpoint. */
+  get again(): readonly SavedGroup[] {
+    return this.#again;
+  }
+
+  saved(): SavedDraws {
+    const { leftOut } = this;
+    return { nextGroup: this.#nextGroup, cursors: Object.fromEntries(this.#cursors), leftOut };
+  }
+}
+
+function tooManyLeftOut(domain: DomainName, fault: HoneError): HoneError {
+  return new HoneError(
+    "HONE_ERR_DATA",
+    `${domain}: ${MOST_LEFT_OUT} problems in a row cannot be asked; the last: ${fault.message}`,
+    {
+      cause: fault,
+      hint: "Raise rollouts.maxPromptTokens, or give the domain another source.",
+    },
+  );
+}
+
+/**
+ * One request per credit, until the credits are closed or `limit` groups of the run are drawn. A group is drawn after
+ * its credit is had, so that the sampler sees every completion before it, and submitted in the accounting at once.
+ */
+export async function* drawProblems(
+  drawer: ProblemDrawer,
+  accounting: Pick<GroupAccounting, "submitted"> & {
+    readonly credits: Pick<GroupAccounting["credits"], "take">;
+  },
+  limit: number,
+): AsyncGenerator<GroupRequest, void, undefined> {
+  while (drawer.drawn < limit && (await accounting.credits.take())) yield accounting.submitted(drawer.next());
+}
+
+/** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
+export function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
+  return countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
+}

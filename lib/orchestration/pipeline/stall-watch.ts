@@ -1,0 +1,96 @@
+import type { Clock } from "../../clock.ts";
+import { HoneError } from "../../errors.ts";
+
+/** The stages of the pipeline, what each holds, and whether it stands still. */
+export interface PipelinePosition {
+  /** Changes whenever anything moves: tokens, verdicts, steps. */
+  readonly progress: number;
+  /** One sentence per stage, in order of the pipeline: "engine: 12 sequences running, 0 waiting". */
+  readonly stages: readonly string[];
+  /** The one that everything else waits for, as far as it can be told. */
+  readonly culprit: string;
+}
+
+/** The same position, while the pipeline waits for a hook of the run's owner. */
+export const heldByHook = (position: PipelinePosition, hook: string): PipelinePosition => ({
+  ...position,
+  stages: [...position.stages, `hooks: in ${hook}`],
+  culprit: `hook ${hook} (it does not return)`,
+});
+
+const LOOKS_PER_LIMIT = 10;
+const MAX_INTERVAL_MS = 1000;
+/** A look that comes so much too late says that this process stood still: suspended, frozen, busy. */
+const STOOD_STILL_MS = 250;
+
+/**
+ * The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. Time in
+ * which this process stood still with everything else does not count.
+ */
+export async function underWatch<T>(
+  work: Promise<T>,
+  limitSeconds: number,
+  clock: Clock,
+  position: () => PipelinePosition | undefined,
+): Promise<T> {
+  const watch = new StallWatch(limitSeconds, clock);
+  const interval = Math.min(MAX_INTERVAL_MS, (limitSeconds * 1000) / LOOKS_PER_LIMIT);
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    let looked = performance.now();
+    timer = setInterval(() => {
+      const late = performance.now() - looked - interval;
+      looked += interval + late;
+      if (late > STOOD_STILL_MS) watch.forgive(late);
+      const error = watch.look(position());
+      if (error !== undefined) reject(error);
+    }, interval).unref();
+  });
+  try {
+    return await Promise.race([work, stalled]);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Notices when nothing has moved for too long. Looks only when asked. */
+export class StallWatch {
+  readonly #limitMs: number;
+  readonly #clock: Clock;
+  #progress = Number.NaN;
+  #since: number;
+
+  constructor(limitSeconds: number, clock: Clock) {
+    this.#limitMs = limitSeconds * 1000;
+    this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  /** So much of the time until now is nobody's. */
+  forgive(ms: number): void {
+    this.#since += ms;
+  }
+
+  /**
+   * The error that ends the run, once `position` has shown no progress for the limit.
+   * @param position undefined while the run is paused: then standing still is what was asked for.
+   */
+  look(position: PipelinePosition | undefined): HoneError | undefined {
+    const now = this.#clock.now();
+    if (position === undefined || position.progress !== this.#progress) {
+      this.#progress = position?.progress ?? Number.NaN;
+      this.#since = now;
+      return undefined;
+    }
+    if (now - this.#since < this.#limitMs) return undefined;
+    const seconds = Math.round((now - this.#since) / 1000);
+    return new HoneError(
+      "HONE_ERR_STALL",
+      `nothing has moved for ${seconds} s; everything waits for the ${position.culprit}\n  ${position.stages.join("\n  ")}`,
+      {
+        details: { ...position },
+        hint: "Resume from the last checkpoint; raise training.stallSeconds if this was only slow.",
+      },
+    );
+  }
+}

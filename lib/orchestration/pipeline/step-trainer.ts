@@ -1,0 +1,173 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { ScoredRollout } from "../../records.ts";
+import type { StepBatch } from "./batcher.ts";
+import { customSlopes } from "./custom-slopes.ts";
+import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
+import { learningRateFactor } from "./learning-rate.ts";
+import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+
+/** What happened in one step, for the metrics and the log. */
+export interface StepOutcome {
+  readonly step: number;
+  readonly batch: StepBatch;
+  /** Weight version before and after. */
+  readonly versionBefore: number;
+  readonly version: number;
+  /** Absent when no group survived the filter: then nothing was trained. */
+  readonly update?: PolicyUpdate;
+  /** Seconds. `waiting` begins when the next batch is asked for: what the caller did with the last outcome is not in it. */
+  readonly timing: { readonly total: number; readonly waiting: number };
+}
+
+export interface PolicyUpdate extends AssembledBatch {
+  readonly report: StepReport;
+  readonly learningRate: number;
+  /** What scoring by the reference policy took; absent without one. */
+  readonly referenceSeconds?: number;
+  /** Where this step measures them. */
+  readonly gradients?: GradientFacts;
+  /** Whose sample made the loss not finite. */
+  readonly culprit?: ScoredRollout;
+}
+
+export interface StepTrainerParts {
+  readonly recipe: Recipe;
+  readonly trainer: TrainerFace;
+  readonly engine: EngineFace;
+  readonly clock: Clock;
+  /** Log-probs under the frozen reference policy, where the objective has a KL term. */
+  readonly reference?: (batch: TrainingBatch) => Promise<Float32Array>;
+  /** Called when the new weights are on their way, before the next batch is asked for. */
+  readonly afterPublication: (batch: StepBatch) => void;
+}
+
+/** Trains each batch, publishes the new weights, and yields what happened; ends after the recipe's last step. */
+export async function* trainSteps(
+  batches: AsyncIterable<StepBatch>,
+  firstStep: number,
+  parts: StepTrainerParts,
+): AsyncGenerator<StepOutcome, void, undefined> {
+  const { recipe, clock } = parts;
+  let step = firstStep;
+  let skippedInARow = 0;
+  let lastEnd = clock.now();
+  let asked = lastEnd;
+  if (step >= recipe.training.steps) return;
+  for await (const batch of batches) {
+    const started = clock.now();
+    const versionBefore = parts.trainer.version;
+    const update = await trainBatch(batch, step, { ...parts, measured: true });
+    parts.afterPublication(batch);
+    const end = clock.now();
+    skippedInARow = update?.report.skipped ? skippedInARow + 1 : 0;
+    yield {
+      step,
+      batch,
+      versionBefore,
+      version: parts.trainer.version,
+      ...(update && { update }),
+      timing: {
+        total: (end - lastEnd) / 1000,
+        waiting: (started - asked) / 1000,
+      },
+    };
+    asked = clock.now();
+    if (update?.report.skipped) failAfterRepeatedSkips(update, step, skippedInARow, recipe);
+    lastEnd = end;
+    step += 1;
+    if (step >= recipe.training.steps) return;
+  }
+}
+
+/**
+ * One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on.
+ * @param parts `measured`: gradients of domains too, where the recipe wants them of this step; the step is the same.
+ */
+export async function trainBatch(
+  batch: StepBatch,
+  step: number,
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "reference"> & {
+    readonly measured?: boolean;
+  },
+): Promise<PolicyUpdate | undefined> {
+  const { recipe } = parts;
+  const assembled = assembleBatch(batch.groups, recipe.rollouts.maxOutputTokens);
+  if (assembled.rollouts.length === 0) return undefined;
+  const learningRate =
+    recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
+  const reference = await askReference(assembled.data, parts);
+  const data = { ...assembled.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
+  const slopes = customSlopes(recipe);
+  const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
+  const due = parts.measured === true && gradientsAreDue(recipe, step);
+  const gradients = due ? await measureGradients(assembled, { ...parts, data, options }) : undefined;
+  const report = await parts.trainer.step(data, options, parts.engine);
+  const culprit = assembled.rollouts[report.nonFiniteSequence];
+  return {
+    ...assembled,
+    data,
+    report,
+    learningRate,
+    ...(reference && { referenceSeconds: reference.seconds }),
+    ...(gradients && { gradients }),
+    ...(culprit && { culprit }),
+  };
+}
+
+async function askReference(
+  data: TrainingBatch,
+  { clock, reference }: Pick<StepTrainerParts, "clock" | "reference">,
+): Promise<{ readonly logprobs: Float32Array; readonly seconds: number } | undefined> {
+  if (reference === undefined) return undefined;
+  const begun = clock.now();
+  const logprobs = await reference(data);
+  return { logprobs, seconds: (clock.now() - begun) / 1000 };
+}
+
+/** What the trainer is told beside the batch and a custom objective's function. */
+export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
+  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = objective;
+  const { temperature } = rollouts;
+  const { high } = correction;
+  return {
+    objective: kind,
+    sequenceWeight,
+    clipLow,
+    clipHigh,
+    klCoef,
+    entropyCoef,
+    temperature,
+    lr,
+    muonLr: 0,
+    // the schema lets none but "none" go without a bound
+    ...(correction.kind !== "none" && high !== undefined && { correction: { ...correction, high } }),
+  };
+}
+
+/** Names whose sample it was: "math problem 17 (chain, level 2), attempt 3". */
+export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): string {
+  return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
+}
+
+function failAfterRepeatedSkips(update: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
+  const { onNonFinite, maxSkippedInARow } = recipe.training;
+  if (onNonFinite === "skip" && inARow < maxSkippedInARow) return;
+  const whose = update.culprit === undefined ? "the gradient" : `the loss of ${nameRollout(update.culprit)}`;
+  const problem = update.culprit?.rollout.problem;
+  throw new HoneError(
+    "HONE_ERR_NON_FINITE",
+    `step ${step}: ${whose} is not finite; ${inARow} step(s) skipped in a row`,
+    {
+      details: {
+        step,
+        domain: problem?.domain,
+        problem: problem?.id,
+        attempt: update.culprit?.rollout.attempt,
+      },
+      hint: "The weights are those before the step. Lower optimizer.lr, or resume from an earlier checkpoint.",
+    },
+  );
+}

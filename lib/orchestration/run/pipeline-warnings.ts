@@ -1,0 +1,75 @@
+import { type Recipe, recipeWarnings } from "../../config/index.ts";
+import type { DomainName, ScoredRollout } from "../../records.ts";
+import type { DrawerOptions, SettledGroup } from "../pipeline/index.ts";
+import { droppedGroupsWarning } from "./dropped-groups.ts";
+
+type Warn = (message: string) => void;
+type OnSettled = (settled: Pick<SettledGroup, "group">) => void;
+
+/** Steps' worth of groups without a single point after which the answers are shown. */
+const SILENT_STEPS = 3;
+const SHOWN_ANSWERS = 3;
+const SHOWN_CHARS = 160;
+
+/**
+ * Warns of a recipe that looks like a mistake, and while it runs of groups that train nothing, answers that all score 0,
+ * and prompts that are too long.
+ */
+export function pipelineWarnings(
+  recipe: Recipe,
+  warn: Warn,
+): { readonly onSettled: OnSettled; readonly onLeftOut: NonNullable<DrawerOptions["onLeftOut"]> } {
+  for (const warning of recipeWarnings(recipe)) warn(warning);
+  const { groupsPerStep, steps } = recipe.training;
+  const dropped = droppedGroupsWarning(groupsPerStep, warn);
+  const silence = zeroScoreWarning(Math.min(SILENT_STEPS, steps) * groupsPerStep, warn);
+  return {
+    onSettled: (settled) => {
+      dropped(settled);
+      silence(settled);
+    },
+    onLeftOut: leftOutWarnings(warn),
+  };
+}
+
+/** Once, when the first `groups` groups of a session scored nothing at all; three of the answers come along. */
+export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
+  const answers: ScoredRollout[] = [];
+  let seen = 0;
+  let over = false;
+  return ({ group: { rollouts } }) => {
+    if (over || rollouts.length === 0) return;
+    over = rollouts.some(({ verdict }) => verdict.score !== 0);
+    if (over) return;
+    if (answers.length < SHOWN_ANSWERS) answers.push(rollouts[0]!);
+    seen += 1;
+    if (seen < groups) return;
+    over = true;
+    warn(
+      [
+        `every answer of the first ${seen} groups scored 0; ${answers.length} of them:`,
+        ...answers.map(shown),
+      ].join("\n"),
+    );
+  };
+}
+
+/** Quoted, so that whatever a policy writes stays on one line and cannot control the terminal. */
+function shown({ rollout, verdict }: ScoredRollout): string {
+  const { question, domain, verifier } = rollout.problem;
+  return `  ${domain}: asked ${quoted(question)}\n    answered ${quoted(rollout.text)}\n    ${verifier}: ${verdict.status}, ${quoted(verdict.reason)}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
+}
+
+/** Of the first problem of each domain that was passed over. */
+function leftOutWarnings(warn: Warn): NonNullable<DrawerOptions["onLeftOut"]> {
+  const told = new Set<DomainName>();
+  return ({ domain }, fault) => {
+    if (told.has(domain)) return;
+    told.add(domain);
+    warn(`${fault.message}; another is drawn instead, and problems/left-out/${domain} counts them`);
+  };
+}

@@ -1,0 +1,132 @@
+import type { Clock } from "../../clock.ts";
+import type { Recipe } from "../../config/index.ts";
+import type { ProblemSource } from "../../data/index.ts";
+import type { Play } from "../../episodes/index.ts";
+import type { ControlOutcome, EvaluationFacts, ProcessStatus, Sink } from "../../metrics/index.ts";
+import type { Generations } from "../../native/generations.ts";
+import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
+import type { Tracker } from "../../trackers/index.ts";
+import type { GroupHook } from "../pipeline/index.ts";
+import type { Core, Model, ValidationSet, Verifiers } from "../setup/index.ts";
+import type { WarmStartProgress } from "./warm-start.ts";
+
+/** Why a run ended. An aborted run was told to by its signal and can be resumed, like a stopped one. */
+export type RunEnd = "done" | "stopped" | "aborted";
+
+export interface RunOutcome {
+  readonly reason: RunEnd;
+  /** Steps done, those of earlier sessions included. */
+  readonly steps: number;
+  readonly version: number;
+}
+
+/** What a hook may ask for after a step. */
+export type StepWish = "checkpoint" | "stop" | undefined;
+
+/**
+ * Awaited, in order; they may change the run, and what they throw ends it. One that does not return holds the run up
+ * until it is stopped: some seconds later it is left behind.
+ */
+export interface RunHooks {
+  /** The weights are ready and nothing is trained yet: evaluate here what training starts from. */
+  readonly beforeTraining?: (run: Run) => void | Promise<void>;
+  /** Before a group is trained on. */
+  readonly onGroup?: GroupHook;
+  readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
+  /** What a hook that has not returned is at, for whoever looks who waits for whom: "the evaluation of step 20". */
+  readonly doing?: () => string | undefined;
+}
+
+/** Told afterwards; listeners cannot change the run, and what they throw is a warning. */
+export interface RunEvents {
+  phase: readonly [name: "warm start" | "training" | "done", total: number];
+  warmStart: readonly [progress: WarmStartProgress];
+  step: readonly [record: StepRecord];
+  /** id: its ordinal in the run, from 0; step: the one that trained it or gave it up, as in the step's record. */
+  group: readonly [group: RolloutGroup, of: { readonly id: number; readonly step: number }];
+  checkpoint: readonly [path: string, step: number];
+  warning: readonly [message: string];
+  /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
+  control: readonly [outcome: ControlOutcome];
+  /** Once a second while it trains: who waits for whom, in a sentence (docs/live.md). */
+  waits: readonly [sentence: string];
+  /** It was paused (true), or goes on. */
+  paused: readonly [paused: boolean];
+}
+
+export interface RunOptions {
+  /** The run folder. */
+  readonly dir: string;
+  /**
+   * "auto": from the newest checkpoint in `dir` if there is one; a path: from that checkpoint, later ones set aside;
+   * "never": from the beginning. Default "never".
+   */
+  readonly resume?: "auto" | "never" | (string & {});
+  /** Clears an earlier run out of `dir`, its checkpoints too; without it such a folder is HONE_ERR_USAGE, unless resumed. */
+  readonly overwrite?: boolean;
+  /** A checkpoint whose weights to start from, instead of the recipe's warm start. */
+  readonly startFrom?: string;
+  /** Aborting drains and saves, like `stop`. */
+  readonly signal?: AbortSignal;
+  /** Besides those the recipe names: what writes at once, and what sends beside the run (docs/how-to-tracker.md). */
+  readonly sinks?: readonly (Sink | Tracker)[];
+  readonly hooks?: RunHooks;
+  readonly clock?: Clock;
+  /** Default: the native core. */
+  readonly core?: Core;
+  /** Shared with other runs, and closed by whoever made them. Default: a pool of the run's own. */
+  readonly verifiers?: Verifiers;
+}
+
+/** The weights of one version on an engine of their own, and what is needed to judge them. */
+export interface PinnedPolicy extends AsyncDisposable {
+  readonly version: number;
+  readonly recipe: Recipe;
+  readonly generations: Generations;
+  readonly model: Model;
+  readonly sources: ReadonlyMap<DomainName, ProblemSource>;
+  /** Validation sets of the recipe by name. */
+  readonly sets: ReadonlyMap<string, ValidationSet>;
+  readonly verifiers: Verifiers;
+  /** Environments and limits of the domains that are played in several turns. */
+  readonly plays: ReadonlyMap<DomainName, Play>;
+}
+
+/**
+ * A run that is under way. Iterating gives a record per step; it is optional and never slows the run (a consumer
+ * that falls more than a thousand steps behind misses some). Disposing stops the run and frees everything.
+ */
+export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
+  readonly recipe: Recipe;
+  readonly dir: string;
+  /** Steps done. */
+  readonly step: number;
+  /** Rejects with what ended the run, if it was an error. */
+  readonly finished: Promise<RunOutcome>;
+  /** Wall seconds of each phase so far, over all sessions. */
+  readonly seconds: { readonly warmStart: number; readonly training: number };
+  readonly generatedTokens: number;
+  /** Generated tokens of the groups that were trained on. */
+  readonly trainedTokens: number;
+  /** Its processes and how they are, as of the last second; itself first. */
+  readonly processes: readonly ProcessStatus[];
+  /** Records that an iterating consumer was too slow for. */
+  readonly missedRecords: number;
+  on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;
+  /** No new prompts until `resume`; what is under way goes on. Standing still is then no stall. */
+  pause(): void;
+  resume(): void;
+  /** Saves when the running step has ended, where none runs (a batch is awaited, a hook) at once; resolves with the path. Rejects with HONE_ERR_STATE before training, and with what ends the run if that fails first. */
+  checkpoint(): Promise<string>;
+  /** Finishes the running step, saves, and ends. */
+  stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
+  /**
+   * The present weights, pinned, when the running step has ended; where none runs at once. Or those of a checkpoint: rejects with
+   * HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
+   */
+  pin(checkpoint?: string): Promise<PinnedPolicy>;
+  /** An evaluation of this run's weights has ended: the next step's record tells it (`evaluation/...`). */
+  evaluated(evaluation: EvaluationFacts): void;
+  /** From now on the checkpoints of these steps stay, whatever the recipe's rule; those of earlier calls no longer do. */
+  keepCheckpoints(steps: Iterable<number>): void;
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../../lib/clock.ts";
+import type { StepOptions, StepReport } from "../../../lib/native/face.ts";
+import type { StepBatch } from "../../../lib/orchestration/pipeline/batcher.ts";
+import { type StepOutcome, trainSteps } from "../../../lib/orchestration/pipeline/step-trainer.ts";
+import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
+import { smallRecipe } from "../small-recipe.ts";
+import { StandInTrainer, standInCore } from "../stand-in-core.ts";
+
+const full: StepBatch = {
+  groups: [settledOf(0, [rolloutOf([1], [5, 2], 1), rolloutOf([1], [6, 2], -1)])],
+  credits: 1,
+};
+const empty: StepBatch = { groups: [settledOf(1, [], "zero-advantage")], credits: 1 };
+
+async function train(
+  batches: readonly StepBatch[],
+  bad: (step: number) => Partial<StepReport> = () => ({}),
+  training: object = {},
+  { clock = systemClock, onBatch = () => {}, onOutcome = () => {} } = {},
+) {
+  const options: StepOptions[] = [];
+  const trainer = new StandInTrainer({
+    onStep: (_, o, step) => {
+      options.push(o);
+      return bad(step);
+    },
+  });
+  const published: number[] = [];
+  const engine = standInCore().engine("", { maxRunning: 1, pages: 1 } as never, {} as never);
+  Object.assign(engine, { take: (version: number) => published.push(version) });
+  const afterPublication = () => {};
+  const parts = {
+    recipe: smallRecipe({ steps: 9, ...training }, { optimizer: { warmupSteps: 50 } }),
+    trainer,
+    engine,
+    clock,
+    afterPublication,
+  };
+  const source = (async function* () {
+    for (const batch of batches) {
+      onBatch();
+      yield batch;
+    }
+  })();
+  const outcomes: StepOutcome[] = [];
+  for await (const outcome of trainSteps(source, 3, parts)) {
+    outcomes.push(outcome);
+    onOutcome();
+  }
+  return { outcomes, options, published };
+}
+
+test("a step trains with the recipe's objective and publishes the next version", async () => {
+  const { outcomes, options, published } = await train([full, full]);
+  expect(outcomes.map((o) => [o.step, o.versionBefore, o.version])).toEqual([
+    [3, 0, 1],
+    [4, 1, 2],
+  ]);
+  expect(published).toEqual([1, 2]);
+  expect(options[0]).toMatchObject({ objective: "gspo", clipLow: 3e-3, clipHigh: 4e-3, temperature: 1 });
+  expect(options[0]!.lr).toBeCloseTo((1e-6 * 4) / 50, 15);
+});
+
+test("without a kept group nothing is trained or published, and the step counts", async () => {
+  const { outcomes, published } = await train([empty, full]);
+  expect(outcomes.map((o) => o.update === undefined)).toEqual([true, false]);
+  expect(outcomes.map((o) => o.step)).toEqual([3, 4]);
+  expect(published).toEqual([1]);
+});
+
+test("a skipped step publishes nothing; too many in a row end the run", async () => {
+  const nan = { skipped: true, nonFiniteSequence: 1 };
+  const { published } = await train([full, full, full], (step) => (step === 1 ? nan : {}));
+  expect(published).toEqual([1, 2]);
+  await expect(train([full, full], () => nan, { maxSkippedInARow: 2 })).rejects.toMatchObject({
+    code: "HONE_ERR_NON_FINITE",
+    details: { step: 4 },
+  });
+});
+
+test("ends after the recipe's last step, whatever still comes", async () => {
+  const { outcomes } = await train([full, full, full], undefined, { steps: 5 });
+  expect(outcomes).toHaveLength(2);
+});
+
+test("waiting is what the batch took to come: neither the step nor what its taker did is in it", async () => {
+  let ms = 0;
+  const pass = (amount: number) => () => {
+    ms += amount;
+  };
+  const step = () => {
+    ms += 1000;
+    return {};
+  };
+  const clock = { now: () => ms };
+  const times = { clock, onBatch: pass(50), onOutcome: pass(7000) };
+  const { outcomes } = await train([full, full], step, {}, times);
+  expect(outcomes.map((o) => o.timing)).toEqual([
+    { total: 1.05, waiting: 0.05 },
+    { total: 8.05, waiting: 0.05 },
+  ]);
+});

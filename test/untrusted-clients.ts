@@ -1,0 +1,67 @@
+// Who connects to a port of a run without meaning it: scans, probes, what half a browser says.
+import diagnostics from "node:diagnostics_channel";
+import type { Server } from "node:http";
+import { connect, type Socket } from "node:net";
+
+const filled = (text: string) => `GET /${text} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`;
+
+/** Each is answered by a refusal. */
+export const BAD_REQUESTS: readonly string[] = [
+  "garbage\r\n\r\n",
+  "\0".repeat(4096),
+  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", // TLS
+  `GET // HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `GET http://[ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `GET http://x:99999/ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+  `${filled("%E0%A4%A")}\r\n`,
+  `${filled("x")}\r\n`,
+  `${filled("x")}x: ${"y".repeat(1 << 20)}\r\n\r\n`,
+  filled("x") + Array.from({ length: 5000 }, (_, i) => `x${i}: y\r\n`).join(""),
+  `${filled("x")}content-length: -1\r\n\r\n`,
+  `${filled("x")}transfer-encoding: chunked\r\n\r\nzz\r\n`,
+  `${filled("x")}expect: the-impossible\r\n\r\n`,
+  `${filled("x")}upgrade: websocket\r\nconnection: upgrade\r\n\r\n`,
+];
+
+/** How, at once: 408 is what one gets who is waited for. */
+export const REFUSED = /^HTTP\/1\.1 (?!408)[45]\d\d /;
+
+/** A connection on which something is said, and then nothing more. */
+export class UntrustedClient {
+  /** All that it is told, when the other side has ended the connection, or had refused it. */
+  readonly answer: Promise<string>;
+
+  constructor(port: number, says: string) {
+    const socket = connect(port, "127.0.0.1");
+    let heard = "";
+    socket.on("data", (part) => {
+      heard += part.toString("latin1");
+    });
+    socket.on("error", () => {}); // reset
+    socket.write(Buffer.from(says, "latin1"));
+    this.answer = new Promise((resolve) => socket.on("close", () => resolve(heard)));
+  }
+}
+
+/** What a server of this process has of a connection. */
+export interface Held {
+  readonly socket: Socket;
+  readonly server: Server;
+}
+
+/** A connection that says this, as often as is asked, and reads nothing of the answers. */
+export async function neverReads(port: number, says: string, times: number): Promise<Held> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {}); // reset
+  const held = new Promise<Held>((resolve) => {
+    const started = (message: unknown) => {
+      const { socket: there, server } = message as Held;
+      if (there.remotePort !== socket.localPort) return;
+      diagnostics.unsubscribe("http.server.request.start", started);
+      resolve({ socket: there, server });
+    };
+    diagnostics.subscribe("http.server.request.start", started);
+  });
+  socket.pause().write(says.repeat(times));
+  return await held;
+}
