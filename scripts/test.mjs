@@ -66,7 +66,7 @@ async function compile() {
     `-DHONE_CUDA_SHIM=${sanitize.includes("thread") ? "OFF" : "ON"}`,
     `-DHONE_SANITIZE=${sanitize}`,
     // One program a module compiles in a third of the time that one a file takes.
-    `-DHONE_TEST_ROOMS=${modules.length === 0 ? "ON" : "OFF"}`,
+    `-DHONE_TEST_MODULES=${modules.length === 0 ? "ON" : "OFF"}`,
     "-DCMAKE_BUILD_TYPE=Release",
     // Instrumented code is checked, not timed, and compiles fastest at -O0; what runs long has -O1 (CMakeLists.txt).
     `-DCMAKE_CXX_FLAGS_RELEASE=${sanitize === "off" ? "-O1" : "-O0"}`,

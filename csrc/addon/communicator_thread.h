@@ -51,7 +51,7 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
   /// it is connected.
   void use(const std::function<void(dist::Communicator&)>& f);
-  /// For whoever needs it longer than a job: for a GPU one that takes its memory too. Throws kState unless it is connected,
+  /// For a caller that needs it longer than a job: for a GPU, a communicator that takes its memory too. Throws kState unless it is connected,
   /// kUnsupported without NCCL.
   std::shared_ptr<dist::Communicator> communicator(Stream::Backend of = Stream::Backend::kCpu);
   Worker& worker() { return *worker_; }
@@ -64,7 +64,7 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   mutable std::mutex mutex_;  // of what follows
   std::unique_ptr<dist::GlooTransport> transport_;  // until it is connected
   std::shared_ptr<dist::HostCommunicator> communicator_;
-  std::shared_ptr<dist::GpuCommunicator> gpus_;  // around the other one, once somebody asked for it
+  std::shared_ptr<dist::GpuCommunicator> gpus_;  // wraps the other one; made at the first call
   bool called_ = false, aborted_ = false;  // connect was; abort was
   std::string why_;
   std::mutex use_;

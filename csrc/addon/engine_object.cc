@@ -105,7 +105,7 @@ void EngineObject::submit(const Napi::CallbackInfo& info) {
     engine::Request request = read_request(info[0]);
     engine::check_request(request, config_, model_);
     const int32_t count = request.count;
-    if (link_->failed) fail(Code::kState, "engine: submit after a failure, which onError was told. Create another engine.");
+    if (link_->failed) fail(Code::kState, "engine: submit after a failure, which onError received. Create another engine.");
     if (!thread_->submit(std::move(request))) fail(Code::kState, "engine: submit after close.");
     if (link_->in_flight == 0) {
       thread_->worker().hold(info.Env());

@@ -34,7 +34,7 @@ EngineThread::EngineThread(const model::ModelConfig& model, const engine::Engine
 void EngineThread::start(Napi::Env env, Handlers handlers) {
   handlers_ = std::move(handlers);
   // The worker keeps this object until its thread is joined. The handlers hold JavaScript references, so they are
-  // destroyed on the JavaScript thread, whoever drops this object last.
+  // destroyed on the JavaScript thread, whichever thread drops this object last.
   worker_ = Worker::open(
       env, "hone.engine", [self = shared_from_this()] { return self->run_step(); },
       [self = shared_from_this()] {

@@ -17,7 +17,7 @@ class JobThread {
   JobThread() = default;
   JobThread(const JobThread&) = delete;
   JobThread& operator=(const JobThread&) = delete;
-  /// Waits for the thread to end, which somebody must have stopped.
+  /// Waits for the thread to end; the caller must have stopped it.
   ~JobThread() { join(); }
 
   /// `idle` runs on the thread whenever the mailbox is empty; it returns false to sleep until the next job, and must not

@@ -40,7 +40,7 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   trainer::Trainer& trainer() { return *trainer_; }
   /// To be called within a job: lends it a communicator, which may be its trainer's own.
   void use(CommunicatorThread& group, const std::function<void(dist::Communicator&)>& f);
-  /// To be called within a job: gives the weights to an engine. Whoever learns of the version from the engine finds it
+  /// To be called within a job: gives the weights to an engine. A reader that learns of the version from the engine finds it
   /// here as well.
   void publish(EngineThread& engine);
 

@@ -33,7 +33,7 @@ void Worker::deliver(Delivery delivery) {
     deliveries_.push_back(std::move(delivery));
     if (std::exchange(signalled_, true)) return;
   }
-  // Refused only while the environment is being torn down: then nobody is left to tell.
+  // Refused only while the environment is being torn down: then no callback is left to call.
   napi_call_threadsafe_function(tsfn_, nullptr, napi_tsfn_nonblocking);
 }
 

@@ -63,7 +63,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   napi_threadsafe_function tsfn_ = nullptr;
   std::mutex mutex_;
   std::vector<Delivery> deliveries_;
-  bool signalled_ = false, torn_down_ = false;  // Node knows of the deliveries; nobody answers any more
+  bool signalled_ = false, torn_down_ = false;  // Node knows of the deliveries; no callback is called any more
   std::condition_variable answered_;
   // JavaScript thread only:
   std::function<void()> ended_;

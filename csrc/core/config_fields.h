@@ -1,4 +1,4 @@
-// Reads a JSON object of settings (config.json, tokenizer.json) field by field and reports the fields that nobody read.
+// Reads a JSON object of settings (config.json, tokenizer.json) field by field and reports the fields that were not read.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ConfigProblems {
     std::string text;
   };
   std::vector<Problem> found;
-  std::vector<std::string> unknown;  // "<where>: <field> = <value>", fields that nobody read
+  std::vector<std::string> unknown;  // "<where>: <field> = <value>", fields that were not read
 
   void add(Code code, std::string text) { found.push_back({code, std::move(text)}); }
   /// Throws one error with every text, under the code of the first. Nothing if there is none.

@@ -120,7 +120,7 @@ bool ThreadPool::Impl::run_one(Slot& slot) {
     (*f)(begin, std::min(begin + grain, n));
   } catch (...) {
     if (!slot.thrown.exchange(true)) slot.exception = std::current_exception();
-    // Nobody needs the chunks not yet claimed: claim them all at once.
+    // The chunks not yet claimed are not needed: claim them all at once.
     uint64_t now = slot.word.load(std::memory_order_relaxed);
     while (uint32_t(now) < chunks && !slot.word.compare_exchange_weak(now, now - uint32_t(now) + chunks)) {
     }

@@ -44,7 +44,7 @@ class Communicator {
   virtual void wait(const Stream& stream) = 0;
   /// Lets queued collectives end, then leaves the group. Idempotent.
   virtual void close() = 0;
-  /// From any thread, at any time, idempotent: whoever waits gets kAborted. Queued collectives are lost.
+  /// From any thread, at any time, idempotent: waiting calls throw kAborted. Queued collectives are lost.
   virtual void abort(const std::string& reason) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A file descriptor, closed when nobody has it any more.
+// A file descriptor, closed with its last owner.
 #pragma once
 
 #include <unistd.h>

@@ -11,8 +11,8 @@
 
 namespace hone::dist {
 
-/// Made in two steps, between which somebody carries what each rank prepared to the others: how to reach it, and a secret
-/// without which nobody is let in (RankSockets). Nothing is encrypted.
+/// Made in two steps, between which the caller carries what each rank prepared to the others: how to reach it, and a secret
+/// without which no connection is accepted (RankSockets). Nothing is encrypted.
 class GlooTransport final : public Transport {
  public:
   /// Listens at `host`, a name or an address of this machine that the others reach, until connect() ends. Throws kShape for a rank that is not one

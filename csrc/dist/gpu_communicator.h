@@ -14,7 +14,7 @@ namespace hone::dist {
 /// States, time-outs and errors are those of the group that carries a call.
 class GpuCommunicator final : public Communicator {
  public:
-  /// hosts: connected; nobody else calls it meanwhile, and it is closed and aborted with this one. Throws nothing.
+  /// hosts: connected; no other thread calls it meanwhile, and it is closed and aborted with this one. Throws nothing.
   GpuCommunicator(std::shared_ptr<Communicator> hosts, std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : hosts_(std::move(hosts)), library_(library), gpus_(std::move(library), options) {}
 

@@ -32,7 +32,7 @@ struct Peers {
 };
 
 /// Each collective first compares labels, then moves bytes; sums and maxima are taken in the order of ranks, so that they
-/// have the same bits on every rank and in every run. A failure leaves the group useless. Buffers are checked by whoever
+/// have the same bits on every rank and in every run. A failure leaves the group useless. Buffers are checked by the
 /// calls; those of no elements must not be given.
 ///
 /// Throws kCollective for ranks that made different calls (the message has both), for a lost peer and after `timeout`,

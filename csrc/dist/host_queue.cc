@@ -12,7 +12,7 @@ namespace hone::dist {
 HostQueue::HostQueue(Transport& transport) : transport_(transport) {
   thread_ = std::thread([this] { serve(); });
 #if defined(__linux__)
-  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // so that a process's time can be told by its threads
+  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // so that a profile shows a process's time by thread
 #endif
 }
 

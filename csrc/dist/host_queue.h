@@ -16,7 +16,7 @@
 namespace hone::dist {
 
 /// Jobs run in order. One that throws ends the queue: the transport leaves at once, so that the others need not wait for
-/// their time-outs; later jobs are lost; what was thrown is told by the next call that can throw, after it calls throw
+/// their time-outs; later jobs are lost; the exception is rethrown by the next call that can throw, after it calls throw
 /// kState, or kAborted after abort(). Whatever throws here, no job has the buffers any more.
 class HostQueue {
  public:
@@ -54,7 +54,7 @@ class HostQueue {
   bool running_ = false;  // a job has the buffers
   State state_ = State::kReady;
   std::string why_;              // what led to failed or aborted
-  std::optional<Error> untold_;  // what a job threw, until somebody was told
+  std::optional<Error> untold_;  // what a job threw, until a call has rethrown it
   std::thread thread_;
 };
 

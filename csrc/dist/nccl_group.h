@@ -47,7 +47,7 @@ class NcclGroup {
   void wait(const Stream& stream);
   /// Lets queued operations end, then leaves the group. Idempotent; from failed and aborted it only changes the state.
   void leave();
-  /// From any thread, at any time, idempotent: whoever waits gets kAborted. Queued operations are lost.
+  /// From any thread, at any time, idempotent: waiting calls throw kAborted. Queued operations are lost.
   void abort(const std::string& reason);
 
   State state() const;

@@ -84,7 +84,7 @@ class Hearing {
   size_t bytes_ = 0;
 };
 
-/// Somebody who connected, and may be a rank.
+/// A connection that may be a rank's.
 struct Guest {
   Descriptor socket;
   Hearing hearing;
@@ -205,7 +205,7 @@ class Meeting {
     else hang_up(call);
   }
 
-  /// A rank that has had too many guests may have taken this one for a stranger.
+  /// A rank with too many unauthenticated connections may have closed this one as one of them.
   void hang_up(Call& call) { call = Call{.peer = call.peer, .again = Clock::now() + kAgain}; }
 
   /// A rank that has prepared anything listens until it has met all others.

@@ -1,4 +1,4 @@
-// A rank's sockets to all others of its group, over TCP, among whoever else connects.
+// A rank's sockets to all others of its group, over TCP; other connections are refused.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 namespace hone::dist {
 
-/// Of two ranks the higher one connects. Each says the secret that the other has drawn for it, which somebody carries between
+/// Of two ranks the higher one connects. Each sends the secret that the other has drawn for it, which the caller carries between
 /// them. Who does not know one is let go unheard, and costs the group nothing but its turn. Secrets and all that follows them
 /// travel in the clear.
 class RankSockets {
@@ -32,7 +32,7 @@ class RankSockets {
   const Invitation& invitation(int peer) const { return own_[size_t(peer)]; }
 
   /// theirs[p]: what rank p has prepared for this one. Returns a socket a peer, none for itself, when each peer has asked for
-  /// it or answered; once. However it ends, nobody listens any more. Throws kCollective for ranks that are gone, or not there
+  /// it or answered; once. However it ends, the listening socket is closed. Throws kCollective for ranks that are gone, or not there
   /// by the deadline, and names them; kAborted after interrupt().
   std::vector<Descriptor> connect(const std::vector<Invitation>& theirs, Deadline deadline);
 

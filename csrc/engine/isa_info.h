@@ -1,4 +1,4 @@
-// Which instruction set the kernels run with, for people: rooms above the engine do not see the kernels.
+// Names the instruction set that the kernels run with; modules above the engine do not see the kernels.
 #pragma once
 
 namespace hone::engine {

@@ -15,7 +15,7 @@ namespace hone::engine {
 /// Bytes of one page over all layers.
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage);
 
-/// P pages of W tokens; page p means page p of every layer. A page lives while somebody holds a reference.
+/// P pages of W tokens; page p means page p of every layer. A page lives while it is referenced.
 /// Memory is reserved once, reads as zero until written, and is touched only as pages come into use
 /// (the lowest free page is handed out first among the never used).
 class PagePool {

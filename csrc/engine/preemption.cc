@@ -19,12 +19,12 @@ bool Preemption::make_room(int32_t pages, Group& requester, const Sequence* keep
 bool Preemption::preempt(Group& requester, const Sequence* keep, uint32_t version) {
   Group* youngest = nullptr;
   bool older = false;
-  for (const auto& g : book_.all()) {
+  for (const auto& g : groups_.all()) {
     if (g.get() == &requester || !holds_pages(*g)) continue;
     if (!g->runnable(version)) youngest = g.get();
   }
   if (!youngest) {
-    for (const auto& g : book_.all()) {
+    for (const auto& g : groups_.all()) {
       if (g.get() == &requester || !holds_pages(*g)) continue;
       if (g->order > requester.order) youngest = g.get();
       else older = true;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/group_book.h"
+#include "engine/group_table.h"
 #include "engine/page_pool.h"
 #include "engine/queues.h"
 #include "engine/residency.h"
@@ -15,8 +15,8 @@ namespace hone::engine {
 /// arguments must outlive it.
 class Preemption {
  public:
-  Preemption(const PagePool& pool, Residency& residency, const GroupBook& book, Queues& queues)
-      : pool_(pool), residency_(residency), book_(book), queues_(queues) {}
+  Preemption(const PagePool& pool, Residency& residency, const GroupTable& groups, Queues& queues)
+      : pool_(pool), residency_(residency), groups_(groups), queues_(queues) {}
 
   /// Preempts until `pages` are free, never `keep`; false if the requester is itself the youngest.
   bool make_room(int32_t pages, Group& requester, const Sequence* keep, uint32_t version);
@@ -34,7 +34,7 @@ class Preemption {
 
   const PagePool& pool_;
   Residency& residency_;
-  const GroupBook& book_;
+  const GroupTable& groups_;
   Queues& queues_;
   int64_t count_ = 0;
 };

@@ -8,14 +8,14 @@ Scheduler::Scheduler(const EngineConfig& config, PagePool& pool)
     : config_(config),
       pool_(pool),
       residency_(pool, config.max_running, config.max_context),
-      preemption_(pool_, residency_, book_, queues_),
+      preemption_(pool_, residency_, groups_, queues_),
       prefill_(config_, pool_, residency_, preemption_, queues_) {
   queues_.running.reserve(size_t(config.max_running));
   pieces_.reserve(size_t(2 * config.max_running));
 }
 
 void Scheduler::submit(Request request) {
-  queues_.waiting.push_back(&book_.add(std::move(request), config_.page_tokens, config_.token_bytes));
+  queues_.waiting.push_back(&groups_.add(std::move(request), config_.page_tokens, config_.token_bytes));
 }
 
 void Scheduler::end(Sequence& s) {
@@ -29,12 +29,12 @@ void Scheduler::end(Sequence& s) {
   residency_.discard_prompt(*group);
   erase_from(queues_.waiting, group);
   erase_from(queues_.prefilling, group);
-  book_.erase(*group);
+  groups_.erase(*group);
 }
 
 void Scheduler::clear() {
-  while (!book_.all().empty()) {
-    Group& group = *book_.all().back();
+  while (!groups_.all().empty()) {
+    Group& group = *groups_.all().back();
     for (int32_t i = 0, alive = group.unfinished; alive > 0; ++i) {
       if (!group.members[size_t(i)].unfinished()) continue;
       --alive;
@@ -58,7 +58,7 @@ const std::vector<Piece>& Scheduler::schedule(uint32_t version, bool admit) {
 }
 
 void Scheduler::park_waiting_for_version(uint32_t version) {
-  if (!book_.any_planned()) return;
+  if (!groups_.any_planned()) return;
   for (size_t i = 0; i < queues_.running.size();) {
     Sequence* s = queues_.running[i];
     if (s->runnable(version)) {

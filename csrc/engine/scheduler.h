@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/config.h"
-#include "engine/group_book.h"
+#include "engine/group_table.h"
 #include "engine/page_pool.h"
 #include "engine/piece.h"
 #include "engine/preemption.h"
@@ -29,7 +29,7 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   void submit(Request request);
-  Group* find(uint64_t request) const { return book_.find(request); }
+  Group* find(uint64_t request) const { return groups_.find(request); }
   /// Ends a sequence in any state; the group is destroyed with its last one.
   void end(Sequence& sequence);
   /// Ends everything.
@@ -39,17 +39,17 @@ class Scheduler {
   /// false no new prompt is started. The pieces stay valid until the next call.
   const std::vector<Piece>& schedule(uint32_t version, bool admit);
   /// Whether anyone could continue under `version`: then schedule() gives them rows.
-  bool runnable(uint32_t version) const { return book_.runnable(version); }
+  bool runnable(uint32_t version) const { return groups_.runnable(version); }
   /// Call after the step: chunks are cached; a finished prompt parks its members, ready to decode.
   void advance_prompts(uint32_t version) { prefill_.advance(pieces_, version); }
 
   /// Whether a prompt is partly prefilled: a weight swap now would mix versions inside it.
   bool prefilling() const { return !queues_.prefilling.empty(); }
   /// Oldest version that an unfinished planned sequence needs next.
-  std::optional<uint32_t> oldest_needed_version() const { return book_.oldest_needed_version(); }
+  std::optional<uint32_t> oldest_needed_version() const { return groups_.oldest_needed_version(); }
 
   TensorView block_tables() const { return residency_.block_tables(); }
-  const std::vector<std::unique_ptr<Group>>& groups() const { return book_.all(); }
+  const std::vector<std::unique_ptr<Group>>& groups() const { return groups_.all(); }
   int64_t running() const { return int64_t(queues_.running.size()); }
   int64_t waiting() const { return queues_.idle_attempts(); }
   int64_t preemptions() const { return preemption_.count(); }
@@ -63,7 +63,7 @@ class Scheduler {
   EngineConfig config_;
   PagePool& pool_;
   Residency residency_;
-  GroupBook book_;
+  GroupTable groups_;
   Queues queues_;
   Preemption preemption_;
   Prefill prefill_;

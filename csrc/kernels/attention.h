@@ -55,7 +55,7 @@ int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens
 
 /// A layer's cache: P pages of W tokens (W a multiple of 16). The layout inside a page is the backend's
 /// own (CPU: keys [K][W/16][D][16], values [K][W][D]; GPU: both [K][W][D]); only the two ops below touch it.
-/// Positions nobody wrote may hold anything, NaN included: no result depends on them.
+/// Positions that were not written may hold anything, NaN included: no result depends on them.
 struct KvPages {
   // [P, K*W*D] f32, or both bf16 (written rounded to nearest even, widened when read); GPU: bf16
   TensorView keys, values;

@@ -5,7 +5,7 @@
 
 namespace hone::model {
 
-/// Sorts the fields that nobody read: those that cannot affect logits are dropped; those that would change logits are
+/// Sorts the fields that were not read: those that cannot affect logits are dropped; those that would change logits are
 /// kUnsupported problems unless they have the one value that does not; all others go to `unknown`.
 void judge_unread(const ConfigFields& fields, ConfigProblems& problems);
 

@@ -115,11 +115,11 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
   return scratch;
 }
 
-/// A layer's views in the room of one; its rows after attention are `outputs` in number. exchange: as above.
-LayerActivations in_room(const LayerActivations& room, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
-  LayerActivations act = room;
+/// A layer's views in the buffers of one; its rows after attention are `outputs` in number. exchange: as above.
+LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
+  LayerActivations act = buffers;
   act.input = input;
-  if (!exchange && outputs == room.attn_out.dim(0)) act.attn_rows = as_matrix(room.attn_out);
+  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = as_matrix(buffers.attn_out);
   for (TensorView* view : {&act.attn_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
@@ -219,13 +219,13 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   embed(stream, weights, rows.ids, x);
   saved.recompute = recompute;
   if (recompute) {
-    saved.room = take_layer(c, type, T, T, true, arena, rows.exchange);
-    if (R != T && !rows.exchange) saved.room.attn_rows = arena.take_view(type, {R, c.q_width()});
+    saved.shared = take_layer(c, type, T, T, true, arena, rows.exchange);
+    if (R != T && !rows.exchange) saved.shared.attn_rows = arena.take_view(type, {R, c.q_width()});
   }
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     const int64_t Q = l + 1 < c.layers ? T : R;
-    LayerActivations act = recompute ? in_room(saved.room, x, Q, rows.exchange) : take_layer(c, type, T, Q, true, arena, rows.exchange);
+    LayerActivations act = recompute ? in_buffers(saved.shared, x, Q, rows.exchange) : take_layer(c, type, T, Q, true, arena, rows.exchange);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
     if (weights.by_layer) weights.by_layer->forward(l);
@@ -240,7 +240,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
 LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                                    int64_t layer, const Activations& saved, Arena& arena) {
   const LayerActivations& act = saved.layers[size_t(layer)];
-  // The last layer's are still in the room when the backward begins with it.
+  // The last layer's are still in the buffers when the backward begins with it.
   if (saved.recompute && layer + 1 < weights.config.layers) train_layer(stream, weights, rows, layer, act, {}, arena);
   return act;
 }

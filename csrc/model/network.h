@@ -72,9 +72,9 @@ struct LayerActivations {
   bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
 };
 struct Activations {
-  bool recompute = false;  // of a layer only `input` is there; `room` has the rest of the last
+  bool recompute = false;  // of a layer only `input` is there; `shared` has the rest of the last
   std::vector<LayerActivations> layers;
-  LayerActivations room;  // of one layer, for T rows; attn_rows is the last layer's, where R < T
+  LayerActivations shared;  // buffers of one layer, for T rows; attn_rows is the last layer's, where R < T
   TensorView last;    // [R, C] residual stream leaving the last layer
   TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };
@@ -85,7 +85,7 @@ struct Activations {
 /// Throws kShape as forward does. Trusts cu_seqlens and loss_rows (the packer built them).
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                              Arena& arena, bool recompute = false);
-/// What layer `layer` kept, or, where `saved` says so, keeps when computed again in saved.room. Takes and releases the
+/// What layer `layer` kept, or, where `saved` says so, keeps when computed again in saved.shared. Takes and releases the
 /// scratch of a layer's forward.
 LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                                    int64_t layer, const Activations& saved, Arena& arena);
@@ -105,7 +105,7 @@ kernels::PackedMatrix transpose_head(const Stream& stream, const Parameters& par
 /// one_layer: of one layer and the head.
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
 
-/// Gradients of all parameters where nobody keeps them all at once: a layer's are needed from the backward of the layer on
+/// Gradients of all parameters where they are not all kept at once: a layer's are needed from the backward of the layer on
 /// until it is finished, the others' all the time. All are zeros at first.
 class LayerGradients {
  public:
@@ -123,7 +123,7 @@ struct Gradients {
   Parameters* parameters = nullptr;
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;  // of adapter_specs
-  TensorView unused{};                 // [unused_gradient_width] f32: a frozen norm's, which nobody reads
+  TensorView unused{};                 // [unused_gradient_width] f32: a frozen norm's, which is not read
   LayerGradients* window = nullptr;    // in place of `parameters`
   TensorView head() const;
   TensorView embedding() const;

@@ -32,7 +32,7 @@ struct SnapshotBytes {
 /// one_layer: of WeightSnapshot::of_one_layer.
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
 
-/// Told which layer is read next, where a snapshot has room for one at a time.
+/// Is called with the layer that is read next, where a snapshot has memory for one at a time.
 class LayerWeights {
  public:
   virtual ~LayerWeights() = default;
@@ -65,7 +65,7 @@ class WeightSnapshot {
     TensorView flat() const;
   };
   std::vector<Part> parts(const Parameters& parameters) const;
-  /// As make, in place. Nobody may read it meanwhile.
+  /// As make, in place. No thread may read it meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
   /// A copy with addresses of its own, and taking over another snapshot of the same config and storage in place.

@@ -35,7 +35,7 @@ Program::Program(const Request& request)
 
 Program::~Program() {
   for (std::size_t which = 0; which < ours_.size(); ++which) close(which);
-  if (death_ >= 0) ::close(death_);
+  if (exit_fd_ >= 0) ::close(exit_fd_);
 }
 
 std::array<int, 4> Program::connect() {
@@ -53,8 +53,8 @@ std::array<int, 4> Program::connect() {
 
 void Program::started(pid_t pid, double now) {
   pid_ = pid;
-  death_ = int(syscall(SYS_pidfd_open, pid, 0));
-  if (death_ < 0) fail("pidfd_open");
+  exit_fd_ = int(syscall(SYS_pidfd_open, pid, 0));
+  if (exit_fd_ < 0) fail("pidfd_open");
   clock_ = RunClock(pid, now, request_.wall_ms / 1e3);
 }
 
@@ -104,8 +104,8 @@ void Program::ended(int code, double cpu, double spent) {
   }
   has_ended_ = true;
   pid_ = 0;
-  ::close(death_);
-  death_ = -1;
+  ::close(exit_fd_);
+  exit_fd_ = -1;
   close(0);
 }
 

@@ -62,7 +62,7 @@ class Program {
   /// Descriptors to wait for, -1 where there is none: room for the job, then three with output.
   const std::array<int, 4>& descriptors() const { return ours_; }
   /// Readable once the process has ended; -1 when it was reaped.
-  int death() const { return death_; }
+  int exit_fd() const { return exit_fd_; }
   /// Writes some of the job, or reads some output; kills the process when it writes too much. which: index into
   /// descriptors().
   void move(std::size_t which);
@@ -91,7 +91,7 @@ class Program {
   std::array<int, 4> ours_{-1, -1, -1, -1};
   int open_ = 0;  // how many of the three outputs are open
   pid_t pid_ = 0;
-  int death_ = -1;
+  int exit_fd_ = -1;
   bool is_slow_ = false, is_too_much_ = false, has_ended_ = false;
   Result result_{};
 };

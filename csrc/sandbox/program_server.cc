@@ -188,7 +188,7 @@ void Server::wait() {
   for (const Owned& program : running_) {
     for (std::size_t which = 0; which < kDeath; ++which)
       polled_.push_back({program->descriptors()[which], short(which == 0 ? POLLOUT : POLLIN), 0});
-    polled_.push_back({program->death(), POLLIN, 0});
+    polled_.push_back({program->exit_fd(), POLLIN, 0});
     if (program->is_running()) due = std::min(due, program->due());
   }
   const double left = std::min(kLook, std::max(0.0, due - now()));
@@ -231,7 +231,7 @@ bool Server::start(Owned program) {
   }
   for (const int fd : theirs) close(fd);
   program->started(pid, before);
-  highest_ = std::max(highest_, program->death());
+  highest_ = std::max(highest_, program->exit_fd());
   running_.push_back(std::move(program));
   return false;
 }
@@ -241,7 +241,7 @@ void Server::become(const std::array<int, 4>& fds, const Request& request) const
   for (int to = 0; to < kFirstUnused; ++to) {
     if (dup2(fds[std::size_t(to)], to) != to) fail("dup2");
   }
-  // Replaced, not closed: their owners may still write to them, and then reach nobody.
+  // Replaced, not closed: their owners may still write to them, and that must reach no other program.
   for (int fd = kFirstUnused; fd <= highest_; ++fd) {
     if (fd != nothing_ && dup2(nothing_, fd) != fd) fail("dup2");
   }

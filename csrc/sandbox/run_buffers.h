@@ -21,7 +21,7 @@ class RunBuffers {
 
   /// Reads a part of the job from `fd`; true once it is whole. Ends the process at the end of the file.
   bool receive(int fd);
-  /// Writes a part of the job to `fd`; false once nothing is left to write or nobody reads it.
+  /// Writes a part of the job to `fd`; false once nothing is left to write or the pipe has no reader.
   bool give(int fd);
   /// Reads a part of an output from `fd`, if there is any yet.
   Took take(std::size_t which, int fd);

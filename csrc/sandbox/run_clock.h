@@ -33,7 +33,7 @@ class RunClock {
   /// kStarved: it has existed for `starved_times` its limit. A wait is known when it is over: of a process that is ready to
   /// run, and has not run since the look before, it says kLeft.
   Time look(double now, uint32_t starved_times);
-  /// Of the time until now, which is that of a look, so much was nobody's: everything stood still. Before it began it had none.
+  /// Part of the time since the last poll in which the whole machine stood still; 0 before the clock began.
   void stand_still(double seconds, double now) {
     const double own = std::min(seconds, now - since_);
     since_ += own, due_ += own;

@@ -1,4 +1,4 @@
-// The weights that adapters make of a frozen base: formed matrix by matrix, for whoever packs them.
+// The weights that adapters make of a frozen base: formed matrix by matrix, for packing.
 #pragma once
 
 #include <cstdint>

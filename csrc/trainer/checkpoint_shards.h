@@ -16,7 +16,7 @@ namespace hone::trainer {
 /// "m.<name>[4096:8192]".
 CheckpointDraft share_draft(const CheckpointState& state, const model::TensorBlock& trained, ShardedStep& step, int64_t shard_bytes);
 
-/// Every rank reads what it needs of a folder, whoever wrote it: all weights, and its own moments. Throws what
+/// Every rank reads what it needs of a folder, whichever rank wrote it: all weights, and its own moments. Throws what
 /// CheckpointReader throws, or kCollective naming the rank that failed: some ranks may then have read it.
 CheckpointState read_sharded_checkpoint(const std::string& directory, model::TensorBlock& trained, ShardedStep& step,
                                         const model::AdapterConfig& adapters);

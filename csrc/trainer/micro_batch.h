@@ -45,7 +45,7 @@ class PackedBatch {
             .exchange = exchange_};
   }
   int64_t loss_rows() const { return targets.size; }
-  /// All rows in blocks, whoever has them.
+  /// All rows in blocks, of all ranks.
   const std::vector<model::RowBlock>& blocks() const { return blocks_; }
   /// What an array of R entries has for the loss rows of rows().
   TensorView own(const auto& array) const { return model::rows_of(array.view(), own_.outputs); }

@@ -13,7 +13,7 @@
 
 namespace hone::trainer {
 
-/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. A snapshot that somebody
+/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. A snapshot that a reader
 /// else holds is never rewritten.
 class PackedWeights {
  public:
@@ -34,7 +34,7 @@ class PackedWeights {
   const model::TransposedWeights& transposed();
 
   /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
-  /// copies are made on demand. On a GPU it is the present snapshot, unless somebody else reads that: a second copy
+  /// copies are made on demand. On a GPU it is the present snapshot, unless a reader holds that: a second copy
   /// would not fit.
   /// Null with adapters too: what changes then is not what is packed.
   Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }

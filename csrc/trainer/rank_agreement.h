@@ -21,7 +21,7 @@ std::string step_fingerprint(const TrainingBatch& batch, const StepOptions& opti
 /// Likewise for scoring.
 std::string score_fingerprint(const TrainingBatch& batch, float temperature, const TrainerConfig& config);
 
-/// Runs `work` and keeps what it throws, but for errors of the group, which go on: after one nobody answers any more.
+/// Runs `work` and keeps what it throws, except collective errors, which propagate: after one no rank answers any more.
 std::exception_ptr kept_failure(const std::function<void()>& work);
 
 /// All ranks call it together. Returns if none has a failure and all have the same fingerprint. Otherwise every rank

@@ -67,7 +67,7 @@ std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
   std::rethrow_exception(failure);
 }
 
-/// Whoever has no micro-batch, or fails, goes on exchanging, since the others wait for it.
+/// A rank without a micro-batch, or one that failed, goes on exchanging, since the others wait for it.
 std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                                    const std::function<void(const MicroBatch&)>& train) {
   std::exception_ptr failure;

@@ -24,7 +24,7 @@ class ShardedWeights {
 
   /// For passes over divided weights; null where they are whole, always.
   WeightWindow* window() { return window_ ? &*window_ : nullptr; }
-  /// Somebody wrote all of them.
+  /// The caller wrote all of them.
   void written();
   /// Makes the block whole. A collective, where it is not.
   void fetch();

@@ -18,9 +18,9 @@ model::Gradients TrainedGradients::views() {
   const int64_t width = model::unused_gradient_width(config_);
   if (unused_.capacity() == 0) unused_ = Arena(Arena::rounded(width * 4), "gradients of frozen norms", tensor_memory(stream_));
   unused_.release(0);
-  const TensorView nobody = unused_.take_view(DType::kF32, {width});
-  zero(stream_, nobody.data, nobody.numel() * 4);
-  return {.adapters = adapters_, .of_adapters = &own, .unused = nobody};
+  const TensorView unread = unused_.take_view(DType::kF32, {width});
+  zero(stream_, unread.data, unread.numel() * 4);
+  return {.adapters = adapters_, .of_adapters = &own, .unused = unread};
 }
 
 }  // namespace hone::trainer

@@ -70,7 +70,7 @@ int64_t first_of(int64_t sequences, const std::function<bool(int64_t sequence)>&
   return -1;
 }
 
-/// With room for the tokens of a batch.
+/// Allocates buffers for the batch's tokens.
 StepReport blank_report(const TrainingBatch& batch, const StepOptions& o) {
   const auto T = size_t(batch.cu_seqlens[batch.sequences]);
   StepReport report;
@@ -138,7 +138,7 @@ struct Trainer::Impl {
   /// Muon's matrices are updated whole, by every rank alike.
   bool divides_update() const { return sharded && update.config().kind == OptimizerConfig::Kind::kAdamW; }
   bool has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence);
-  /// Somebody else wrote to the weights.
+  /// The weights were modified externally.
   void changed() { weights.parameters_changed(), sharded ? sharded->weights().written() : void(); }
 };
 

@@ -59,7 +59,7 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// The current weights for engines on the same device: nobody rewrites them while anyone else holds them.
+  /// The current weights for engines on the same device: not rewritten while an engine holds them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
 
   /// Safetensors shards of parameters and optimizer moments with a manifest (sha256 of each file, step,

@@ -72,7 +72,7 @@ void each_bucket(const TensorView& values, int64_t bucket_bytes, const F& f) {
 
 uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel() * int64_t(sizeof(float))); }
 
-/// Rank 0's part. `checksum_of`(bucket, number) is what the others are told of a bucket.
+/// Rank 0's part. `checksum_of`(bucket, number) is what the others receive of a bucket.
 template <class F>
 std::vector<int> send_buckets(dist::Communicator& group, const model::Parameters& parameters, Announcement what, const F& checksum_of) {
   announce(group, what);

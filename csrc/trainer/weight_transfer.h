@@ -16,7 +16,7 @@ namespace hone::trainer {
 
 inline constexpr int64_t kBucketBytes = int64_t(512) << 20;
 
-/// Rank 0 of the group sends, all others receive(), at the same time: what is coming is told first and can be refused, then
+/// Rank 0 of the group sends, all others receive(), at the same time: the header is sent first and can be refused, then
 /// the parameters come in buckets of up to `bucket_bytes`, each with its checksum. From a GPU they are
 /// copied to host memory first.
 /// Returns the ranks that refused this version or got damaged bytes; the group goes on. Throws what collectives throw; the
@@ -38,7 +38,7 @@ class WeightReceiver {
   uint32_t receive(dist::Communicator& group);
 
   /// As rank 0 of a group whose others receive(): the version that was committed last, in the buckets and with the checksums
-  /// that it came with, so that whoever gets it has what the trainer sent; returns the version. Throws kState, before
+  /// that it came with, so that every receiver has what the trainer sent; returns the version. Throws kState, before
   /// anything is said to the group, unless it is here whole and nothing came since; what collectives throw, and the group
   /// is lost.
   uint32_t send(dist::Communicator& group);

@@ -18,7 +18,7 @@ namespace hone::trainer {
 enum class Pass : uint8_t { kForward, kTraining };
 
 /// Packed weights of one layer at a time, and of what lies outside of layers, in the stream's memory. All ranks gather the
-/// same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. Whoever
+/// same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. A rank that
 /// computes nothing makes the same collectives. On a GPU layers travel on a stream of their own.
 class WeightWindow final : public model::LayerWeights {
  public:
@@ -36,7 +36,7 @@ class WeightWindow final : public model::LayerWeights {
   void begin(Pass pass);
   void forward(int64_t layer) override;
   void backward(int64_t layer) override;
-  /// Gathers what comes before a backward of that layer, and packs nothing: for whoever does not compute it.
+  /// Gathers what comes before a backward of that layer, and packs nothing: for a rank that does not compute it.
   void reach_backward(int64_t layer);
   /// Whatever of the pass is left.
   void end();

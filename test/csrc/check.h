@@ -1,5 +1,5 @@
 // A test is TEST(name) { ... } with EXPECT_* inside, in a namespace of its file's. check.cc runs the cases of a file, which
-// is a program by itself or, with HONE_TEST_ROOMS, part of its room's.
+// is a program by itself or, with HONE_TEST_MODULES, part of its module's.
 #pragma once
 
 #include <cmath>
@@ -44,7 +44,7 @@ inline uint64_t seed() {
 inline std::mt19937_64& random() { static std::mt19937_64 r(seed()); return r; }
 int64_t random_int(int64_t low, int64_t high);  // inclusive
 std::vector<float> random_floats(int64_t n, float scale = 1.0f);
-/// Outputs start as NaN, so that an element nobody wrote fails every comparison.
+/// Outputs start as NaN, so that an element that was not written fails every comparison.
 inline std::vector<float> poison(int64_t n) {
   return std::vector<float>(static_cast<size_t>(n), std::numeric_limits<float>::quiet_NaN());
 }

@@ -115,7 +115,7 @@ class DeviceArray {
 
 #endif
 
-/// Streams whose work waits for somebody who asks for it, where the shim has such.
+/// Streams whose work waits until it is synchronized with, where the shim has such.
 struct Deferred {
 #ifdef HONE_CUDA_SHIM
   Deferred() { cuda_shim::defer_streams(true); }

@@ -40,7 +40,7 @@ using std::chrono::milliseconds;
 
 struct Interrupted {};
 
-/// Wakes whoever waits for `buffer`, now or next, once.
+/// Wakes the thread that waits for `buffer`, now or next, once.
 void wake(Buffer& buffer) {
   buffer.abortWaitRecv();
   buffer.abortWaitSend();
@@ -67,7 +67,7 @@ class WithoutPreemption {
 };
 
 /// Gloo insists on listening, until a pair gets its socket or as long as the device lives: at an address of this machine's own
-/// loopback that nobody asks for.
+/// loopback that no option asked for.
 constexpr const char* kNowhere = "127.71.76.79";
 
 /// Its thread tries for a connection's lock and comes back at once, again and again, while a caller has it. One that woke in
@@ -78,7 +78,7 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return tcp::CreateDevice(kNowhere);
 }
 
-/// A connection whose events come by Gloo's thread, where nobody would catch what it throws: that would end the process. Of
+/// A connection whose events come by Gloo's thread, where an exception would be caught by no one and end the process. Of
 /// the arguments it matters only that they are passed on; they differ by Gloo's version.
 template <class Events>
 class GuardedPair;
@@ -96,7 +96,7 @@ class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
   }
 };
 
-/// Over a socket of which it is known who is at the other end. Gloo's own way to connect takes whoever comes first for the
+/// Over a socket of which it is known who is at the other end. Gloo's own way to connect takes the first to arrive for the
 /// peer: at a port for each (in 2022), or by a number that counts from 0.
 class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
  public:
@@ -126,7 +126,7 @@ void say(HoneGlooText* why, const char* text) {
 
 /// Gloo (of 2022) tells the buffers that wait their turn when a connection ends, but not the one whose bytes were on their
 /// way at that moment: its wait would last until the time is over. So one buffer a peer waits for a message that is never
-/// sent, and is told; a thread asks it now and then, and wakes the others.
+/// sent, and receives completions; a thread polls it, and wakes the others.
 class Watch {
  public:
   using Wake = std::function<void(int peer)>;
@@ -166,7 +166,7 @@ class Watch {
   static bool is_gone(Buffer& buffer) {
     try {
       buffer.abortWaitRecv();
-      buffer.waitRecv();  // which has been aborted, and throws what it was told first
+      buffer.waitRecv();  // which has been aborted, and throws the first error it was given
       return false;
     } catch (const gloo::IoException&) {
       return true;
@@ -231,11 +231,11 @@ struct HoneGlooGroup {
   template <class Wait>
   void finish(int peer, Clock::time_point deadline, const Wait& wait) {
     if (wait(left_until(deadline))) return;
-    const std::lock_guard lock(mutex);  // nobody wakes it from here on
+    const std::lock_guard lock(mutex);  // no thread wakes it from here on
     if (interrupted) throw Interrupted();
     try {
       const milliseconds at_once(1);
-      if (wait(at_once) || wait(at_once)) return;  // the first may be told of a wake that came before the lock
+      if (wait(at_once) || wait(at_once)) return;  // the first may return for a wake that came before the lock
     } catch (const gloo::IoException&) {  // it did not arrive: that it was not there in time is not the reason
     }
     throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");

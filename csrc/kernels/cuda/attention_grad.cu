@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
     bf16* const here = shared + stage * 2 * kTile;
     bf16* const next = shared + (1 - stage) * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile has arrived, and nobody reads the other pair any more
+    __syncthreads();  // this tile has arrived, and no thread reads the other pair any more
     if (t < last_tile) load_tile<kDim, kThreads>(keys, (t + 1) * kTileKeys, low, high, a.dim, next, next + kTile);
     grad_queries_tile<kDim>(a, rows, here, here + kTile, t * kTileKeys, dq);
   }
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   for (int step = 0; step < steps; ++step) {
     const bf16* const here = stage(step);
     cp_async_wait<0>();
-    __syncthreads();  // this stage has arrived, and nobody reads the other one any more
+    __syncthreads();  // this stage has arrived, and no thread reads the other one any more
     if (step + 1 < steps) {
       load_queries<kDim>(a, tile, kv_head * a.group + (step + 1) / tiles,
                          tile.first_row + (step + 1) % tiles * kTileRows, high, stage(step + 1));

@@ -150,7 +150,7 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 // ---- dq ------------------------------------------------------------------------------------------------
 
 /// A group: 64 rows of a head through `tiles` tiles of keys and values. The ds of a tile are multiplied with its keys
-/// while the next tile's scores are computed, so a stage is held one tile longer (and at most one more that nobody here
+/// while the next tile's scores are computed, so a stage is held one tile longer (and at most one more that no warp here
 /// sees). While one group computes, the other one multiplies.
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,

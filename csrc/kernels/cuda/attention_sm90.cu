@@ -63,7 +63,7 @@ struct Layout {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// A group's turn to ask for products comes when the other one has asked for its own. The second group has as many turns
-/// as the first, or one more, for which it does not wait: nobody is left to pass it.
+/// as the first, or one more, for which it does not wait: no group is left to pass it.
 struct Turns {
   uint64_t *mine, *other;
   int left;         // turns to wait for; 0 where the group is alone

@@ -192,7 +192,7 @@ __device__ __forceinline__ void walk_tiles(Walk next, const uint32_t (&q)[kDim /
     const Walk here = next;
     bf16* const tile = shared + stage * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile has arrived, and nobody reads the other pair any more
+    __syncthreads();  // this tile has arrived, and no thread reads the other pair any more
     more = next.advance();
     if (more) {
       bf16* const other = shared + (1 - stage) * 2 * kTile;

@@ -9,7 +9,7 @@
 namespace hone::kernels::cuda {
 
 /// Waits for all threads of all blocks of the cluster: what they wrote before is seen after it. Before the first look at a
-/// peer's memory, and after the last, so that nobody has left.
+/// peer's memory, and after the last, so that no block has exited.
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }

@@ -8,7 +8,7 @@ namespace hone::kernels::cuda {
 
 /// Waits until the kernels before this one have ended and what they wrote is seen, then lets the next one begin. Every
 /// thread calls it, none leaves before, and until then a thread touches no global memory but weights: those are written by
-/// copies and by kernels that let nobody begin early. Elsewhere than on sm_90 it is nothing.
+/// copies and by kernels that let no later kernel begin early. Elsewhere than on sm_90 it is nothing.
 __device__ __forceinline__ void await_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n" ::: "memory");

@@ -122,14 +122,14 @@ __device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t bloc
 
 // ---- the draw --------------------------------------------------------------------------------------------------------
 
-/// A token and its value. `token` kNobody: no logit was above -inf.
+/// A token and its value. `token` kNone: no logit was above -inf.
 struct Candidate {
   float value, z;
   int32_t token;
-  static constexpr int32_t kNobody = 0x7fffffff;
+  static constexpr int32_t kNone = 0x7fffffff;
 };
 static_assert(sizeof(Candidate) == kCandidateBytes);
-__device__ __forceinline__ Candidate nobody() { return {-INFINITY, 0.0f, Candidate::kNobody}; }
+__device__ __forceinline__ Candidate no_candidate() { return {-INFINITY, 0.0f, Candidate::kNone}; }
 
 /// The larger value, of equals the lower id; NaN never wins.
 __device__ __forceinline__ Candidate better(const Candidate& a, const Candidate& b) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ Candidate warp_best(Candidate best) {
 /// The best of ids first .. first + count - 1, a multiple of four: y plus the key's noise, or y alone.
 __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (&y)[4], int first, int count,
                                                   const SampleKey& key, bool greedy) {
-  Candidate best = nobody();
+  Candidate best = no_candidate();
   if (count <= 0) return best;
   uint32_t words[4];
   if (!greedy) sample_words(key, uint32_t(first / 4), words);

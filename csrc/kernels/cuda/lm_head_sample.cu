@@ -25,7 +25,7 @@ struct SampleEpilogue {
     temper(z, rule.inverse_temperature, y);
     const TileSums s = tile_sums(y, count);
     if (rule.truncates && first < pitch) *reinterpret_cast<float4*>(logits + row * pitch + first) = z;
-    Candidate best = nobody();
+    Candidate best = no_candidate();
     if (!rule.truncates) best = warp_best(best_of_four(z, y, first, count, keys[row], rule.greedy));
     if (threadIdx.x % 32 != 0) return;
     const int64_t at = int64_t(row) * tiles + first / kHeadOutputs;
@@ -42,11 +42,11 @@ merge_samples_kernel(const TileSums* sums, const Candidate* candidates, const Sa
   const int row = blockIdx.x * (kHeadThreads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;
   const RowSums s = merge_tiles(sums + int64_t(row) * tiles, tiles);
-  Candidate best = nobody();
+  Candidate best = no_candidate();
   for (int j = lane; j < tiles; j += 32) best = better(best, candidates[int64_t(row) * tiles + j]);
   best = warp_best(best);
   if (lane != 0) return;
-  out.tokens[row] = best.token == Candidate::kNobody ? 0 : best.token;
+  out.tokens[row] = best.token == Candidate::kNone ? 0 : best.token;
   out.logprobs[row] = logprob_of(s.maximum, s.total, best.z, rule_of(params[row], vocabulary).inverse_temperature);
   out.entropies[row] = entropy_of(s);
 }

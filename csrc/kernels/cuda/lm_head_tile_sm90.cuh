@@ -143,7 +143,7 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
   }
 }
 
-/// By the groups: their registers become the finished tile, once nobody reads the one before.
+/// By the groups: their registers become the finished tile, once no group reads the one before.
 template <class T, class Weight>
 __device__ __forceinline__ void hand_over(const float (&promoted)[T::kRows / 2], const FinishedTile<T>& tile, int group,
                                           unsigned parity) {

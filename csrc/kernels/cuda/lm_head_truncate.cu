@@ -45,7 +45,7 @@ struct Histogram {
 };
 
 /// A 64-bit sum by two 32-bit additions, which shared memory does by itself; one of 64 bits would be a loop of
-/// compare-and-swap. Whoever makes the lower half wrap round carries, so the sum is exact in any order.
+/// compare-and-swap. The thread that makes the lower half wrap carries, so the sum is exact in any order.
 __device__ __forceinline__ void add_mass(Histogram& h, int bin, Mass mass) {
   const unsigned low = unsigned(mass), before = atomicAdd(&h.mass_low[bin], low);
   const unsigned high = unsigned(mass >> 32) + (before + low < low ? 1u : 0u);
@@ -158,7 +158,7 @@ __device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams
 /// The draw of one thread's ids, by fours of one Philox block.
 __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& params, const SampleKey& key,
                                           uint64_t cut) {
-  Candidate best = nobody();
+  Candidate best = no_candidate();
   for (int first = threadIdx.x * 4; first < row.vocabulary; first += kThreads * 4) {
     const float4 z = *reinterpret_cast<const float4*>(row.z + first);
     float y[4];
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   if (threadIdx.x != 0) return;
   Candidate best = bests[0];
   for (int i = 1; i < kThreads / 32; ++i) best = better(best, bests[i]);
-  a.out.tokens[r] = best.token == Candidate::kNobody ? 0 : best.token;
+  a.out.tokens[r] = best.token == Candidate::kNone ? 0 : best.token;
   a.out.logprobs[r] = logprob_of(sums.maximum, sums.total, best.z, rule.inverse_temperature);
 }
 

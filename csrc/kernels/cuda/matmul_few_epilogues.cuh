@@ -57,11 +57,11 @@ struct RowsOfY {
   }
 };
 
-/// The two halves of y gated, 64 outputs of each a tile; the halves themselves where somebody wants them.
+/// The two halves of y gated, 64 outputs of each a tile; the halves themselves where the caller wants them.
 template <class Gate>
 struct GatedRows {
   static constexpr int kLanes = kTileColumns / 16;
-  bf16 *halves, *y;  // halves: null for nobody
+  bf16 *halves, *y;  // halves: null where not wanted
   int64_t halves_stride, y_stride, width;
   bool wide;
 

@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     const int row = base + int(threadIdx.x) / Epilogue::kLanes * p.pieces;
     epilogue.finish(all, row, row < live ? first_row + row : -1, int(place.column), int(threadIdx.x) % Epilogue::kLanes);
   }
-  cluster_sync();  // nobody leaves while another block reads its sums
+  cluster_sync();  // no block exits while another reads its sums
 #else
   __trap();  // machine code for another device: never fail silently
 #endif

@@ -74,7 +74,7 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
                               [&](int j, int i) { return sums[4 * j + i]; });
 }
 
-/// By a lane of every warp that is done with a stage: tells whoever fills it, in every block that may.
+/// By a lane of every warp that is done with a stage: signals the producer, in every block that has one.
 template <class T>
 __device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
   if constexpr (T::kCluster == 1) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     else barriers_made();
   }
   __syncthreads();
-  if constexpr (T::kCluster > 1) cluster_sync();  // nobody copies to barriers that are not there yet
+  if constexpr (T::kCluster > 1) cluster_sync();  // no block copies to barriers that are not initialised yet
   const int64_t blocks = cluster_tiles<T>(p);
   if (threadIdx.x < 128) {
     give_registers_back<40>();
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     drain_ring<T, kA, kB>(ring, p, blocks, group_of_warps() - 1);
   }
   __syncwarp();
-  if constexpr (T::kCluster > 1) cluster_sync();  // nobody leaves whom another block still tells of a stage
+  if constexpr (T::kCluster > 1) cluster_sync();  // no block exits while another still signals it
 #else
   __trap();  // machine code for another device: never fail silently
 #endif

@@ -152,7 +152,7 @@ TEST(a_trainer_may_rewrite_its_weights_while_an_engine_samples_with_the_older) {
   StepOptions o;
   o.objective = kernels::Objective::kSupervised, o.lr = 0.05f;
   trainer->step(some_batch(model).view(), o);
-  EXPECT_TRUE(trainer->snapshot() != held);  // somebody reads it
+  EXPECT_TRUE(trainer->snapshot() != held);  // a reader holds it
   held.reset();
   trainer->step(some_batch(model).view(), o);
   expect_same(before, generate(engine, requests));

@@ -1,5 +1,5 @@
 // The packed weights that the optimizer writes on a GPU are those that packing its masters would give: in place, fresh
-// while somebody reads the ones there are, and not at all when the step is skipped.
+// while a reader holds the ones there are, and not at all when the step is skipped.
 //
 // Mutants tried, all killed: always in place; packs of a skipped step published; their version not told; a norm not
 // among the parts; gradients made at once. Killed by test/csrc/trainer/optimizer.test.cc: runs at the start of their
@@ -53,7 +53,7 @@ TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
     };
     auto held = trainer.snapshot();
     const auto first = contents(*held, trainer.parameters());
-    trainer.step(some_batch(model).view(), o);  // somebody reads the packs there are
+    trainer.step(some_batch(model).view(), o);  // a reader holds the packs there are
     EXPECT_TRUE(trainer.snapshot() != held && trainer.snapshot()->version == 1);
     EXPECT_TRUE(contents(*held, trainer.parameters()) == first);
     const auto second = contents(*trainer.snapshot(), trainer.parameters());

@@ -1,4 +1,4 @@
-// Every chunk exactly once, whoever runs it: with helpers, several callers, nested calls, exceptions.
+// Every chunk exactly once, on whichever thread: with helpers, several callers, nested calls, exceptions.
 //
 // Mutants tried: a throwing chunk that leaves the unclaimed ones uncounted (an_exception hangs); no join
 // (the_caller_waits hangs); an occupied core not counted (an_occupied_core).

@@ -17,7 +17,7 @@ enum CUtensorMapSwizzle {
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_NONE = 0, CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
-/// Opaque to whoever passes it on; shim/tma.cc reads what cuTensorMapEncodeTiled wrote.
+/// Opaque to its callers; shim/tma.cc reads what cuTensorMapEncodeTiled wrote.
 struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
 };

@@ -65,7 +65,7 @@ class Fake final : public hone::test::FakeNccl {
         if (streams.goes_on(stream)) return;
       }
       if (polls > 10) std::this_thread::sleep_for(std::chrono::microseconds(50));
-      if (polls > 1'200'000) std::abort();  // a minute: nobody comes
+      if (polls > 1'200'000) std::abort();  // a minute: no rank arrives
     }
   }
   int live() override { return locked(int(comms.size())); }
@@ -85,7 +85,7 @@ class Fake final : public hone::test::FakeNccl {
       }
       found->second = true;
     }
-    std::this_thread::yield();  // whoever else comes in now is caught
+    std::this_thread::yield();  // a rank that enters now is caught
     const std::lock_guard lock(mutex);
     comms[comm] = false;
     return f();
@@ -205,7 +205,7 @@ EXPORT NcclResult ncclGetUniqueId(NcclUniqueId* id) {
 EXPORT const char* ncclGetErrorString(NcclResult result) {
   return result == kNcclRemoteError ? "remote process exited" : result == kNcclSystemError ? "system error" : "misuse";
 }
-EXPORT const char* ncclGetLastError(NcclComm_t) { return "last words"; }
+EXPORT const char* ncclGetLastError(NcclComm_t) { return "remote log"; }
 
 EXPORT NcclResult ncclCommInitRankConfig(NcclComm_t* comm, int size, NcclUniqueId id, int rank, NcclConfig* config) {
   const std::lock_guard lock(fake().mutex);

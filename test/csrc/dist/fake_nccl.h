@@ -5,7 +5,7 @@
 
 namespace hone::test {
 
-/// Set before the ranks' threads start. Ranks are of the communicator; -1: nobody.
+/// Set before the ranks' threads start. Ranks are of the communicator; -1: none.
 struct Faults {
   int version = 22703;
   int init_polls = 0, enqueue_polls = 0, finalize_polls = 0;  // "in progress" for so many polls
@@ -25,7 +25,7 @@ class FakeNccl {
   virtual void reach_by(std::function<void(const std::function<void()>&)> reach) = 0;
   /// True when all operations queued with this handle have run or are lost.
   virtual bool idle(void* stream) = 0;
-  /// Returns when that is so, or somebody left the group: what comes after them on a stream. by_host: a wait without a time-out
+  /// Returns when that is so, or a rank left the group: what comes after them on a stream. by_host: a wait without a time-out
   /// is a misuse unless idle() has said before that nothing is left, since a lost peer would keep it for ever.
   virtual void await(void* stream, bool by_host) = 0;
   virtual int live() = 0;     // communicators neither destroyed nor aborted

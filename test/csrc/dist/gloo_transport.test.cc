@@ -2,7 +2,7 @@
 #include "dist/gloo_transport.h"
 
 #include "gloo_ranks.h"
-#include "strangers.h"
+#include "unknown_peers.h"
 
 namespace dist_gloo_transport_test {
 
@@ -36,7 +36,7 @@ std::vector<std::string> killed(milliseconds after, milliseconds timeout, int64_
   });
 }
 
-/// Where whoever prepared `blob` listens.
+/// The address that `blob`'s rank listens on.
 sockaddr_storage address_in(const std::string& blob) {
   sockaddr_storage address;
   std::memcpy(&address, blob.data() + blob.find('\n') + 1, sizeof(address));
@@ -117,16 +117,16 @@ TEST(a_process_that_stops_is_given_up_at_the_time_out_and_learns_of_it_when_it_g
   EXPECT_TRUE(has(said[0] + said[2], "in time"));
 }
 
-TEST(strangers_neither_end_a_rank_nor_take_the_place_of_one) {
+TEST(unknown_peers_neither_end_a_rank_nor_take_the_place_of_one) {
   const Word met[2];
   const auto said = processes(3, [&](int rank) {
     const auto transport = std::make_shared<std::unique_ptr<dist::GlooTransport>>(gloo_transport(rank, 3));
     return ProcessRank{[=] { return (*transport)->prepare(); }, [=, &met](const std::vector<std::string>& prepared) {
                          const sockaddr_storage own = address_in((*transport)->prepare()[rank == 0 ? 1 : 0]);
-                         const auto before = strangers(own);
+                         const auto before = unknown_peers(own);
                          std::thread amid([&] {  // of those that rank 2 keeps waiting
                            if (rank == 2) return;
-                           for (int round = 0; round < 4; ++round) strangers(own);
+                           for (int round = 0; round < 4; ++round) unknown_peers(own);
                            met[rank].say();
                          });
                          if (rank == 2) {
@@ -136,7 +136,7 @@ TEST(strangers_neither_end_a_rank_nor_take_the_place_of_one) {
                            (*transport)->connect(prepared);
                            dist::HostCommunicator group(std::move(*transport), kPatient);
                            check_collectives(group, 3);
-                           for (const Stranger& after : strangers(own)) EXPECT_TRUE(!after.connected());
+                           for (const UnknownPeer& after : unknown_peers(own)) EXPECT_TRUE(!after.connected());
                            check_collectives(group, 3);
                          });
                          amid.join();
@@ -147,7 +147,7 @@ TEST(strangers_neither_end_a_rank_nor_take_the_place_of_one) {
 }
 
 TEST(what_a_rank_cannot_have_sent_ends_the_connection_and_no_process) {
-  const uint64_t no_such_message[6] = {56, 1, 7, 0, 8, 0};  // for a receiver that nobody has named
+  const uint64_t no_such_message[6] = {56, 1, 7, 0, 8, 0};  // for a receiver that no rank has named
   const std::string said = told(std::string(reinterpret_cast<const char*>(no_such_message), sizeof(no_such_message)));
   EXPECT_TRUE(has(said, "COLLECTIVE rank 0 of 2: ") && has(said, "is gone"));
 }

@@ -16,7 +16,7 @@ const Ranks threads = [](int size, milliseconds timeout, const RankBody& body) {
   return local_ranks(size, timeout, {}, body);
 };
 
-/// What three ranks say when `fault` strikes in the second of their collectives.
+/// Messages of three ranks when `fault` happens in the second of their collectives.
 std::vector<std::string> struck(Kind kind, milliseconds timeout) {
   return local_ranks(3, timeout, {kind, 1, 2}, [](dist::Communicator& group, int rank) {
     std::vector<float> first{1.0f}, second(20'000, float(rank)), third{1.0f};

@@ -65,7 +65,7 @@ class LocalPost {
     await(lock, rank, piece.peer, deadline, [&] { return letters_.count({rank, piece.peer, tag}) == 0; });
   }
 
-  /// Nobody reads what this rank had sent: its memory is the owner's again.
+  /// No rank reads what this rank had sent: its memory is the owner's again.
   void withdraw(int rank) {
     const std::lock_guard lock(mutex_);
     std::erase_if(letters_, [&](const auto& entry) { return std::get<0>(entry.first) == rank; });
@@ -117,7 +117,7 @@ class LocalTransport final : public dist::Transport {
   void exchange(uint64_t tag, const Pieces& sends, const Pieces& receives, Deadline deadline) override {
     Pieces given = sends;
     dist::Label changed;
-    strike(tag, given, changed, deadline);
+    inject(tag, given, changed, deadline);
     post_->post(rank_, tag, given);
     try {
       for (const Piece& piece : receives) post_->take(rank_, tag, piece, deadline);
@@ -131,7 +131,7 @@ class LocalTransport final : public dist::Transport {
  private:
   using Kind = LocalFault::Kind;
 
-  void strike(uint64_t tag, Pieces& sends, dist::Label& changed, Deadline deadline) {
+  void inject(uint64_t tag, Pieces& sends, dist::Label& changed, Deadline deadline) {
     const LocalFault& fault = post_->fault;
     if (fault.kind == Kind::kNone || fault.rank != rank_ || tag >> 8 != fault.collective) return;
     const bool labels = (tag & 255) == 0;

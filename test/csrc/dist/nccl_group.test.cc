@@ -66,7 +66,7 @@ TEST(a_rank_that_is_gone_shows_at_the_others_as_a_remote_error) {
   });
   for (int rank : {0, 1}) {
     EXPECT_TRUE(has(said[size_t(rank)], "COLLECTIVE ") &&
-                has(said[size_t(rank)], "NCCL says: remote process exited (last words)"));
+                has(said[size_t(rank)], "NCCL says: remote process exited (remote log)"));
   }
   EXPECT_EQ(said[2], std::string("ok"));
 }
@@ -193,7 +193,7 @@ TEST(whatever_goes_wrong_when_everybody_ends_and_nothing_is_left) {
       group.abort("the buffers go");
       if (kind == 0) EXPECT_EQ(end, std::string("ok"));
     });
-    for (const std::string& text : said) {  // who was still joining when somebody left says so
+    for (const std::string& text : said) {  // a rank that was still joining when another left says so
       EXPECT_TRUE(text == "ok" || (kind != 0 && has(text, "COLLECTIVE initialise: ")));
     }
   }

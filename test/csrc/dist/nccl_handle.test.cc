@@ -64,7 +64,7 @@ TEST(an_empty_handle_holds_nothing_and_explains_without_a_last_message) {
     NcclHandle handle(alone.library);
     EXPECT_EQ(handle.explain(kNcclSystemError), std::string("NCCL says: system error"));
     EXPECT_EQ(alone.create(handle), kNcclSuccess);
-    EXPECT_EQ(handle.explain(kNcclSystemError), std::string("NCCL says: system error (last words)"));
+    EXPECT_EQ(handle.explain(kNcclSystemError), std::string("NCCL says: system error (remote log)"));
   }
   NcclHandle never(alone.library);
   EXPECT_EQ(fake().aborts(), 1);

@@ -1,4 +1,4 @@
-// Ranks that find one another among strangers, as threads.
+// Ranks that find one another among unknown peers, as threads.
 #include "dist/rank_sockets.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "conformance.h"
-#include "strangers.h"
+#include "unknown_peers.h"
 
 namespace dist_rank_sockets_test {
 
@@ -75,29 +75,29 @@ TEST(each_gets_a_socket_to_each_other_which_no_program_inherits) {
       EXPECT_TRUE(at_once != 0);
       EXPECT_TRUE(fcntl(each.get(), F_GETFD) & FD_CLOEXEC);
     }
-    EXPECT_TRUE(!Stranger(address_of(*group[a]), "", Stranger::Then::kStays).connected());
+    EXPECT_TRUE(!UnknownPeer(address_of(*group[a]), "", UnknownPeer::Then::kStays).connected());
   }
 }
 
-TEST(strangers_before_and_amid_are_let_go_without_a_word) {
+TEST(unknown_peers_before_and_meanwhile_are_closed_without_an_answer) {
   const Group group = group_of(2);
-  std::vector<Stranger> before = strangers(address_of(*group[0])), amid;
+  std::vector<UnknownPeer> before = unknown_peers(address_of(*group[0])), amid;
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
-  EXPECT_TRUE(Stranger(address_of(*group[0]), std::string(32, 'x'), Stranger::Then::kStays).is_let_go());  // it is at it
-  amid = strangers(address_of(*group[0]));
+  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());  // it is at it
+  amid = unknown_peers(address_of(*group[0]));
   EXPECT_EQ(connects(group, 1), std::string("ok"));
   waits.join();
   EXPECT_EQ(said, std::string("ok"));
-  for (std::vector<Stranger>* all : {&before, &amid}) {
-    for (Stranger& each : *all) EXPECT_TRUE(each.is_let_go());
+  for (std::vector<UnknownPeer>* all : {&before, &amid}) {
+    for (UnknownPeer& each : *all) EXPECT_TRUE(each.is_let_go());
   }
 }
 
 TEST(so_many_that_say_nothing_that_one_has_to_go_are_not_in_the_way) {
   const Group group = group_of(2);
-  std::vector<Stranger> silent;
-  for (int n = 0; n < 100; ++n) silent.emplace_back(address_of(*group[0]), "", Stranger::Then::kStays);
+  std::vector<UnknownPeer> silent;
+  for (int n = 0; n < 100; ++n) silent.emplace_back(address_of(*group[0]), "", UnknownPeer::Then::kStays);
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
   EXPECT_TRUE(silent[0].is_let_go());
@@ -111,12 +111,12 @@ TEST(who_says_the_secret_in_pieces_is_a_rank_and_who_says_it_again_is_not) {
   const RankSockets::Secret& secret = group[0]->invitation(1).secret;
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
-  Stranger first(address_of(*group[0]), std::string(secret.data(), 5), Stranger::Then::kStays);
-  EXPECT_TRUE(Stranger(address_of(*group[0]), std::string(32, 'x'), Stranger::Then::kStays).is_let_go());  // those 5 are heard
+  UnknownPeer first(address_of(*group[0]), std::string(secret.data(), 5), UnknownPeer::Then::kStays);
+  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());  // those 5 are heard
   first.says(std::string(secret.data() + 5, 27));
   const RankSockets::Secret& answer = group[1]->invitation(0).secret;
   EXPECT_EQ(first.hears(32), std::string(answer.data(), answer.size()));
-  EXPECT_TRUE(Stranger(address_of(*group[0]), std::string(secret.data(), 32), Stranger::Then::kStays).is_let_go());
+  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(secret.data(), 32), UnknownPeer::Then::kStays).is_let_go());
   EXPECT_EQ(connects(group, 2, kHasty), std::string("COLLECTIVE rank 2 of 3: connect: no answer in time from rank(s) 1."));
   waits.join();
   EXPECT_EQ(said, std::string("ok"));
@@ -126,7 +126,7 @@ TEST(who_does_not_come_in_time_is_named) {
   const Group group = group_of(3);
   EXPECT_EQ(connects(group, 1, kHasty), std::string("COLLECTIVE rank 1 of 3: connect: no answer in time from rank(s) 0, 2."));
   EXPECT_TRUE(has(connects(group, 1), "STATE connect: called before."));
-  EXPECT_TRUE(!Stranger(address_of(*group[1]), "", Stranger::Then::kStays).connected());
+  EXPECT_TRUE(!UnknownPeer(address_of(*group[1]), "", UnknownPeer::Then::kStays).connected());
 }
 
 TEST(who_is_gone_is_named_at_once) {
@@ -140,7 +140,7 @@ TEST(who_is_gone_is_named_at_once) {
 TEST(a_rank_that_hangs_up_is_called_again_and_what_another_answers_is_no_answer) {
   const Group group = group_of(2);
   Invitations theirs = invited(group, 1);
-  theirs[0].secret.fill('x');  // taken for a stranger, again and again
+  theirs[0].secret.fill('x');  // taken for an unknown peer each time
   std::string said;
   std::thread waits([&] { said = connects(group, 0, kHasty * 2); });
   const std::string end = outcome([&] { group[1]->connect(theirs, std::chrono::steady_clock::now() + kHasty); });
@@ -161,7 +161,7 @@ TEST(interrupted_it_ends_now_or_next_time) {
     const Group group = group_of(2);
     std::string said;
     std::thread waits([&] {
-      if (!first) EXPECT_TRUE(Stranger(address_of(*group[0]), std::string(32, 'x'), Stranger::Then::kStays).is_let_go());
+      if (!first) EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());
       group[0]->interrupt();
     });
     if (first) waits.join();

@@ -49,7 +49,7 @@ TEST(pages_come_back_bit_for_bit_behind_those_that_are_there) {
   std::vector<int32_t> pages = {pool.take(), pool.take(), pool.take()};
   for (int32_t i = 0; i < 3; ++i) fill(pool, pages[size_t(i)], i + 1);
   const int32_t shared = pages[0];
-  pool.retain(shared);  // somebody else reads the first one: it is not copied, and stays
+  pool.retain(shared);  // another sequence reads the first one: it is not copied, and stays
   std::vector<std::byte> saved;
   EXPECT_EQ(swap.out(pages, 1, saved), 2);
   EXPECT_TRUE(pages.empty());

@@ -81,7 +81,7 @@ TEST(a_request_alone_gives_up_its_own_attempts_from_behind) {
   EXPECT_TRUE((w.queues.running == std::vector<Sequence*>{&a.members[0], &a.members[2]}));
   EXPECT_TRUE(w.preemption.make_room(all + 2, a, &a.members[2], 1));
   EXPECT_TRUE(w.queues.running == std::vector<Sequence*>{&a.members[2]});
-  EXPECT_TRUE(!w.preemption.make_room(16, a, &a.members[2], 1));  // nobody else is left
+  EXPECT_TRUE(!w.preemption.make_room(16, a, &a.members[2], 1));  // no other group is left
   EXPECT_TRUE(a.members[2].resident());
 }
 

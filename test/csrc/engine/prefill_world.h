@@ -27,7 +27,7 @@ struct PrefillWorld {
     r.prompt.assign(size_t(prompt), 1);
     r.count = count, r.max_tokens = 100;
     if (version > 0) r.plan.assign(size_t(count), {{0, version}});
-    Group& group = book.add(std::move(r), 16);
+    Group& group = groups.add(std::move(r), 16);
     queues.waiting.push_back(&group);
     return group;
   }
@@ -52,9 +52,9 @@ struct PrefillWorld {
   EngineConfig config;
   PagePool pool;
   Residency residency;
-  GroupBook book;
+  GroupTable groups;
   Queues queues;
-  Preemption preemption{pool, residency, book, queues};
+  Preemption preemption{pool, residency, groups, queues};
   Prefill prefill{config, pool, residency, preemption, queues};
   uint64_t next_id = 1;
 };

@@ -49,7 +49,7 @@ TEST(pages_count_the_keys_that_are_written_and_the_partial_page_kept_aside) {
   EXPECT_TRUE(passes(r));
   r.max_tokens = 30;  // 49 keys: 4, and one aside
   EXPECT_TRUE(!passes(r));
-  r.count = 1;  // nobody to keep it for
+  r.count = 1;  // no other attempt to keep it for
   EXPECT_TRUE(passes(r));
   r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;  // no partial page
   EXPECT_TRUE(passes(r));

@@ -45,7 +45,7 @@ TEST(rows_are_shared_while_a_layer_fits_the_cache_and_each_thread_has_enough) {
       EXPECT_EQ(sharing_ways(middle, rows, threads).rows, rows >= 4 * threads);
       EXPECT_TRUE(sharing_ways(middle, rows, threads).ops);
     }
-    for (const WeightBytes& weights : {small, middle, large}) {  // nobody to share with
+    for (const WeightBytes& weights : {small, middle, large}) {  // no thread to share with
       EXPECT_TRUE(!sharing_ways(weights, rows, 1).rows && !sharing_ways(weights, rows, 1).ops);
     }
   }

@@ -2,7 +2,7 @@
 //
 // Mutants tried, killed: eps outside the root (matches_f64, small rows); mean over 16-lane padding
 // (matches_f64); r^2 instead of r^3 (gradient); dweight overwritten (gradient); accumulate ignored
-// (gradient); strips added by whoever comes first (bits).
+// (gradient); strips added in the order of arrival (bits).
 #include "kernels/rms_norm.h"
 
 #include "each_isa.h"

@@ -1,4 +1,4 @@
-// A snapshot is a packed copy: right, rounded where asked, rewritten in place only when told, and sharing its rope table.
+// A snapshot is a packed copy: right, rounded where asked, rewritten in place only when asked, and sharing its rope table.
 // Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt, a key norm not repacked, the
 // version or the last line of memory not taken over. All die.
 #include "model/weight_snapshot.h"

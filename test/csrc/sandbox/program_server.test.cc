@@ -80,7 +80,7 @@ std::string secret() {
   return text;
 }
 
-/// How often the secret stands in [at, end), which may hold what AddressSanitizer lets nobody read.
+/// How often the secret stands in [at, end), which may hold memory that AddressSanitizer poisons.
 __attribute__((no_sanitize("address", "undefined"))) int secrets_between(const char* at, const char* end) {
   const char* const shifted = kShifted.data();
   const long size = long(kShifted.size());

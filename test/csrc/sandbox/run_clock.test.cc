@@ -16,12 +16,12 @@ using namespace hone::test;
 
 namespace {
 
-constexpr pid_t kNobody = 0;  // /proc has no such process: it waited for nothing
+constexpr pid_t kNone = 0;  // /proc has no such process: it waited for nothing
 
 }  // namespace
 
 TEST(a_run_is_slow_when_it_has_spent_its_limit) {
-  RunClock clock(kNobody, 100, 2);
+  RunClock clock(kNone, 100, 2);
   EXPECT_EQ(clock.due(), 102.0);
   EXPECT_TRUE(clock.look(101.9, 0) == Time::kLeft);
   EXPECT_EQ(clock.due(), 102.0);
@@ -30,7 +30,7 @@ TEST(a_run_is_slow_when_it_has_spent_its_limit) {
 }
 
 TEST(what_passes_is_spent_unless_it_waited) {
-  EXPECT_EQ(RunClock(kNobody, 100, 2).spent(101.5), 1.5);
+  EXPECT_EQ(RunClock(kNone, 100, 2).spent(101.5), 1.5);
   EXPECT_EQ(RunClock(getpid(), 100, 2).spent(100.0625), 0.0625);
   // A clock that says more has passed than this process can have waited for.
   const double spent = RunClock(getpid(), 0, 2).spent(1e6);
@@ -38,7 +38,7 @@ TEST(what_passes_is_spent_unless_it_waited) {
 }
 
 TEST(a_while_in_which_all_stood_still_is_not_its_own) {
-  RunClock clock(kNobody, 100, 2);
+  RunClock clock(kNone, 100, 2);
   clock.stand_still(5, 106);
   EXPECT_EQ(clock.due(), 107.0);
   EXPECT_EQ(clock.spent(106.5), 1.5);
@@ -46,7 +46,7 @@ TEST(a_while_in_which_all_stood_still_is_not_its_own) {
 }
 
 TEST(what_stood_still_before_it_began_is_not_given_to_it) {
-  RunClock clock(kNobody, 100, 2);
+  RunClock clock(kNone, 100, 2);
   clock.stand_still(5, 101);
   EXPECT_EQ(clock.spent(101), 0.0);
   EXPECT_EQ(clock.due(), 103.0);

@@ -155,7 +155,7 @@ TEST(adapters_are_saved_by_ranks_too) {
   const std::vector<float> wanted = undisturbed(config);
   save(3, config, folder / "x");
   EXPECT_TRUE(fs::exists(folder / "x/adapter_config.json") && !fs::exists(folder / "x/model.safetensors"));
-  // The base is not in the folder: whoever resumes has it already.
+  // The base is not in the folder: the resuming process has it already.
   expect_ok(with_trainers(2, config, [&](Trainer& trainer, int) {
     trainer.parameters().initialize(1);
     trainer.parameters_changed();
@@ -371,9 +371,9 @@ TEST(a_process_killed_anywhere_in_a_save_leaves_the_old_checkpoint_or_the_new_on
   const TemporaryFolder folder("killed");
   save(2, config_of(true), folder / "x");
   const std::vector<float> before = contents(folder / "x");
-  int deaths = 0;
-  for (int collective = 1; save_and_die(folder / "x", collective); ++collective, ++deaths) {
-    EXPECT_TRUE(deaths < 30);
+  int crashes = 0;
+  for (int collective = 1; save_and_die(folder / "x", collective); ++collective, ++crashes) {
+    EXPECT_TRUE(crashes < 30);
     expect_ok(with_trainers(2, config_of(true), [&](Trainer& trainer, int) {
       const bool old = trainer.load(folder / "x") != "new";
       EXPECT_EQ(trainer.version(), old ? 17u : 99u);
@@ -381,7 +381,7 @@ TEST(a_process_killed_anywhere_in_a_save_leaves_the_old_checkpoint_or_the_new_on
     // Until the last collective, in which rank 0 has the folder in its place already, it is the old one.
     if (contents(folder / "x") != before) EXPECT_TRUE(!save_and_die(folder / "x", collective + 1));
   }
-  EXPECT_TRUE(deaths >= 5);
+  EXPECT_TRUE(crashes >= 5);
   EXPECT_TRUE(contents(folder / "x") != before);
 }
 

@@ -42,7 +42,7 @@ TEST(a_snapshot_is_made_once_for_each_state_of_the_parameters) {
   f.change();
   f.weights.parameters_changed();
   const auto second = f.weights.snapshot();
-  EXPECT_TRUE(second != first && f.current(*second) && !f.current(*first));  // somebody held the first
+  EXPECT_TRUE(second != first && f.current(*second) && !f.current(*first));  // a reader held the first
   EXPECT_EQ(second->rope_table(0).as<float>(), first->rope_table(0).as<float>());
 }
 

@@ -130,7 +130,7 @@ Outcome one_step(Sharding::Stage stage, const Change& change, LocalFault fault =
     out.said[size_t(rank)] = outcome([&] { out.reports[size_t(rank)] = trainer.step(batch.view(), o); });
     const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise only the others have the rest
     untouched[size_t(rank)] = trainer.version() == 0 && (!whole || same_bits(before.data(), flat.as<float>(), flat.numel()));
-    ++ended;  // nobody learns by the end of a rank's thread what the rank did not say
+    ++ended;  // the end of a rank's thread does not publish what the rank did not say
     for (int wait = 0; ended < 4 && wait < 30'000; ++wait) std::this_thread::sleep_for(milliseconds(2));
   });
   for (const std::string& text : ran) EXPECT_EQ(text, std::string("ok"));

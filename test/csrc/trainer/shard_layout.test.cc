@@ -1,4 +1,4 @@
-// Every element has one owner, blocks do not depend on the number of ranks, and nobody has much more than others.
+// Every element has one owner, blocks do not depend on the number of ranks, and no rank has much more than others.
 // Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/shard_layout.h"
 

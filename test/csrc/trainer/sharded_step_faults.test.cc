@@ -1,4 +1,4 @@
-// What goes wrong on one rank is known to all: no weight moves anywhere, and nobody waits for ever.
+// What goes wrong on one rank is known to all: no weight moves anywhere, and no rank waits for ever.
 // Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 

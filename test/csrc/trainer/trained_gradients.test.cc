@@ -1,4 +1,4 @@
-// Where a backward writes: to all parameters' gradients, or to those of adapters and, of frozen norms, to nobody's.
+// Where a backward writes: to all parameters' gradients, or to those of adapters and, of frozen norms, to none.
 #include "trainer/trained_gradients.h"
 
 #include <algorithm>

@@ -146,7 +146,7 @@ TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
 }
 
 TEST(only_what_was_committed_whole_is_sent_on) {
-  auto group = local_communicators(2, milliseconds(10'000));  // for who sends to nobody: a mistake of this test's subject
+  auto group = local_communicators(2, milliseconds(10'000));  // for a sender without receivers: a mistake of this test's subject
   WeightReceiver peer(test::tiny_config(), DType::kF32, nullptr), late(test::tiny_config(), DType::kF32, nullptr);
   const auto get = [&](uint32_t version) {
     std::thread trainer([&] { trainer::send_weights(*group[0], weights_of(version), version, kSmall); });
@@ -233,7 +233,7 @@ TEST(weights_of_another_model_are_refused_and_the_group_goes_on) {
   }), "ok");
 }
 
-TEST(a_bucket_of_any_size_a_stranger_announces_is_refused) {
+TEST(a_bucket_of_any_size_that_an_unknown_peer_announces_is_refused) {
   expect_all(local_ranks(2, kPatientTransfer, {}, [&](dist::Communicator& group, int rank) {
     WeightReceiver receiver(test::tiny_config(), DType::kF32, nullptr);
     for (const int64_t bucket : {int64_t(0), int64_t(-4), trainer::kBucketBytes + 1}) {

@@ -1,5 +1,5 @@
 // Kernels that begin before the one in front of them has ended. Threads are not run beside those of the other kernel:
-// memory is put back to what it was before that one, for as long as nobody has to wait for its end.
+// memory is put back to what it was before that one, as long as no thread has to wait for its end.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -19,7 +19,7 @@ namespace hone::cuda_shim {
 namespace {
 
 constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
-[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // of main() and leave(), which nobody returns to
+[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // of main() and leave(), which are never returned to
 
 thread_local Fiber* running = nullptr;
 void* host_context = nullptr;

@@ -18,7 +18,7 @@ class Fiber {
   void start(const std::function<void()>* entry);
   /// From the host's stack: runs until the fiber yields or ends.
   void resume();
-  /// From the fiber's own stack: back to whoever resumed it.
+  /// From the fiber's own stack: back to the stack that resumed it.
   void yield();
   /// Before something is thrown on whatever stack this is. AddressSanitizer clears what frames that are cut short leave on
   /// the stack that it takes for the current one; to tell it at every switch took a seventh of the machine's time.

@@ -157,7 +157,7 @@ void open_block(int block) {
   for (int i = 0; i < m.count; ++i) m.thread(block, i).state = State::kReady;
 }
 
-/// Nobody can run: lets one block of the cluster go on that waits at its own barrier or has not begun, so that they part as
+/// No thread can run: lets one block of the cluster go on that waits at its own barrier or has not begun, so that they part as
 /// far as they may; else all of them, if they wait at the cluster's. False at the end.
 bool open_barriers() {
   Machine& m = machine();
@@ -196,7 +196,7 @@ bool some_async_step() {
   return false;
 }
 
-/// Nobody can run further ahead of the kernel in front: it ends. Half of the time a block that has not begun does so first.
+/// No block can run further ahead of the kernel in front: it ends. Half of the time a block that has not begun does so first.
 bool end_of_predecessor() {
   Machine& m = machine();
   if (!m.ahead) return false;
@@ -253,7 +253,7 @@ void run_cluster(uint3 first) {
           if (!greedy) break;
         }
       }
-      // What runs beside the threads gets on by itself, but no further than somebody waits for.
+      // What runs beside the threads advances by itself, but no further than a thread waits for.
       for (uint64_t n = next_random() % 4; n > 0 && some_async_step(); --n) ran = true;
       if (!ran && somebody_waits_until()) ran = some_async_step();
     }
@@ -313,7 +313,7 @@ void run_grid(const Grid& call, const std::function<void()>& thread) {
   gridDim = grid;
   blockDim = block;
   prepare_threads(cluster, block);
-  std::vector<Change> before = m.early ? global_memory() : std::vector<Change>{};  // others let nobody begin
+  std::vector<Change> before = m.early ? global_memory() : std::vector<Change>{};  // others let no kernel begin
   const auto across = grid.x / unsigned(cluster);
   std::vector<uint32_t> clusters(size_t(across) * grid.y * grid.z);
   std::iota(clusters.begin(), clusters.end(), 0u);

@@ -110,7 +110,7 @@ struct DeviceAccess {
 bool is_device_pointer(const void* p);
 
 /// From now on `wait` is called before a stream is given work, and before the host waits for it (`by_host`): where what it was
-/// given before is somebody else's, who returns when that is over.
+/// given before is another caller's, which returns when that is over.
 void wait_for_others(std::function<void(void* stream, bool by_host)> wait);
 /// Runs `work` now, or adds it to the graph that `stream` is capturing.
 void submit(void* stream, std::function<void()> work);

@@ -14,7 +14,7 @@ cudaError_t report(cudaError_t status);
 int captures();
 /// Pieces of global memory that are in use, and their bytes.
 std::vector<std::pair<unsigned char*, size_t>> live_memory();
-/// Something else than a kernel is done: nobody runs ahead of it.
+/// An operation other than a kernel is done: no kernel runs ahead of it.
 void forget_changes();
 /// Whether work given to the stream waits there (defer_streams).
 bool deferring(cudaStream_t stream);

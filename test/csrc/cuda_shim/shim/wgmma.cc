@@ -29,7 +29,7 @@ struct Product {
   Interval a, b;  // what it reads of shared memory
   int said = 0, waited_for = 0;
   bool done = false;
-  bool late = next_random() % 4 == 0;  // runs when the others wait, whoever waits for it: they do what they should not
+  bool late = next_random() % 4 == 0;  // runs when the others wait, even if one waits for it: they do what they should not
   std::array<Sums*, kGroup> sums{};
   std::array<std::array<uint32_t, 4>, kGroup> left{};
   std::array<const uint32_t*, kGroup> left_registers{};

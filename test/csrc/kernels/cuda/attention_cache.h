@@ -8,7 +8,7 @@
 
 namespace hone::test {
 
-/// Sequences in pages dealt out at random. A page that no row may read has the id -1, a position that nobody wrote
+/// Sequences in pages dealt out at random. A page that no row may read has the id -1, a position that was not written
 /// holds NaN.
 class PagedCache {
  public:
@@ -28,7 +28,7 @@ class PagedCache {
     }
     spare_ = ids.back();
   }
-  /// The same pages, in which nobody has written.
+  /// The same pages, not written.
   PagedCache empty_copy() const {
     PagedCache copy(shape_, page_tokens_);
     copy.tables_ = tables_;
@@ -57,7 +57,7 @@ class PagedCache {
   void share(size_t sequence, size_t with, int tokens) {
     for (int64_t c = 0; c * page_tokens_ < tokens; ++c) table(sequence, c) = table(with, c);
   }
-  /// A page nobody wrote: NaN throughout.
+  /// A page that was not written: NaN throughout.
   int32_t spare() const { return spare_; }
 
  private:

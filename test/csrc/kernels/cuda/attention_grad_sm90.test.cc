@@ -3,7 +3,7 @@
 // op within its bound.
 //
 // Mutants tried on fibers, each killed: a causal or window edge one long, one short; what all or some of 64 lines see
-// taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a tile that nobody
+// taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a tile that no line
 // sees not released; either parity turned round or never flipped; one arrival less at a full or an empty stage; a stage
 // released early, or by every lane; either wait left out; p, ds or the last sums not awaited; no fence, no commit; sums
 // not started from zero; barriers not shown; rows beyond the end not cleared, one too few, one too many, of one of the
@@ -58,7 +58,7 @@ const AttentionShape kShapes[] = {
     {{130}, 2, 1, 128},
 };
 
-/// A row alone, tiles that only one group of lines meets, tiles that nobody does, blocks whose rows end before the
+/// A row alone, tiles that only one group of lines meets, tiles that no group does, blocks whose rows end before the
 /// sequence does, and a window that no row fills.
 const AttentionShape kWindows[] = {
     {{130}, 1, 1, 128, 1},

@@ -6,7 +6,7 @@
 // into the next, or of 1024 keys, the last split forgotten or all added without weights (decoded, without_room); a
 // split that reads below its window (pages_below); padding attended (paged_rows) or written (what_is_written);
 // partial states without bound (without_room); either barrier of the scan missing (paged_rows); no barrier between
-// two items of a block, or only one item each (take_turns); rows that nobody wrote read (paged_rows), rows below
+// two items of a block, or only one item each (take_turns); rows read that were not written (paged_rows), rows below
 // the window (pages_below). Two survive: splits counted from position 0 in spite of a window, which only adds
 // empty ones, and splits merged from the last, which f32 sums hide behind the rounding of the result.
 #include "attention_cache.h"

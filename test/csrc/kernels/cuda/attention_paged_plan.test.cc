@@ -116,7 +116,7 @@ TEST(a_rows_bits_do_not_depend_on_who_shares_with_it) {
   }
 }
 
-/// Whoever looks into a table without pages reads far outside the cache.
+/// A kernel that looks into a table without pages reads far outside the cache.
 TEST(whole_splits_and_the_head_of_the_next_are_read_through_the_first_rows_table) {
   NEEDS_DEVICE;
   for (const int prefix : {256, 512, 576}) {

@@ -104,7 +104,7 @@ TEST(the_shim_shows_what_a_kernel_reads_or_writes_too_early) {
 
 TEST(a_thread_that_leaves_without_waiting_is_a_fault) {
   EXPECT_TRUE(has_device());
-  EXPECT_EQ(fault_of<Broken::kNever>(), std::string());  // on 8.0 nobody begins early
+  EXPECT_EQ(fault_of<Broken::kNever>(), std::string());  // on 8.0 no kernel begins early
   const Ahead ahead;
   EXPECT_TRUE(fault_of<Broken::kNever>().find("without waiting") != std::string::npos);
   EXPECT_TRUE(fault_of<Broken::kLeaves>().find("without waiting") != std::string::npos);

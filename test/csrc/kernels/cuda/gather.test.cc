@@ -1,6 +1,6 @@
 // Rows by index on a device: the CPU's bytes, for both widths of element, any stride and any choice of rows.
 //
-// Mutants tried, killed: rows that nobody names left as they were (scatter); the search's last step left out (scatter);
+// Mutants tried, killed: rows that no index names left as they were (scatter); the search's last step left out (scatter);
 // the wide path taken for rows off a boundary (misaligned load).
 #include "kernels/gather.h"
 

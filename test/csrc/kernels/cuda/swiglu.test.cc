@@ -74,7 +74,7 @@ struct Shape {
   bool gelu;
 };
 
-/// y and gate_up of linear and swiglu one after the other, or of both at once; gate_up is NaN where nobody wrote.
+/// y and gate_up of linear and swiglu one after the other, or of both at once; gate_up is NaN where it was not written.
 std::vector<std::vector<uint16_t>> gated_product(const Shape& s, const DeviceArray<uint16_t>& x, const DeviceArray<uint16_t>& w,
                                                  bool at_once, bool keep) {
   const int64_t pitch = 2 * s.width + 8;

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
 #ifdef HONE_CUDA_SHIM
   const Mistake mistake = asked;
 #else
-  constexpr Mistake mistake = Mistake::kNone;  // or ptxas would hold up products for branches nobody takes
+  constexpr Mistake mistake = Mistake::kNone;  // or ptxas would hold up products for branches that are not taken
 #endif
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const tile_a = shared + (1024 - shared_address(shared) % 1024) % 1024;

@@ -1,5 +1,5 @@
 // Whether an element of wgmma's has the same bits wherever it lies: at 16, 64, 128 and 256 columns, in any column and any
-// row, with its left operand in shared memory or in registers. Nobody documents it, and every promise about Hopper's
+// row, with its left operand in shared memory or in registers. It is not documented, and every promise about Hopper's
 // products rests on it. The shim says so of itself; only a device can decide it.
 //
 // Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, with the left operand in

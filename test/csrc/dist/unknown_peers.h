@@ -15,19 +15,19 @@
 
 namespace hone::test {
 
-/// A port scanner, a health probe, somebody's browser: what it says, and whether it then goes, and how.
-class Stranger {
+/// A port scanner, a health probe, a browser: what it sends, and whether and how it then disconnects.
+class UnknownPeer {
  public:
   enum class Then { kStays, kLeaves, kResets };
 
-  Stranger(const sockaddr_storage& rank, const std::string& says, Then then)
+  UnknownPeer(const sockaddr_storage& rank, const std::string& says, Then then)
       : socket_(socket(rank.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
         connected_(connect(socket_, reinterpret_cast<const sockaddr*>(&rank), sizeof(sockaddr_in)) == 0) {
     if (connected_) this->says(says);
     if (then != Then::kStays) leave(then == Then::kResets);
   }
-  Stranger(Stranger&& other) : socket_(std::exchange(other.socket_, -1)), connected_(other.connected_) {}
-  ~Stranger() { leave(false); }
+  UnknownPeer(UnknownPeer&& other) : socket_(std::exchange(other.socket_, -1)), connected_(other.connected_) {}
+  ~UnknownPeer() { leave(false); }
 
   bool connected() const { return connected_; }
   void says(const std::string& words) { send(socket_, words.data(), words.size(), MSG_NOSIGNAL); }
@@ -52,15 +52,15 @@ class Stranger {
 };
 
 /// One of each kind. Those that stay do so as long as the result.
-inline std::vector<Stranger> strangers(const sockaddr_storage& rank) {
+inline std::vector<UnknownPeer> unknown_peers(const sockaddr_storage& rank) {
   // What Gloo begins a message with: bytes in all, what it is (0: for a buffer, 1: for one without a number), slot ...
   const uint64_t to_a_buffer[6] = {48, 0, 7, 0, 8, 0}, to_one_without[6] = {56, 1, 7, 0, 8, 0};
   const auto bytes = [](const uint64_t (&words)[6]) { return std::string(reinterpret_cast<const char*>(words), sizeof(words)); };
   const std::string said[] = {"", "12345678", "GET / HTTP/1.1\r\nHost: rank\r\n\r\n", std::string(4096, '\xff'),
                               std::string(4096, '\0'), bytes(to_a_buffer), bytes(to_one_without)};
-  std::vector<Stranger> all;
+  std::vector<UnknownPeer> all;
   for (const std::string& text : said) {
-    for (const auto then : {Stranger::Then::kStays, Stranger::Then::kLeaves, Stranger::Then::kResets}) {
+    for (const auto then : {UnknownPeer::Then::kStays, UnknownPeer::Then::kLeaves, UnknownPeer::Then::kResets}) {
       all.emplace_back(rank, text, then);
     }
   }

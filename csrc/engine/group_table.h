@@ -12,7 +12,7 @@
 namespace hone::engine {
 
 /// Owns every submitted group until its last sequence has ended.
-class GroupBook {
+class GroupTable {
  public:
   /// Numbers the request and stores it. Its id must not be in use.
   Group& add(Request request, int32_t page_tokens, const std::vector<std::string>& token_bytes = {});
