@@ -13,13 +13,16 @@ export interface LivePageOptions {
   readonly command?: readonly string[] | undefined;
 }
 
-/** The page of a run that is about to begin, served by a process of its own, so that it takes no time from this one. */
+/**
+ * The page of a run that is about to begin, served by a process of its own, so that it takes no time from this one.
+ * Disposed, it ends once no browser has it open, ten minutes later at the latest.
+ */
 export interface LivePage extends Disposable {
   /** What to open; undefined if the page could not be served, of which that process has told why. */
   readonly url: string | undefined;
 }
 
-/** Starts `hone watch` for a folder in which a run begins; it ends with this process, at the latest. */
+/** Starts `hone watch` for a folder in which a run begins. */
 export async function startLivePage(
   dir: string,
   { port, host, allowed = [], command = honeCommand() }: LivePageOptions,
@@ -38,7 +41,7 @@ export async function startLivePage(
   child.channel?.unref();
   const url = await firstLine(child);
   (child.stdout as unknown as { unref(): void }).unref();
-  return { url, [Symbol.dispose]: () => void child.kill("SIGTERM") };
+  return { url, [Symbol.dispose]: () => void (child.connected && child.disconnect()) };
 }
 
 function firstLine(child: ChildProcess): Promise<string | undefined> {

@@ -47,24 +47,56 @@ export async function watchFolders(folders: readonly string[], flags: WatchFlags
     process.stderr.write(`${remoteWarning(flags.host)}\n`);
   const { url } = live;
   process.stdout.write(flags.json ? `${JSON.stringify({ url, runs: dirs })}\n` : `${url}\n`);
-  await interrupted();
+  // The end of the run's process closes the channel to this one, which is then a SIGHUP (endWithParent).
+  const hungUp = signalled(["SIGHUP"]).then(() => (flags.coming ? unread(live, dirs[0]!) : undefined));
+  await Promise.race([signalled(["SIGINT", "SIGTERM"]), hungUp]);
 }
+
+/** The page of an ended run is served to browsers that have it open for this long. */
+const MOST_UNATTENDED_MS = 600_000;
+const LOOK_MS = 250;
+
+/** Resolves once no browser has the page open, after ten minutes, or when a resumed run serves the folder's page. */
+async function unread(live: LiveServer, dir: string): Promise<void> {
+  const until = performance.now() + MOST_UNATTENDED_MS;
+  const isOwn = () => readAddress(join(dir, ADDRESS))?.port === live.port;
+  while (live.watch.stream.listeners > 0 && performance.now() < until && isOwn())
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}
+
+/** For the page of the run's last session to give its port back. */
+const MOST_TAKEN_MS = 1_000;
 
 /**
  * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open finds
- * it again when the run goes on; at another port where that one is taken.
+ * it again when the run is resumed; at another port where another process has that one.
  */
 export async function openAgain(dir: string, { host, port, trust }: LiveOptions): Promise<LiveServer> {
   const before = readAddress(join(dir, ADDRESS));
   const token = before?.token;
   const wanted = { host, token, trust, port: port ?? before?.port };
-  const live = await LiveServer.open([dir], wanted).catch((error: unknown) => {
-    if (port !== undefined || before === undefined) throw error;
-    return LiveServer.open([dir], { host, token, trust });
-  });
+  rmSync(join(dir, ADDRESS), { force: true }); // the last session's page ends where it sees this
+  const live = await openWithin(before === undefined ? 0 : MOST_TAKEN_MS, dir, wanted).catch(
+    (error: unknown) => {
+      if (port !== undefined || before === undefined) throw error;
+      return LiveServer.open([dir], { host, token, trust });
+    },
+  );
   mkdirSync(dir, { recursive: true });
   writeAddress(join(dir, ADDRESS), live);
   return live;
+}
+
+async function openWithin(ms: number, dir: string, wanted: LiveOptions): Promise<LiveServer> {
+  const until = performance.now() + ms;
+  for (;;) {
+    try {
+      return await LiveServer.open([dir], wanted);
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
 }
 
 /** Where the page of a run was; for its owner's eyes alone, as it holds the token. */
@@ -116,8 +148,8 @@ function portOf(text: string | undefined): number | undefined {
 const remoteWarning = (host: string): string =>
   `warning: the page is served at ${host}, without encryption: whoever sees its address on the way may read the run and stop it. Safer: leave --host out, and on your machine: ssh -L <port>:127.0.0.1:<port> <this machine>`;
 
-function interrupted(): Promise<void> {
+function signalled(signals: readonly NodeJS.Signals[]): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+    for (const signal of signals) process.once(signal, () => resolve());
   });
 }

@@ -28,6 +28,31 @@ test("a page of its own process is there before the run, and gone after it", asy
   rmSync(dir, { recursive: true });
 });
 
+test("an ended run's page is served while a browser has it open, and given up for a resumed one", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
+  const page = await startLivePage(join(dir, "run"), { command });
+  const url = new URL(page.url!);
+  const open = async ({ origin, searchParams }: URL) => {
+    const abort = new AbortController();
+    await fetch(`${origin}/api/events?token=${searchParams.get("token")}`, { signal: abort.signal });
+    return abort;
+  };
+  const closed = async () =>
+    await vi.waitFor(() => expect(fetch(url.origin)).rejects.toThrow(), { timeout: 60_000 });
+  const first = await open(url);
+  page[Symbol.dispose]();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect((await fetch(url.origin)).status).toBe(200);
+  using again = await startLivePage(join(dir, "run"), { command });
+  expect(again.url).toBe(url.href);
+  first.abort();
+  const second = await open(url);
+  again[Symbol.dispose]();
+  second.abort();
+  await closed();
+  rmSync(dir, { recursive: true });
+});
+
 test("a port that is no port leaves the run without a page", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
   using page = await startLivePage(dir, { command, port: "http" });

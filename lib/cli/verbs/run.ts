@@ -69,6 +69,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     sinks,
     signal,
   });
+  if (page?.url !== undefined) say(`the page stays while it is open; later: npx hone watch ${dir}`);
   if (flags.json) print(flags, summary, "");
   if (interrupted || outcome.reason === "aborted") return exitCodeOf(signal.reason);
   const worse = flags.failOnRegression && runChange(summary)?.is === "loss";

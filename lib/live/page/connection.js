@@ -67,10 +67,13 @@ export class Connection {
 }
 
 const RETRY_MS = 2000;
+const UNSERVED = "nothing answers at this address any more; hone watch <run folder> serves it again";
 
 /** @param {Promise<Response>} request @returns {Promise<unknown>} */
 async function answered(request) {
-  const response = await request;
+  const response = await request.catch(() => {
+    throw new Refused(UNSERVED);
+  });
   const body = await response.json();
   if (!response.ok) throw new Refused(body.error ?? `status ${response.status}`);
   return body;

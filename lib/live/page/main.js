@@ -63,6 +63,14 @@ function showPanel() {
 /** Nobody answers: what a run was doing is known, not what it does. */
 const broken = () => page.store.stream === "broken" && !page.connection.frozen;
 
+/** A run that goes on may answer again; of one that has ended the page is served by a command. */
+function silence() {
+  const live = page.store.runs.some(({ state }) => ["running", "paused", "stopping"].includes(state));
+  const [first] = page.visibleRuns();
+  if (live || first === undefined) return "no connection; trying again";
+  return `no longer served: npx hone watch ${first.dir}`;
+}
+
 function showHeader() {
   const { runs } = page.store;
   const [first] = page.visibleRuns();
@@ -81,7 +89,7 @@ function showHeader() {
     el(
       "div",
       { className: "top-tools" },
-      broken() && el("span", { className: "state silent", role: "alert" }, "no connection; trying again"),
+      broken() && el("span", { className: "state silent", role: "alert" }, silence()),
       el(
         "button",
         { type: "button", title: "light, dark, or as the system has it (t)", onclick: nextTheme },
