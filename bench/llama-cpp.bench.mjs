@@ -2,7 +2,7 @@
 // Optional: without the package it reports no rows. Install beside the project, never a dependency:
 //   npm install --no-save node-llama-cpp@3.22.1
 // Not the same work: its JavaScript API samples token by token; batches of 32 sequences, one thread (two
-// spinning workers and the JavaScript thread on two cores collapse, see docs/bench.md).
+// spinning workers and the JavaScript thread on two cores collapse, see docs/explanation/bench.md).
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

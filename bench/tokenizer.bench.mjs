@@ -12,7 +12,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const PATTERN =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
-const files = ["docs", "lib/orchestration", "lib/domains/math", "lib/config"].flatMap((folder) =>
+const files = ["docs/reference", "lib/orchestration", "lib/domains/math", "lib/config"].flatMap((folder) =>
   readdirSync(path.join(root, folder))
     .filter((file) => /\.(?:md|ts)$/.test(file))
     .map((file) => readFileSync(path.join(root, folder, file), "utf8")),

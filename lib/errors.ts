@@ -1,5 +1,5 @@
 /**
- * The catalogue of errors. Every error raised on purpose is a HoneError with a stable code; docs/errors.md
+ * The catalogue of errors. Every error raised on purpose is a HoneError with a stable code; docs/reference/errors.md
  * lists them. Codes HONE_ERR_<X> with X in csrc/core/error.h come from the native core.
  */
 export type ErrorCode =

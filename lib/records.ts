@@ -157,6 +157,6 @@ export interface RolloutGroup {
 export interface StepRecord {
   readonly step: number;
   readonly version: number;
-  /** Flat metric names ("score/mean", "length/mean/math", ...) to finite numbers; see docs/metrics.md. */
+  /** Flat metric names ("score/mean", "length/mean/math", ...) to finite numbers; see docs/reference/metrics.md. */
   readonly metrics: Readonly<Record<string, number>>;
 }

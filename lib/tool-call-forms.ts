@@ -79,7 +79,7 @@ const functionTags = (name: string, given: Readonly<Record<string, unknown>>): s
   `<function=${name}>\n${eachOf(given, (key, value) => `<parameter=${key}>\n${value}\n</parameter>`)}\n</function>`;
 
 /**
- * Every form that is read, one row a family; docs/verify.md shows them. Of forms with the same marks the first that reads a
+ * Every form that is read, one row a family; docs/reference/verify.md shows them. Of forms with the same marks the first that reads a
  * text counts.
  * Source: the chat templates that the models' publishers ship.
  */

@@ -1,7 +1,7 @@
 /**
  * The paper's recipe as the authors' trainer, PipelineRL, runs it where the two differ: length weights, leave-one-out
  * advantages without a division, no length penalty and no filter, another mixture, APPS beside TACO with five tests a problem, and
- * verdicts by the reference's own rules. docs/recipe.md lists both value by value.
+ * verdicts by the reference's own rules. docs/reference/recipe.md lists both value by value.
  *
  *   npx hone plan recipes/apriel-15b-pipelinerl.ts
  */

@@ -1,15 +1,15 @@
 /**
- * The paper's launch configuration: five domains, 64 H100s, half of them generating. docs/recipe.md lists every value
+ * The paper's launch configuration: five domains, 64 H100s, half of them generating. docs/reference/recipe.md lists every value
  * with its source. Sequences weigh by their length, as in the authors' code, which holds that this belongs with the
  * difficulty-aware penalty; apriel-15b-uniform.ts has equation 2's uniform weights. This version plans, checks and
  * simulates the recipe as 72 processes on 8 nodes. It has never run: trainers that divide their work on GPUs were only
- * tried in an emulation (docs/cluster.md).
+ * tried in an emulation (docs/how-to/cluster.md).
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
  *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and who would run where
  *   npx hone simulate recipes/apriel-15b.ts   hours, and who waits for whom
  *
- * data/ holds the public data sets as they are published; docs/data.md says where each comes from.
+ * data/ holds the public data sets as they are published; docs/reference/data.md says where each comes from.
  */
 import { defineRecipe } from "hone-rl";
 

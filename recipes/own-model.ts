@@ -6,7 +6,7 @@
  *
  * models/mine is a Hugging Face folder (or say "org/name"): config.json, tokenizer.json, safetensors, a chat template.
  * data/mine/*.jsonl has a row a line: {"question": ..., "answer": ...}, or {"messages": [...], "tools": [...],
- * "reference": ...}; docs/data.md has every field. A domain's name is also that of its verifier.
+ * "reference": ...}; docs/reference/data.md has every field. A domain's name is also that of its verifier.
  */
 import { defineRecipe } from "hone-rl";
 

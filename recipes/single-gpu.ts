@@ -6,8 +6,8 @@
  *   npx hone check recipes/single-gpu.ts      data, prompts, verifiers and one step, before anything is downloaded
  *
  * Data: put Open-Reasoner-Zero's JSON files under data/open-reasoner-zero and IF-RLVR's parquet files under
- * data/if-rlvr (docs/data.md has their addresses), or replace a source by one that needs no file: "puzzles" makes
- * logic problems on the spot, "procedural/math" sums. A source of your own is the path of a module (docs/data.md).
+ * data/if-rlvr (docs/reference/data.md has their addresses), or replace a source by one that needs no file: "puzzles" makes
+ * logic problems on the spot, "procedural/math" sums. A source of your own is the path of a module (docs/reference/data.md).
  * Model: a folder with config.json, tokenizer.json and model.safetensors, or a name of the Hub.
  */
 import { defineRecipe } from "hone-rl";

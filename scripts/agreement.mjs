@@ -1,6 +1,6 @@
 /**
  * Counts on how many of the labelled cases `hone verify` agrees with the implementation they come from, and prints the
- * table of docs/verify.md: node scripts/agreement.mjs [--data ../shared/reference/data] [--only math,logic] [--json]
+ * table of docs/reference/verify.md: node scripts/agreement.mjs [--data ../shared/reference/data] [--only math,logic] [--json]
  */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -83,7 +83,7 @@ export async function agreement(data, only = undefined, hone = HONE) {
   return found;
 }
 
-/** A row of the table of docs/verify.md. */
+/** A row of the table of docs/reference/verify.md. */
 export const tableRow = ({ domain, file, labels, reference, strict }) =>
   `| ${domain} | \`${file}\` | ${labels.toLocaleString("en")} | ${reference.toLocaleString("en")} | ${strict.toLocaleString("en")} |`;
 

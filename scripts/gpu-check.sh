@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything there is to check on a machine with a GPU, in one command: native build, the tests that a device decides,
-# compute-sanitizer, the promises of docs/cuda.md one by one, benches, and PyTorch on the same shapes where it is installed.
+# compute-sanitizer, the promises of docs/how-to/cuda.md one by one, benches, and PyTorch on the same shapes where it is installed.
 #
 #   scripts/gpu-check.sh [--out FOLDER] [--minutes N] [--total N] [--part NAME]...
 #
@@ -209,7 +209,7 @@ each_program() {
   done
   ((bad)) && return 1
   ((missed + judge)) || return 0
-  skip "$missed programs not done, $judge with reports of races that a person must judge (docs/cuda.md)"
+  skip "$missed programs not done, $judge with reports of races that a person must judge (docs/how-to/cuda.md)"
 }
 # Says whether the checker cannot work here at all; else corrects $status of a program that ran under it.
 under_checker() {

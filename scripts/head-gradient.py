@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the GPU's FP32 head loses where it rounds its gradient, against float64 (docs/numerics.md). Needs numpy.
+"""What the GPU's FP32 head loses where it rounds its gradient, against float64 (docs/explanation/numerics.md). Needs numpy.
 
     python3 scripts/head-gradient.py [vocabulary] [width] [rows] [entropy bonus]
 

@@ -149,7 +149,7 @@ def logits_of(weights, config, ids):
 
 
 def terms_of(kind, low, high, ratio, advantage, new):
-    """The objective's term of each token, to be minimised; docs/recipe.md."""
+    """The objective's term of each token, to be minimised; docs/reference/recipe.md."""
     if kind == "cispo":
         return -ratio.detach().clamp(low, high) * advantage * new
     if kind == "reinforce-clamped":
@@ -160,7 +160,7 @@ def terms_of(kind, low, high, ratio, advantage, new):
 
 
 def correction_of(rule, log_gap):
-    """Weights for what the trainer would have sampled otherwise, held constant; docs/numerics.md."""
+    """Weights for what the trainer would have sampled otherwise, held constant; docs/explanation/numerics.md."""
     kind, low, high = rule["kind"], rule["low"], rule["high"]
     token, whole = log_gap.detach().exp(), log_gap.detach().sum().exp()
     if kind == "tis":
@@ -184,7 +184,7 @@ def weight_of(trained, length, members):
 
 
 def worth_of(rollout, table):
-    """R of a verdict: its score, or what a table gives; docs/recipe.md."""
+    """R of a verdict: its score, or what a table gives; docs/reference/recipe.md."""
     status, score, finished = rollout["verdict"]["status"], rollout["verdict"]["score"], rollout["finish"] in ("eos", "stop")
     if table == "score":
         return score
@@ -197,7 +197,7 @@ def worth_of(rollout, table):
 
 
 def reward_of(rollout, length, solve_rate, recipe):
-    """R + lambda P; docs/recipe.md."""
+    """R + lambda P; docs/reference/recipe.md."""
     rule, limit = recipe["lengthPenalty"], recipe["rollouts"]["maxOutputTokens"]
     verdict, worth = rollout["verdict"], worth_of(rollout, recipe["reward"]["table"])
     if rule["kind"] == "none":

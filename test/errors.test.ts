@@ -5,8 +5,10 @@ import { ConfigError, HoneError } from "../lib/errors.ts";
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const catalogue = [...read("lib/errors.ts").matchAll(/\| "(HONE_ERR_[A-Z_]+)"/g)].map((m) => m[1]);
 
-test("docs/errors.md lists exactly the codes of the catalogue", () => {
-  const documented = [...read("docs/errors.md").matchAll(/^\| (HONE_ERR_[A-Z_]+) \|/gm)].map((m) => m[1]);
+test("docs/reference/errors.md lists exactly the codes of the catalogue", () => {
+  const documented = [...read("docs/reference/errors.md").matchAll(/^\| (HONE_ERR_[A-Z_]+) \|/gm)].map(
+    (m) => m[1],
+  );
   expect(documented.toSorted()).toEqual(catalogue.toSorted());
 });
 

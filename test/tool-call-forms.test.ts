@@ -96,8 +96,8 @@ function read(text: string, forms = TOOL_CALL_FORMS): unknown {
 /** A call f(a=1) as a cell of a table in Markdown. */
 const cell = (text: string) => `\`\` ${text.replaceAll("|", "\\|").replaceAll("\n", "⏎")} \`\``;
 
-test("docs/verify.md shows every form", () => {
-  const page = readFileSync("docs/verify.md", "utf8");
+test("docs/reference/verify.md shows every form", () => {
+  const page = readFileSync("docs/reference/verify.md", "utf8");
   const rows = TOOL_CALL_FORMS.map(
     ({ families, write }) => `| ${families} | ${cell(write("f", { a: 1 }))} |`,
   );

@@ -2,7 +2,7 @@
 // key/value cache (generation). Both give the same bits for the same row, on each backend.
 //
 // "act" is activation_dtype(stream): f32 on the CPU, bf16 on a GPU (D a multiple of 8 up to 128, rows 16-byte
-// aligned, sums in f32). CPU and GPU agree within a bound, not to the bit: docs/numerics.md.
+// aligned, sums in f32). CPU and GPU agree within a bound, not to the bit: docs/explanation/numerics.md.
 #pragma once
 
 #include "core/arena.h"

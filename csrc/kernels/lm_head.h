@@ -77,7 +77,7 @@ struct SamplingParams {
 /// Draws one token per row by the Gumbel-max trick with Philox words keyed by keys[r]:
 ///   token = argmax over kept v of z_v / temperature - log E_v,   E_v = -log((x_v + 1) 2^-32) ~ Exp(1)
 /// (x_v = word v % 4 of block v / 4; log 0 counts as -88), ties to the lowest id. logprob is log p[token] of lm_head at
-/// this temperature (greedy: 1), whole, before truncation: what a trainer computes again (docs/numerics.md).
+/// this temperature (greedy: 1), whole, before truncation: what a trainer computes again (docs/explanation/numerics.md).
 /// The result of a row depends on its h, params and key only. Throws kConfig naming row and field of params
 /// outside their ranges (CPU). CUDA draws with the same noise to the bit and cuts in fixed point: a mass within
 /// 1e-7 of top_p, or a weight within 1e-7 of min_p, may fall on the other side than on the CPU.

@@ -62,7 +62,7 @@ inline constexpr double kMuonNormFloor = 1e-7;  // a zero gradient stays zero
 
 /// Muon for one matrix: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C));
 /// p <- p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of x <- a x + b (x x^T) x + c (x x^T)^2 x from g/|g|_F.
-/// On a GPU the operands of Newton-Schulz's products are rounded to bf16, the sums are f32: docs/numerics.md.
+/// On a GPU the operands of Newton-Schulz's products are rounded to bf16, the sums are f32: docs/explanation/numerics.md.
 /// Source: Jordan et al. 2024 (Muon). R rows, C columns.
 struct MuonArgs {
   TensorView param, momentum_buffer;  // [R, C] f32 in/out

@@ -6,7 +6,7 @@
 
 namespace hone::kernels {
 
-/// Formulas in docs/recipe.md; N sequences in the step (over all micro-batches), n_i counted tokens of
+/// Formulas in docs/reference/recipe.md; N sequences in the step (over all micro-batches), n_i counted tokens of
 /// sequence i, rho_t = exp(new - behavior), s_i = exp(mean_t log rho_t), c(x, A) = min(x A, clip(x) A).
 enum class Objective : uint8_t {
   kGspo,              // -(w_i) c(s_i, A_i)                      sequence ratio; w_i by SequenceWeight
@@ -52,7 +52,7 @@ struct StepNormalizer {
 /// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), s_it = stop(s_i / exp(new_t)) exp(new_t), so that a token
 /// of weight 0 has no gradient. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
 /// changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom one, which sees behavior itself.
-/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others, and the corrections, as in docs/recipe.md.
+/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others, and the corrections, as in docs/reference/recipe.md.
 struct PolicyLossArgs {
   Objective objective = Objective::kGspo;
   SequenceWeight sequence_weight = SequenceWeight::kUniform;

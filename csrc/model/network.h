@@ -37,7 +37,7 @@ int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& config, i
 float attention_scale(const ModelConfig& config);
 
 /// Throws kUnsupported naming the field unless the GPU kernels take the model: sizes a multiple of 8, D at most 128, and
-/// no part that only the CPU has (docs/models.md).
+/// no part that only the CPU has (docs/reference/models.md).
 void check_for_gpu(const ModelConfig& config);
 
 /// One packed micro-batch. Sequences do not attend to each other; positions restart at each.

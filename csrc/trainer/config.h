@@ -25,7 +25,7 @@ struct OptimizerConfig {
   int64_t window = int64_t(1) << 22;  // on a GPU: elements of AdamW that one call updates at most, a multiple of 16
 };
 
-/// What trainers that work together divide among themselves (docs/numerics.md). Each has the whole batch, and computes
+/// What trainers that work together divide among themselves (docs/explanation/numerics.md). Each has the whole batch, and computes
 /// every P-th of its micro-batches.
 struct Sharding {
   /// kOptimizer: AdamW's moments. kGradients: gradients too; a rank has those of its shard, and of a micro-batch those of
@@ -51,7 +51,7 @@ struct TrainerConfig {
   DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
   Stream::Backend device = Stream::Backend::kCpu;
   /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
-  /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/numerics.md.
+  /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/explanation/numerics.md.
   bool deterministic = false;
   Sharding sharding{};
 };

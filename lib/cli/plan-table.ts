@@ -3,7 +3,7 @@ import { CARDS, inUnits, type TableRow } from "../plan/index.ts";
 /** A few bytes more in a trainer's arrays are no news for the page. */
 const THOUSAND = 1000;
 
-/** The table of docs/models.md, "What fits one card": a row a model and a way to train it, a column a card, tokens in whole thousands. */
+/** The table of docs/reference/models.md, "What fits one card": a row a model and a way to train it, a column a card, tokens in whole thousands. */
 export function planTableText(rows: readonly TableRow[]): string {
   const head = ["model", "trained", "without keys and values", ...CARDS.map((card) => `${card} GB`)];
   const cell = (tokens: number) =>

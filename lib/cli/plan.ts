@@ -89,7 +89,7 @@ function adviceLines({ proposals, least }: Advice): string[] {
       ...block(least, `   The least it needs is ${inUnits(least.total)}, by `),
     ];
   return [
-    "What makes it fit, cheapest first; every part is needed (docs/recipe.md, Fitting a card):",
+    "What makes it fit, cheapest first; every part is needed (docs/reference/recipe.md, Fitting a card):",
     ...proposals.flatMap((proposal, i) => [
       ...block(proposal, `  ${i + 1}. `),
       `     then ${inUnits(proposal.total)}; keys and values of ${proposal.keyValueTokens.toLocaleString("en")} tokens fit`,

@@ -35,7 +35,7 @@ export interface SessionOptions {
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
   readonly verifiers?: RunOptions["verifiers"];
-  /** Besides those the recipe names (docs/how-to-tracker.md). */
+  /** Besides those the recipe names (docs/how-to/write-a-tracker.md). */
   readonly sinks?: RunOptions["sinks"];
 }
 

@@ -73,7 +73,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["objective.slopes", "objective.kind"],
     rule: ({ objective: { kind, slopes } }) => {
       if (kind === "custom" && slopes === undefined)
-        return 'is required with kind "custom": the function that fills one slope a token (docs/how-to-loss.md)';
+        return 'is required with kind "custom": the function that fills one slope a token (docs/how-to/write-a-loss.md)';
       return kind !== "custom" && slopes !== undefined
         ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
         : undefined;
@@ -100,7 +100,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["objective.correction.high", "objective.correction.kind"],
     rule: ({ objective: { correction: c } }) =>
       c.kind !== "none" && c.high === undefined
-        ? `is required with kind "${c.kind}": the largest weight, or the upper end of the band (docs/recipe.md has the authors' values)`
+        ? `is required with kind "${c.kind}": the largest weight, or the upper end of the band (docs/reference/recipe.md has the authors' values)`
         : undefined,
   },
   {

@@ -19,7 +19,7 @@ const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
 
 /** The schema's part that says what a domain's or a validation set's problems are played in, over several turns. */
 export const domainEnvironment = {
-  /** A built-in one by name, or an object of the entry script with reset, step and score (docs/environments.md). */
+  /** A built-in one by name, or an object of the entry script with reset, step and score (docs/how-to/environments.md). */
   environment: z.union([builtIn, writtenSchema]).optional() as unknown as z.ZodOptional<
     z.ZodType<string | Written, string | Written | Environment>
   >,

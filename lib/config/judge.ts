@@ -8,7 +8,7 @@ function isPublicUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === "" && password === "" && search === "";
 }
 
-/** A language model that judges: docs/rewards.md. */
+/** A language model that judges: docs/how-to/rewards.md. */
 export const judgeSchema = z.strictObject({
   /** "http://localhost:8000/v1": what comes before /chat/completions. */
   url: z

@@ -25,7 +25,7 @@ import { trackersSchema } from "./trackers.ts";
 import { verificationSchema } from "./verification.ts";
 
 /**
- * Every field of a recipe, in the paper's letters (docs/glossary.md), with its default. Where the paper is
+ * Every field of a recipe, in the paper's letters (docs/reference/glossary.md), with its default. Where the paper is
  * silent the default is the one of docs/architecture.md §8 and the field is its switch.
  */
 
@@ -103,9 +103,9 @@ const rolloutsSchema = z.strictObject({
   stopStrings: z.array(z.string().min(1)).default([]),
   /** Tokens that end a completion, instead of all those the model's files and chat template name as an end. */
   stopIds: z.array(z.int().min(0).max(INT32)).min(1).optional(),
-  /** Keep what each step trained on in the run folder (rollouts/, docs/rollouts.md): about 11 bytes a generated token. */
+  /** Keep what each step trained on in the run folder (rollouts/, docs/reference/rollouts.md): about 11 bytes a generated token. */
   record: z.boolean().default(false),
-  /** Keep rollouts under way so often, for when an actor or the run is killed (docs/rollouts.md); 0: they start again. */
+  /** Keep rollouts under way so often, for when an actor or the run is killed (docs/reference/rollouts.md); 0: they start again. */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
 
@@ -124,7 +124,7 @@ const objectiveSchema = z
         "custom",
       ])
       .default("gspo"),
-    /** Of kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name" (docs/how-to-loss.md). */
+    /** Of kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name" (docs/how-to/write-a-loss.md). */
     slopes: slopesSchema.optional(),
     /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
@@ -135,7 +135,7 @@ const objectiveSchema = z
     entropyCoef: orOff().default(0),
     /**
      * What makes up for tokens that the weights before the step would have sampled otherwise than those that did
-     * (docs/recipe.md, "Corrections"): constant weights in [low, high], or 0 outside. With one, the ratio of the
+     * (docs/reference/recipe.md, "Corrections"): constant weights in [low, high], or 0 outside. With one, the ratio of the
      * objective is to the log-probs at the start of the step, hence 1, and clips nothing.
      */
     correction: z
@@ -217,7 +217,7 @@ const checkpointSchema = z
 
 const metricsSchema = z
   .strictObject({
-    /** Gradients of each domain against each other (docs/metrics.md, "Who pays for whom"). */
+    /** Gradients of each domain against each other (docs/reference/metrics.md, "Who pays for whom"). */
     gradients: z
       .strictObject({
         /** Measured in steps divisible by this; a measurement is one more forward and backward of the batch. 0: never. */
@@ -239,7 +239,7 @@ const hardwareSchema = z.strictObject({
   /** GPUs that generate, the others train; when left out every GPU does both. */
   actorGpus: count().optional(),
   recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
-  processes: processesSchema.optional(), // beside the one of the run (docs/cluster.md)
+  processes: processesSchema.optional(), // beside the one of the run (docs/how-to/cluster.md)
   /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
   weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is
@@ -265,7 +265,7 @@ export const recipeSchema = z.strictObject({
   device: z.enum(DEVICES).optional(),
   /**
    * On a GPU: the trainer's attention uses the instructions that generation uses, so that their log-probs agree to the
-   * bit; false is faster and agrees within the bound of docs/numerics.md. On the CPU they always agree to the bit.
+   * bit; false is faster and agrees within the bound of docs/explanation/numerics.md. On the CPU they always agree to the bit.
    */
   deterministic: z.boolean().default(false),
   model: modelSchema,
@@ -294,7 +294,7 @@ export const recipeSchema = z.strictObject({
   warmStart: warmStartSchema.optional(),
   engine: engineSchema,
   verification: verificationSchema,
-  /** Of rewards that are functions of Python files (docs/rewards.md). */
+  /** Of rewards that are functions of Python files (docs/how-to/rewards.md). */
   python: pythonSchema.optional(),
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,
@@ -303,7 +303,7 @@ export const recipeSchema = z.strictObject({
     .array(z.enum(["jsonl", "tensorboard", "prometheus"]))
     .refine((names) => new Set(names).size === names.length, "it names a sink twice")
     .default(["jsonl", "tensorboard"]),
-  /** Where its numbers go besides its folder (docs/trackers.md); what keys they need is in the environment. */
+  /** Where its numbers go besides its folder (docs/how-to/trackers.md); what keys they need is in the environment. */
   trackers: trackersSchema,
 });
 

@@ -15,7 +15,7 @@ const rewardRow = () =>
 export const rewardSchema = z
   .strictObject({
     /**
-     * What a verdict is worth before the length penalty: its score, a table of PipelineRL by name (docs/recipe.md), or
+     * What a verdict is worth before the length penalty: its score, a table of PipelineRL by name (docs/reference/recipe.md), or
      * numbers of one's own for answers that ended by themselves and for those that were cut.
      */
     table: z

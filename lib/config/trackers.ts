@@ -13,7 +13,7 @@ const server = () =>
     .url({ protocol: /^https?$/ })
     .refine(
       withoutCredentials,
-      "it may hold no user, password or query: run.json keeps it; the environment says them (docs/trackers.md)",
+      "it may hold no user, password or query: run.json keeps it; the environment says them (docs/how-to/trackers.md)",
     );
 
 const name = z

@@ -73,7 +73,7 @@ export class DatasetSource implements ProblemSource {
         "HONE_ERR_DATA",
         `${kind}: none of ${counted(report.rows, "row")} can be used${why}`,
         {
-          hint: "docs/data.md has the columns of every kind; hone data check counts all reasons.",
+          hint: "docs/reference/data.md has the columns of every kind; hone data check counts all reasons.",
           details: { report },
         },
       );

@@ -1,7 +1,7 @@
 import { DOMAIN_ROWS } from "./registry.ts";
 import type { CaseReader } from "./verify-case.ts";
 
-/** Domains whose case files are read; their fields are in docs/verify.md. */
+/** Domains whose case files are read; their fields are in docs/reference/verify.md. */
 export const CASE_DOMAINS: readonly string[] = DOMAIN_ROWS.map(([name]) => name);
 
 /** What reads the rows of a domain's case files, with the domain's verifiers; undefined for an unknown domain. */

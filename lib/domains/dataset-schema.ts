@@ -32,7 +32,7 @@ const common = {
   map: map.optional(),
   /** Order of training rows: each once a pass (the default), or each drawn from all of them. */
   draw: z.enum(["permutation", "uniform"]).optional(),
-  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/data.md). */
+  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/reference/data.md). */
   heldOut: z
     .union(
       [
@@ -53,7 +53,7 @@ const kinds = Object.entries(DATASETS).map(([kind, reader]) => {
   return z.strictObject({ kind: z.literal(kind), ...common, ...own });
 });
 
-/** A published data set as the source of a domain, as a recipe says it; docs/data.md says what each kind keeps. */
+/** A published data set as the source of a domain, as a recipe says it; docs/reference/data.md says what each kind keeps. */
 export const datasetSchema = z.discriminatedUnion(
   "kind",
   kinds as [(typeof kinds)[0]],

@@ -52,7 +52,7 @@ export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | 
     const more = present.length > MOST_FIELDS ? ", ..." : "";
     return `The first row has ${present.slice(0, MOST_FIELDS).join(", ") || "no field"}${more}. `;
   }
-  return `Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/data.md has the shape). `;
+  return `Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/reference/data.md has the shape). `;
 }
 
 /** "answers: missing" for "answers: invalid input: expected string, received undefined". */

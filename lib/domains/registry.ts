@@ -7,7 +7,7 @@ import { LOGIC } from "./logic/index.ts";
 import { MATH } from "./math/index.ts";
 
 /**
- * Every built-in domain; a new one is a folder and a row here (docs/how-to-domain.md). No verifier and no puzzle is
+ * Every built-in domain; a new one is a folder and a row here (docs/how-to/add-a-domain.md). No verifier and no puzzle is
  * loaded with it: every command starts by loading this file.
  */
 export const DOMAINS = {

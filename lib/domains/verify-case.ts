@@ -9,7 +9,7 @@ export interface VerifyCase {
 }
 
 /**
- * Reads one row of a domain's case file (fields: docs/verify.md). `folder` is where that file lies, for rows that
+ * Reads one row of a domain's case file (fields: docs/reference/verify.md). `folder` is where that file lies, for rows that
  * name an entry of a file beside it; `text` is the row as JSON, for numbers that parsing would round.
  * Throws HONE_ERR_DATA naming the field that is missing or wrong.
  */

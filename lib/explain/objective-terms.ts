@@ -4,7 +4,7 @@ import type { ToldTerms } from "./asked-objective.ts";
 /** What the terms of a step are computed by; `objective` is its kind. */
 export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature" | "slopes">;
 
-/** What the losses of a step are divided by (docs/recipe.md, objectives). */
+/** What the losses of a step are divided by (docs/reference/recipe.md, objectives). */
 export interface StepTotals {
   /** N, with sequences that only count. */
   readonly sequences: number;
@@ -181,7 +181,7 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
 }
 
 /**
- * The terms of one sequence in float64, by the formulas of docs/recipe.md; what the core gets as float32 (advantages,
+ * The terms of one sequence in float64, by the formulas of docs/reference/recipe.md; what the core gets as float32 (advantages,
  * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do. Of a custom objective slopes and loss
  * are what its function told.
  */

@@ -40,7 +40,7 @@ export interface ProcessesOptions {
   /** Of this process. */
   readonly core: Core;
   /**
-   * Address of the store (docs/streams.md); all processes must reach it. "unix:<path>": this process serves it there.
+   * Address of the store (docs/explanation/streams.md); all processes must reach it. "unix:<path>": this process serves it there.
    * "redis-server": one is started for them alone. Default: this process serves it at a socket of their own.
    */
   readonly store?: string;

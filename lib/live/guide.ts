@@ -5,7 +5,7 @@ import type { GuideRow } from "./wire.ts";
 
 let known: GuideRow[] | undefined;
 
-/** The rows of docs/metrics.md; none where the package came without its docs. */
+/** The rows of docs/reference/metrics.md; none where the package came without its docs. */
 export function guideRows(): readonly GuideRow[] {
   known ??= parseGuide(readGuide());
   return known;
@@ -30,7 +30,7 @@ const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "
 
 function readGuide(): string {
   try {
-    return readFileSync(join(packageRoot(), "docs", "metrics.md"), "utf8");
+    return readFileSync(join(packageRoot(), "docs/reference/metrics.md"), "utf8");
   } catch {
     return "";
   }

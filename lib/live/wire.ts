@@ -88,7 +88,7 @@ export interface SeriesAnswer {
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-/** `/api/guide`: a row of docs/metrics.md. */
+/** `/api/guide`: a row of docs/reference/metrics.md. */
 export interface GuideRow {
   /** With placeholders: `success/<domain>`. */
   readonly name: string;

@@ -29,7 +29,7 @@ export class MetricsHistory {
 }
 
 /**
- * Every metric of docs/metrics.md that the facts support, by its flat name. A metric without facts, or that is not
+ * Every metric of docs/reference/metrics.md that the facts support, by its flat name. A metric without facts, or that is not
  * finite, is absent: no metric is ever 0 for lack of data. Only reads the facts; advances `history` by one step.
  * Trusts the shapes of the trainer's arrays.
  */

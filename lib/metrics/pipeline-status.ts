@@ -23,7 +23,7 @@ export interface ControlOutcome extends ControlRequest {
   readonly error?: string | undefined;
 }
 
-/** A stage of the pipeline, in the order of docs/the-line.md. */
+/** A stage of the pipeline, in the order of docs/explanation/the-line.md. */
 export interface StageStatus {
   readonly name: "prompts" | "engine" | "verifiers" | "batcher" | "trainer";
   /** What it holds now, and of how many at most where there is a limit. */

@@ -226,7 +226,7 @@ export interface LoraOptions {
 }
 
 /**
- * What trainers that work together divide among themselves (docs/numerics.md): AdamW's moments, gradients too, or weights
+ * What trainers that work together divide among themselves (docs/explanation/numerics.md): AdamW's moments, gradients too, or weights
  * too. All of them then make the same steps, scores, saves and loads, with the same arguments; with "parameters" also the
  * same calls of whatever else reads weights (parameter, saveModel, sendWeights).
  */
@@ -234,7 +234,7 @@ export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";
   /** The same bits for any number of them, one included. Default: false; stages but "optimizer" always have them. */
   readonly exact?: boolean;
-  /** So many neighbouring ranks have each micro-batch, of as many times packedTokens, together (docs/cluster.md). Default: 1. */
+  /** So many neighbouring ranks have each micro-batch, of as many times packedTokens, together (docs/how-to/cluster.md). Default: 1. */
   readonly sequence?: number;
   /** Its rank of the connected group, which it has during each call; to be closed after it. Default: a group of one. */
   readonly communicator?: CommunicatorFace;

@@ -27,7 +27,7 @@ export interface ModelWriterReport {
   readonly bytes: number;
 }
 
-/** What the core makes of a config.json: sizes in the letters of docs/glossary.md, the text model's of a wrapper. */
+/** What the core makes of a config.json: sizes in the letters of docs/reference/glossary.md, the text model's of a wrapper. */
 export interface ModelFacts {
   /** model_type of the text model. */
   readonly decoder: string;

@@ -1,6 +1,6 @@
 import { modelFacts } from "../inference/index.ts";
 
-/** Sizes of a network, in the letters of docs/glossary.md, with what follows from them. */
+/** Sizes of a network, in the letters of docs/reference/glossary.md, with what follows from them. */
 export interface Network {
   readonly vocabulary: number;
   readonly width: number;

@@ -52,7 +52,7 @@ export async function pythonSandbox(): Promise<PythonSandbox> {
   const choice = await sandboxChoice();
   if (choice.sandbox) return choice.sandbox;
   throw new HoneError("HONE_ERR_VERIFIER", `no sandbox for Python programs: ${choiceText(choice)}`, {
-    hint: "docs/sandbox.md says what each driver needs",
+    hint: "docs/explanation/sandbox.md says what each driver needs",
   });
 }
 

@@ -10,7 +10,7 @@ export const CARDS = [
   { name: "A100", bandwidth: 2.04e12, flops: 312e12 },
 ] as const;
 
-/** What no data sheet says. docs/simulate.md has the reason for each, and which of them were fitted to the paper's figures. */
+/** What no data sheet says. docs/how-to/simulate.md has the reason for each, and which of them were fitted to the paper's figures. */
 export const ASSUMED = {
   /** Share of the memory's bandwidth that a step of generation reaches. Fitted: 36 hours for 250 steps. */
   bandwidthShare: 0.24,

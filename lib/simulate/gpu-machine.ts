@@ -11,7 +11,7 @@ export type Sizes = Pick<Network, "parameters" | "layers" | "kvHeads" | "headDim
 const BF16 = 2;
 
 /**
- * The machine that a recipe's `hardware` names, from data sheets and the assumptions of docs/simulate.md. Throws
+ * The machine that a recipe's `hardware` names, from data sheets and the assumptions of docs/how-to/simulate.md. Throws
  * HONE_ERR_USAGE for a card that is not in the table.
  */
 export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
@@ -60,6 +60,6 @@ function unknownCard(gpu: string | undefined): HoneError {
   const known = CARDS.map(({ name }) => name).join(", ");
   const what = gpu === undefined ? "the recipe's hardware names no gpu" : `hardware.gpu is "${gpu}"`;
   return new HoneError("HONE_ERR_USAGE", `${what}; data sheets are here of ${known}`, {
-    hint: "Take the machine from a run (`--fit <run folder>`), or say it in a file (`--machine`, docs/simulate.md).",
+    hint: "Take the machine from a run (`--fit <run folder>`), or say it in a file (`--machine`, docs/how-to/simulate.md).",
   });
 }

@@ -32,7 +32,7 @@ export const machineSchema = z.strictObject({
     maxRunning: z.int().positive(),
     /** Tokens of keys and values that it holds. */
     keyValueTokens: positive(),
-    /** Seconds of a step of generation: fixed + perSequence B + perContextToken C (docs/simulate.md). */
+    /** Seconds of a step of generation: fixed + perSequence B + perContextToken C (docs/how-to/simulate.md). */
     decode: z.strictObject({
       fixed: seconds(),
       perSequence: seconds(),
@@ -99,6 +99,6 @@ export function expectDomains(machine: Machine, domains: readonly string[]): voi
   const missing = domains.filter((domain) => !Object.hasOwn(machine.domains, domain));
   if (missing.length === 0) return;
   throw new HoneError("HONE_ERR_USAGE", `nothing is known of the answers in ${missing.join(", ")}`, {
-    hint: "Take them from a run (`--fit <run folder>`), or say them in a file (`--machine`, docs/simulate.md).",
+    hint: "Take them from a run (`--fit <run folder>`), or say them in a file (`--machine`, docs/how-to/simulate.md).",
   });
 }

@@ -120,7 +120,7 @@ function page(name: string, lead: string, main: Html): string {
     `${name} – Hone simulation`,
     html`<header><h1>${name}</h1><p class="lead">${lead}</p></header>
 ${main}
-<footer>Written by Hone: a model of a run, no measurement (docs/simulate.md).</footer>`,
+<footer>Written by Hone: a model of a run, no measurement (docs/how-to/simulate.md).</footer>`,
   );
 }
 

@@ -5,7 +5,7 @@ import { RunningAttempts } from "./running-attempts.ts";
 
 /**
  * Tokens that each running attempt has in reserve before another gets keys and values, and for which room is made at a
- * time. The engine does it page by page, in sixteenths of the moments and to the same effect (docs/simulate.md).
+ * time. The engine does it page by page, in sixteenths of the moments and to the same effect (docs/how-to/simulate.md).
  */
 const STRIDE = 128;
 

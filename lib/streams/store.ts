@@ -97,7 +97,7 @@ export interface WaitForOptions {
 /**
  * Streams and registers of one run, shared by its processes. Delivery is at least once, appends are idempotent by key,
  * `forward` is atomic, and a reader's cursor belongs to the reader: together each entry has its effect once, whoever is
- * killed in between. What a promise has resolved for is kept as docs/streams.md says of each driver.
+ * killed in between. What a promise has resolved for is kept as docs/explanation/streams.md says of each driver.
  * Names of streams and groups have 1 to 200 of A-Z a-z 0-9 . _ / -; keys are 1 to 512 UTF-16 units.
  * Every call rejects with HONE_ERR_USAGE for arguments out of range, HONE_ERR_STATE after `close`, HONE_ERR_STREAM
  * (a StreamError, `why` says which) where what the store holds forbids it, HONE_ERR_IO where it cannot be reached.

@@ -25,7 +25,7 @@ const MESSAGES: Readonly<Record<Refusal["why"], (about: string, found: string) =
 };
 
 const HINTS: Readonly<Partial<Record<Refusal["why"], string>>> = {
-  lost: "give it a store of its own (another path, another name of the run), or bring this one's files back; docs/streams.md says what is kept",
+  lost: "give it a store of its own (another path, another name of the run), or bring this one's files back; docs/explanation/streams.md says what is kept",
   ahead: "bring the store's files back, or go on from an older checkpoint",
 };
 

@@ -198,7 +198,7 @@ const rowSchema = z.object({
   level: z.int().min(0).optional(),
   messages: z.array(z.looseObject({ role: text })).optional(),
 });
-/** What a module of one's own exports by default; docs/how-to-suite.md. */
+/** What a module of one's own exports by default; docs/how-to/write-a-suite.md. */
 const moduleSchema = z.object({
   name: text,
   path: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.instanceof(URL)]),
@@ -213,10 +213,10 @@ const moduleSchema = z.object({
 });
 
 const HOW_IT_JUDGES =
-  "A suite judges by verify(completion, reference), which gives a verdict, names a built-in verifier, or has an environment; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to-suite.md.";
+  "A suite judges by verify(completion, reference), which gives a verdict, names a built-in verifier, or has an environment; a recipe's reward({ prompt, completion, ... }) is called from verify. See docs/how-to/write-a-suite.md.";
 
 const WHAT_A_SUITE_IS =
-  "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to-suite.md.";
+  "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to/write-a-suite.md.";
 const USE: ModuleUse = { what: "suite", code: "HONE_ERR_DATA", hint: WHAT_A_SUITE_IS };
 
 /** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */

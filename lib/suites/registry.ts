@@ -15,7 +15,7 @@ export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "lev
 
 const MATH_LEVELS = ["1", "2", "3", "4", "5"];
 
-/** Every suite that `--suite` knows by name; a new one is a row here, or a module of one's own (docs/how-to-suite.md). */
+/** Every suite that `--suite` knows by name; a new one is a row here, or a module of one's own (docs/how-to/write-a-suite.md). */
 export const SUITES: Readonly<Record<string, SuiteRow>> = {
   aime25: { dataset: "aime", published: "MathArena/aime_2025", answer: boxedAnswer },
   "gpqa-diamond": {

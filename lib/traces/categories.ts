@@ -19,7 +19,7 @@ export const NON_LINEAR: ReadonlySet<Category> = new Set<Category>([
   "backward chaining",
 ]);
 
-/** What each means, as a model is told and docs/traces.md says. Source: Apriel-Reasoner, appendix on traces, reworded. */
+/** What each means, as a model is told and docs/how-to/traces.md says. Source: Apriel-Reasoner, appendix on traces, reworded. */
 export const DEFINITIONS: Readonly<Record<Category, string>> = {
   "problem setup":
     "reads the task and brings it into a form to work on: says what is given and wanted, names variables, converts units or notation; no solving yet",

@@ -114,7 +114,7 @@ test("modules and Python files are found beside the recipe, data and models ther
 });
 
 test("the page's recipe in YAML is one", async () => {
-  const page = readFileSync(join(import.meta.dirname, "../../docs/recipe.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/reference/recipe.md"), "utf8");
   const [, text] = /```yaml\n([^`]*)```/.exec(page)!;
   const recipe = await loadRecipe(file("page.yaml", text!.replace("rewards.py", "beside/f.py")));
   expect(recipe).toMatchObject({ model: { folder: "Qwen/Qwen3-0.6B" }, training: { steps: 40 } });

@@ -1,11 +1,11 @@
-// The table of docs/models.md is what the command prints.
+// The table of docs/reference/models.md is what the command prints.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { planTableText } from "../../lib/cli/plan-table.ts";
 import { planTable } from "../../lib/plan/index.ts";
 
-test("docs/models.md has the table that hone plan --table prints", () => {
-  const page = readFileSync("docs/models.md", "utf8");
+test("docs/reference/models.md has the table that hone plan --table prints", () => {
+  const page = readFileSync("docs/reference/models.md", "utf8");
   expect(page).toContain(`\n${planTableText(planTable())}\n`);
 });
 

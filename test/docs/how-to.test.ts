@@ -29,16 +29,16 @@ test("the enum, the addon, the face and the schema name the same objectives in t
 });
 
 test("every file and folder the how-tos name exists", () => {
-  for (const page of ["docs/how-to-loss.md", "docs/how-to-domain.md"]) {
+  for (const page of ["docs/how-to/write-a-loss.md", "docs/how-to/add-a-domain.md"]) {
     const paths = [...read(page).matchAll(/`((?:csrc|lib|test|docs)\/[\w./-]+)`/g)].map((m) => m[1]!);
     expect(paths.length).toBeGreaterThan(2);
     for (const path of paths.filter((p) => /\.[a-z]+$/.test(p))) expect(() => read(path), path).not.toThrow();
   }
 });
 
-test("the objective of how-to-loss.md passes its check and trains", async () => {
+test("the objective of write-a-loss.md passes its check and trains", async () => {
   const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "how-to-"));
-  const [, name, code] = /```ts file=(\S+)\n([\s\S]*?)```/.exec(read("docs/how-to-loss.md"))!;
+  const [, name, code] = /```ts file=(\S+)\n([\s\S]*?)```/.exec(read("docs/how-to/write-a-loss.md"))!;
   writeFileSync(join(folder, name!), code!);
   try {
     const recipe = await loadRecipe(join(folder, name!), FEW);
@@ -59,10 +59,12 @@ test("the objective of how-to-loss.md passes its check and trains", async () => 
   }
 }, 60_000);
 
-describe("the code of how-to-verifier.md", () => {
+describe("the code of write-a-verifier.md", () => {
   const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "how-to-"));
   afterAll(() => rmSync(folder, { recursive: true }));
-  for (const [, name, code] of read("docs/how-to-verifier.md").matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)) {
+  for (const [, name, code] of read("docs/how-to/write-a-verifier.md").matchAll(
+    /```ts file=(\S+)\n([\s\S]*?)```/g,
+  )) {
     writeFileSync(join(folder, name!), code!);
   }
 

@@ -1,4 +1,4 @@
-// docs/rewards.md as a user follows it: files written, commands typed. Mutants tried: the function never called,
+// docs/how-to/rewards.md as a user follows it: files written, commands typed. Mutants tried: the function never called,
 // every answer worth the same, a changed function not told, rescoring by the verdicts in the journal.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { HONE } from "../fixtures/command-line.ts";
 import { long } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const page = readFileSync(join(root, "docs/rewards.md"), "utf8");
+const page = readFileSync(join(root, "docs/how-to/rewards.md"), "utf8");
 const folder = mkdtempSync(join(root, "build", "rewards-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -14,7 +14,7 @@ import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 
-const page = readFileSync(new URL("../../docs/rollouts.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference/rollouts.md", import.meta.url), "utf8");
 const script = /```python\n([\s\S]*?)```/.exec(page)![1]!;
 const noPython = spawnSync("python3", ["--version"]).status !== 0;
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CASE_DOMAINS, loadCaseReader } from "../../lib/domains/case-readers.ts";
 import { findBuiltIn } from "../../lib/domains/verifiers.ts";
 
-const page = readFileSync(fileURLToPath(new URL("../../docs/verify.md", import.meta.url)), "utf8");
+const page = readFileSync(fileURLToPath(new URL("../../docs/reference/verify.md", import.meta.url)), "utf8");
 
 test.each(CASE_DOMAINS)("cases of %s are documented, and a row without fields is refused", async (domain) => {
   const read = (await loadCaseReader(domain))!;

@@ -17,7 +17,7 @@ test.each<[object, string]>([
   [{ prompt: "p", kwargs: [], instruction_id_list: [] }, "ifeval"],
 ])("%j is closest to %s, and the hint says what is missing", (row, kind) => {
   expect(hint(row)).toBe(
-    `Its rows are closest to ${kind}, but: ${kind}.field: missing (docs/data.md has the shape). `,
+    `Its rows are closest to ${kind}, but: ${kind}.field: missing (docs/reference/data.md has the shape). `,
   );
 });
 

@@ -12,7 +12,7 @@ import {
 } from "../../lib/orchestration/index.ts";
 import { type Recording, readStep } from "./recording.ts";
 
-// Everything explain says is computed here again: rewards and advantages by the formulas of docs/recipe.md, log-probs by
+// Everything explain says is computed here again: rewards and advantages by the formulas of docs/reference/recipe.md, log-probs by
 // a trainer of this test from the checkpoint before the step, and coefficients as central differences of the loss, which
 // is written down once more and knows no slope.
 
@@ -65,7 +65,7 @@ interface Shaped {
   readonly kept: boolean;
 }
 
-/** Rewards and advantages of a group by docs/recipe.md. */
+/** Rewards and advantages of a group by docs/reference/recipe.md. */
 function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: Recipe): Map<number, Shaped> {
   const { maxOutputTokens: L } = rollouts;
   const B = lengthPenalty.bufferTokens ?? 0;
@@ -108,7 +108,7 @@ interface Totals {
 }
 
 /**
- * One sequence's part of the loss at log-probs x, by the table of docs/recipe.md; `held` are those at which [·] stands
+ * One sequence's part of the loss at log-probs x, by the table of docs/reference/recipe.md; `held` are those at which [·] stands
  * still, `size` is |g|.
  */
 function sequenceLoss(

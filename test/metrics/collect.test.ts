@@ -56,9 +56,9 @@ function emittedNames(): Set<string> {
   return names;
 }
 
-/** Rows of the tables of docs/metrics.md, as patterns of whole names. */
+/** Rows of the tables of docs/reference/metrics.md, as patterns of whole names. */
 function documentedNames(): Map<string, RegExp> {
-  const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/reference/metrics.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
   return new Map(
     rows.map((name) => {
@@ -71,7 +71,7 @@ function documentedNames(): Map<string, RegExp> {
   );
 }
 
-describe("docs/metrics.md", () => {
+describe("docs/reference/metrics.md", () => {
   const documented = documentedNames();
   const emitted = emittedNames();
 
@@ -88,7 +88,7 @@ describe("docs/metrics.md", () => {
   });
 
   test("has each name once", () => {
-    const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../docs/reference/metrics.md", import.meta.url), "utf8");
     expect([...page.matchAll(/^\| `([^`]+)` \|/gm)]).toHaveLength(documented.size);
   });
 });

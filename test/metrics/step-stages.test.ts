@@ -27,8 +27,8 @@ test("a step that trained nothing has no time of training, and its stages are th
 });
 
 test("the docs name them all, in this order", () => {
-  const rows = [...page("metrics").matchAll(/^\| `time\/([^`]+)` \|/gm)].map(([, name]) => name);
+  const rows = [...page("reference/metrics").matchAll(/^\| `time\/([^`]+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(["step", ...STEP_STAGES, "recording"]);
-  const [, spans] = /A step is a span `step` with one child[^:]*: ([^(]*) \(/.exec(page("trackers"))!;
+  const [, spans] = /A step is a span `step` with one child[^:]*: ([^(]*) \(/.exec(page("how-to/trackers"))!;
   expect([...spans!.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(STEP_STAGES.slice(0, -1));
 });

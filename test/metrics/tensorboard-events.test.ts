@@ -1,4 +1,4 @@
-// Bytes worked out by hand from event.proto, summary.proto and tensor.proto; docs/trackers.md says what TensorBoard's own
+// Bytes worked out by hand from event.proto, summary.proto and tensor.proto; docs/how-to/trackers.md says what TensorBoard's own
 // reader made of such files.
 import { expect, test } from "vitest";
 import { Message } from "../../lib/metrics/protobuf.ts";

@@ -1,4 +1,4 @@
-// The agreement that docs/verify.md and the README state is what `hone verify` gives for the labelled cases.
+// The agreement that docs/reference/verify.md and the README state is what `hone verify` gives for the labelled cases.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,7 +10,7 @@ import { patient } from "../patience.ts";
 const DATA = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data");
 const here = existsSync(DATA);
 const ROW = /^\| ([a-z-]+) \| `(\S+\.jsonl)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$/gm;
-const stated = [...readFileSync("docs/verify.md", "utf8").matchAll(ROW)].map(
+const stated = [...readFileSync("docs/reference/verify.md", "utf8").matchAll(ROW)].map(
   ([line, domain, file, labels, reference, strict]) => ({
     line,
     domain: domain!,
@@ -22,7 +22,7 @@ const stated = [...readFileSync("docs/verify.md", "utf8").matchAll(ROW)].map(
 );
 const domains = [...new Set(stated.map(({ domain }) => domain))];
 
-test("the README states the figures of docs/verify.md", () => {
+test("the README states the figures of docs/reference/verify.md", () => {
   expect(domains).toEqual(["math", "code", "instruction-following", "logic", "function-calling"]);
   const readme = readFileSync("README.md", "utf8");
   for (const domain of domains) {
@@ -38,7 +38,7 @@ test("the README states the figures of docs/verify.md", () => {
 test("the sentence on mathematics adds up to the table's row", () => {
   const sentence =
     /Of the ([\d,]+) labelled cases strict agrees with ([\d,]+)\. It accepts (\d+) .*? It refuses (\d+) /.exec(
-      readFileSync("docs/verify.md", "utf8"),
+      readFileSync("docs/reference/verify.md", "utf8"),
     )!;
   const { labels, strict } = stated.find((row) => row.domain === "math")!;
   const [, all, agreed, accepted, refused] = sentence;

@@ -1,4 +1,4 @@
-// The table of docs/evaluation.md is what its command prints; needs lm-evaluation-harness and a build of this package.
+// The table of docs/how-to/evaluation.md is what its command prints; needs lm-evaluation-harness and a build of this package.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "../..");
 const python = process.env["HONE_LM_EVAL_PYTHON"] ?? "python3";
 
 test(
-  "verdicts beside lm-evaluation-harness agree as docs/evaluation.md says",
+  "verdicts beside lm-evaluation-harness agree as docs/how-to/evaluation.md says",
   ({ skip }) => {
     const found = spawnSync(python, ["-c", "import lm_eval, numpy, yaml"]).status === 0;
     if (!found) skip("lm-evaluation-harness is not at hand (HONE_LM_EVAL_PYTHON names a Python that has it)");
@@ -20,7 +20,7 @@ test(
     const printed = [...stdout.matchAll(/^(\S+): right of[\s\S]*?^agree on (\d+) of (\d+)$/gm)].map(
       ([, suite, same, all]) => [suite, all, same],
     );
-    const page = readFileSync(join(root, "docs/evaluation.md"), "utf8");
+    const page = readFileSync(join(root, "docs/how-to/evaluation.md"), "utf8");
     const stated = [...page.matchAll(/^\| (gsm8k|aime25|mmlu-pro) \| (\d+) \| (\d+) \|/gm)].map((row) =>
       row.slice(1),
     );

@@ -19,7 +19,7 @@ test("the paper's five domains have answers that a machine takes, and cards thei
   expect(CARDS.find(({ name }) => name === "H200")).toMatchObject({ bandwidth: 4.8e12, flops: 989e12 });
 });
 
-/** The paper's set-up as docs/simulate.md has it, with a seed whose mixture ends within twice the paper's. */
+/** The paper's set-up as docs/how-to/simulate.md has it, with a seed whose mixture ends within twice the paper's. */
 const PAPER = [
   "training.steps=250",
   "engine.maxRunning=128",

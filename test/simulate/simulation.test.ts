@@ -1,4 +1,4 @@
-// What a simulation has to obey whatever it simulates: docs/simulate.md lists these tests.
+// What a simulation has to obey whatever it simulates: docs/how-to/simulate.md lists these tests.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SimulatedRun } from "../../lib/simulate/run-facts.ts";

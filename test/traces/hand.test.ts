@@ -24,9 +24,9 @@ test("the 60 traces have three to eight steps each, of every category and domain
   expect(new Set(domains).size).toBe(6);
 });
 
-test("docs/traces.md shows the tables that grading prints now", async () => {
+test("docs/how-to/traces.md shows the tables that grading prints now", async () => {
   const tables = gradeTables(await gradeReader(RULES, await readHand(FIXTURE)));
-  const page = readFileSync(join(import.meta.dirname, "../../docs/traces.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/how-to/traces.md"), "utf8");
   expect(tables).toHaveLength(3);
   for (const { table } of tables) expect(page).toContain(formatTable(table, "markdown", 80));
 });

@@ -11,7 +11,7 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Their gradient is rounded to bf16 anyway, so the logits do not need the third part: 5e-5 in log p (docs/numerics.md).
+// Their gradient is rounded to bf16 anyway, so the logits do not need the third part: 5e-5 in log p (docs/explanation/numerics.md).
 constexpr int kGradientParts = 2;
 
 __device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4]) {

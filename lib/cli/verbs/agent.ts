@@ -114,7 +114,7 @@ export const agentVerb: Verb = (hone, ends) => {
   hone
     .command("agent <recipe>")
     .description(
-      "start this node's part of a run on many machines; a launcher starts one a node (docs/cluster.md)",
+      "start this node's part of a run on many machines; a launcher starts one a node (docs/how-to/cluster.md)",
     )
     .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
     .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")

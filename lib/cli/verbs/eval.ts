@@ -125,7 +125,9 @@ const listed = (text: string, before: readonly string[] = []) => [
 export const evalVerb: Verb = (hone, ends) => {
   hone
     .command("eval")
-    .description("measure a model on suites of problems, keeping every completion (docs/evaluation.md)")
+    .description(
+      "measure a model on suites of problems, keeping every completion (docs/how-to/evaluation.md)",
+    )
     .requiredOption(
       "--model <model>",
       "model folder, org/name of the Hub, run folder or run@step; with --endpoint its name there",

@@ -69,7 +69,7 @@ const launcher = (parent: Command, name: string, description: string, grace = 12
 export const launchVerb: Verb = (hone, ends) => {
   const launch = hone
     .command("launch")
-    .description("write the file that starts a run on many machines (docs/cluster.md)");
+    .description("write the file that starts a run on many machines (docs/how-to/cluster.md)");
   launcher(launch, "slurm", "a batch script")
     .option("--time <limit>", "as Slurm writes it: 24:00:00")
     .option("--partition <name>")

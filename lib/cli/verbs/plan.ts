@@ -55,7 +55,10 @@ export const planVerb: Verb = (hone, ends) => {
       "--gpu-memory <amount>",
       "of one GPU, instead of what the recipe says or this machine has, e.g. 80GiB",
     )
-    .option("--table", "published models on cards of 24 to 141 GB, instead of a recipe: docs/models.md")
+    .option(
+      "--table",
+      "published models on cards of 24 to 141 GB, instead of a recipe: docs/reference/models.md",
+    )
     .option(SETTING, "override a field (repeatable)", collect, [])
     .option(...STRICT_CONFIG)
     .option("--json", "print JSON")

@@ -118,7 +118,7 @@ export const runVerb: Verb = (hone, ends) => {
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(
       "--processes <number>",
-      "so many beside this one: half of them train, the others sample (docs/cluster.md)",
+      "so many beside this one: half of them train, the others sample (docs/how-to/cluster.md)",
     )
     .option(
       "--store <address>",
@@ -129,7 +129,7 @@ export const runVerb: Verb = (hone, ends) => {
       "its processes are started by agents of other machines, one of which starts this (hone agent)",
     )
     .option("--dry-run", "with --agents: wait until every process is there, say who is where, and end")
-    .option("--live", "serve a page of the run while it goes on, and print its address (docs/live.md)")
+    .option("--live", "serve a page of the run while it goes on, and print its address (docs/how-to/live.md)")
     .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])

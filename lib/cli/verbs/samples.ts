@@ -49,7 +49,7 @@ export const samplesVerb: Verb = (hone, ends) => {
   hone
     .command("samples <run>")
     .description(
-      "completions of a run, found and shown, with its problems over time and hints (docs/samples.md)",
+      "completions of a run, found and shown, with its problems over time and hints (docs/how-to/samples.md)",
     )
     .option("--step <n|a..b>", "taken by these steps, numbered as in steps.jsonl", range)
     .option("--domain <name>", "of this domain")

@@ -105,7 +105,7 @@ export const tracesVerb: Verb = (hone, ends) => {
   hone
     .command("traces <first> [second]")
     .description(
-      "what reasoning is made of: steps, their length and their kinds, of an evaluation, of two side by side or of a run's two ends (docs/traces.md)",
+      "what reasoning is made of: steps, their length and their kinds, of an evaluation, of two side by side or of a run's two ends (docs/how-to/traces.md)",
     )
     .option("--endpoint <url>", "an OpenAI-compatible server labels, http://.../v1")
     .option("--model <name>", "the labelling model's name there (default: a heuristic)")

@@ -30,7 +30,7 @@ export interface FunctionCallingReference {
  * `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
  * The reference is { entry, dialect?, compat? }: a row of a category file, better as its JSON text than parsed, since
  * parsing loses the difference of 1 and 1.0; strict unless said. Strict reads what follows the last `</think>`, gives
- * no credit for some of several calls, and closes the reference's leniencies (docs/verify.md).
+ * no credit for some of several calls, and closes the reference's leniencies (docs/reference/verify.md).
  * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {

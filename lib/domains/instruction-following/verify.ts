@@ -53,7 +53,7 @@ export const instructionFollowing: Verifier<InstructionReference> = {
 
 function refused(message: string): HoneError {
   return new HoneError("HONE_ERR_DATA", `instruction-following: ${message}`, {
-    hint: "The reference is { instruction_id_list, kwargs, mode?, compat? }; see docs/verify.md.",
+    hint: "The reference is { instruction_id_list, kwargs, mode?, compat? }; see docs/reference/verify.md.",
   });
 }
 

@@ -11,7 +11,7 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @property {string} id
  * @property {string} title
  * @property {string} note what is drawn and how to read it
- * @property {string} unit as docs/metrics.md names it
+ * @property {string} unit as docs/reference/metrics.md names it
  * @property {string} [rightUnit] of the lines at the right axis
  * @property {[number, number]} [range] of the values, where it is fixed
  * @property {boolean} [stacked]

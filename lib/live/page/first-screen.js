@@ -6,7 +6,7 @@ const NEUTRAL = 5;
 const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
 
 /**
- * The twelve charts of docs/metrics.md's first screen, for what these runs have.
+ * The twelve charts of docs/reference/metrics.md's first screen, for what these runs have.
  * @param {readonly RunInfo[]} runs @param {readonly string[]} stages of a step @returns {ChartSpec[]}
  */
 export function firstScreen(runs, stages) {

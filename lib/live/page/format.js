@@ -28,7 +28,7 @@ export function duration(seconds) {
     : `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
-/** A value as its unit is written. @param {number} value @param {string} unit as docs/metrics.md names it */
+/** A value as its unit is written. @param {number} value @param {string} unit as docs/reference/metrics.md names it */
 export function show(value, unit) {
   if (unit === "fraction") return `${significant(100 * value, 3)} %`;
   if (unit === "s")

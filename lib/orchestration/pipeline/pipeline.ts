@@ -42,7 +42,7 @@ export interface PipelineParts {
   readonly reference?: ((batch: TrainingBatch) => Promise<Float32Array>) | undefined;
 }
 
-/** The pipeline of docs/the-line.md: `steps` puts its stages end to end. */
+/** The pipeline of docs/explanation/the-line.md: `steps` puts its stages end to end. */
 export class Pipeline {
   readonly accounting: GroupAccounting;
   readonly #parts: PipelineParts;

@@ -31,7 +31,7 @@ import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
 
-/** Folder in a run folder, a file a step; docs/rollouts.md has the format. */
+/** Folder in a run folder, a file a step; docs/reference/rollouts.md has the format. */
 export const ROLLOUT_RECORD = "rollouts";
 
 /** First line of a file. */
@@ -288,7 +288,7 @@ class Sequences {
     };
   }
 
-  /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/recipe.md). */
+  /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/reference/recipe.md). */
   #weight(sequence: number, n: number): number | undefined {
     const { data, report } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;

@@ -48,7 +48,7 @@ export interface RunEvents {
   warning: readonly [message: string];
   /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
   control: readonly [outcome: ControlOutcome];
-  /** Once a second while it trains: who waits for whom, in a sentence (docs/live.md). */
+  /** Once a second while it trains: who waits for whom, in a sentence (docs/how-to/live.md). */
   waits: readonly [sentence: string];
   /** It was paused (true), or goes on. */
   paused: readonly [paused: boolean];
@@ -68,7 +68,7 @@ export interface RunOptions {
   readonly startFrom?: string;
   /** Aborting drains and saves, like `stop`. */
   readonly signal?: AbortSignal;
-  /** Besides those the recipe names: what writes at once, and what sends beside the run (docs/how-to-tracker.md). */
+  /** Besides those the recipe names: what writes at once, and what sends beside the run (docs/how-to/write-a-tracker.md). */
   readonly sinks?: readonly (Sink | Tracker)[];
   readonly hooks?: RunHooks;
   readonly clock?: Clock;

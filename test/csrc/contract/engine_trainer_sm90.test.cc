@@ -33,7 +33,7 @@ void truncate_products([[maybe_unused]] bool on) {
 TEST_SETUP { cuda_shim::set_capability(9), truncate_products(true); }
 #endif
 
-// docs/numerics.md: what fast mode may part by in a model of two layers, nats. Measured here over 2880 tokens, heads of 64
+// docs/explanation/numerics.md: what fast mode may part by in a model of two layers, nats. Measured here over 2880 tokens, heads of 64
 // and 128: 0.0026 to 0.0036 rms, 0.014 to 0.020 at most.
 constexpr double kRms = 8e-3, kLargest = 6e-2;
 

@@ -1,5 +1,5 @@
 // Stands in for the CUDA toolkit's header where there is no GPU: the same .cu sources, compiled by the host's
-// compiler, run one fiber per CUDA thread (docs/cuda.md). Test only.
+// compiler, run one fiber per CUDA thread (docs/how-to/cuda.md). Test only.
 #pragma once
 
 #include "shim/types.h"

@@ -1,4 +1,4 @@
-// Corrections for a mismatch between sampler and trainer: every kind with every objective against docs/numerics.md written down
+// Corrections for a mismatch between sampler and trainer: every kind with every objective against docs/explanation/numerics.md written down
 // again in f64, whose slopes are central differences with the weights held; and what they must leave alone.
 //
 // Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the geometric mean a
@@ -59,7 +59,7 @@ std::vector<double> brute_weights(const PolicyBatch& x) {
 
 double clamp(double x, double low, double high) { return std::min(std::max(x, low), high); }
 
-/// The factor of a token's term: docs/recipe.md's table, per token.
+/// The factor of a token's term: docs/reference/recipe.md's table, per token.
 double brute_scale(const PolicyBatch& x, size_t i, double n) {
   const StepNormalizer& s = x.args.step;
   switch (x.args.objective) {

@@ -27,7 +27,7 @@ Table logprobs_of(const test::Reference& model, const Batch& batch) {
   return out;
 }
 
-/// w_t: docs/numerics.md, from the log-probs at the start of the step.
+/// w_t: docs/explanation/numerics.md, from the log-probs at the start of the step.
 Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
   Table weights = start;
   const double low = double(o.correction_low), high = double(o.correction_high);

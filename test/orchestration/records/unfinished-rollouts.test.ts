@@ -172,7 +172,7 @@ test("a file that is deleted under way is named", () => {
 test.each([
   [512, 12.15],
   [16, 15.2],
-])("a token costs what docs/rollouts.md says (%i)", (every, most) => {
+])("a token costs what docs/reference/rollouts.md says (%i)", (every, most) => {
   using unfinished = open();
   const versions = new Array<number>(every).fill(5);
   for (let from = 0; from < 2048; from += every)

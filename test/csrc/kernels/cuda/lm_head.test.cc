@@ -267,7 +267,7 @@ double distance(const std::vector<T>& got, const std::vector<double>& exact, dou
 
 }  // namespace
 
-// The bound of docs/numerics.md: what is rounded on the way moves dw no further than 3e-3, about what h in bf16 instead
+// The bound of docs/explanation/numerics.md: what is rounded on the way moves dw no further than 3e-3, about what h in bf16 instead
 // of f32 moves it, and dh no further than 4e-3, about twice what storing it in bf16 does. On a device with a vocabulary of
 // models, which takes fibers minutes.
 TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {

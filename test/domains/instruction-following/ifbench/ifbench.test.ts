@@ -103,7 +103,7 @@ const inReference = (id: string, raw: string) => IFBENCH[id]!.bindAsReference(AR
 const endsInsideQuotes = (raw: string) =>
   new ResponseText(raw).sentences.some((one) => /[.?!]\s*[^\s\w.?!]+$/.test(one));
 
-/** Where the reference refuses what is right, each with what makes it do so (docs/verify.md). */
+/** Where the reference refuses what is right, each with what makes it do so (docs/reference/verify.md). */
 const CORRECTED: Readonly<Record<string, (raw: string) => boolean>> = {
   // Without the stars that begin no bullet it would accept.
   "format:sub-bullets": (raw) => inReference("format:sub-bullets", raw.replace(/(?<!^\s*)\*|\*(?! )/gm, "")),
