@@ -6,6 +6,8 @@ import type {
   ProcessEnd,
 } from "../metrics/pipeline-status.ts";
 import type { StepRecord } from "../records.ts";
+import type { HeldOutChange } from "../report/held-out-change.ts";
+import type { RunSummary } from "../report/summary.ts";
 import type { Hint } from "../samples/hints/hint.ts";
 import type { ProblemStatistics, Taking } from "../samples/problems.ts";
 import type { Sample, WholeSample } from "../samples/sample.ts";
@@ -107,6 +109,13 @@ export interface SamplesAnswer {
 /** `/api/sample?run=0&row=0`: texts without what a screen acts on, of long ones the two ends. */
 export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
   readonly reference: string;
+}
+
+/** `/api/summary?run=0` */
+export interface ShownSummary extends RunSummary {
+  readonly notes: readonly string[];
+  /** What training did to the mean held-out score, under one of the sampling settings; absent without a score after it. */
+  readonly headline?: { readonly setting: number; readonly change: HeldOutChange };
 }
 
 /** One of `/api/verifiers?run=0`, over all steps. What a log of an older version does not tell is absent. */

@@ -3,7 +3,7 @@ export { COLORED, clip, flow, PLAIN, type Style } from "./ansi.ts";
 export { type Bar, type BarFigure, barsSvg, standaloneBars } from "./bars.ts";
 export { htmlDocument, htmlTable } from "./document.ts";
 export { type Figure, type FigureLine, type FigureMark, figureSvg, standaloneFigure } from "./figure.ts";
-export { type HeldOutChange, meanChange, runChange } from "./held-out-change.ts";
+export { type HeldOutChange, headlineSetting, meanChange, runChange } from "./held-out-change.ts";
 export { type Html, html } from "./html.ts";
 export { processTable } from "./process-lines.ts";
 export { Progress, type ProgressOptions } from "./progress.ts";

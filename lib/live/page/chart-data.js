@@ -17,8 +17,9 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @property {boolean} [stacked]
  * @property {ChartLine[]} lines
  *
- * `rare`: most steps have no value, so that points say more than the line between them.
- * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean, rare: boolean }} Drawn
+ * `rare`: most steps have no value, so that points say more than the line between them. `means`: of a smoothed line, of all
+ * steps of the run, not only those in sight.
+ * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean, rare: boolean, means?: readonly (number | null)[] }} Drawn
  */
 
 /** A line that fewer of the steps have is rare. */
@@ -62,8 +63,9 @@ function drawnOf({ store, view }, { lines, stacked }, { run }) {
     const rare = there < RARE * steps.length && !stacked;
     const smooth = window > 1 && !stacked && !rare;
     drawn.push({ run, line, values: column.slice(from, to), faint: smooth, rare });
-    if (smooth)
-      drawn.push({ run, line, values: movingMean(column, window).slice(from, to), faint: false, rare });
+    if (!smooth) continue;
+    const means = movingMean(column, window);
+    drawn.push({ run, line, values: means.slice(from, to), faint: false, rare, means });
   }
   return { x: steps.slice(from, to), drawn };
 }

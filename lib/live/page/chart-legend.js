@@ -10,7 +10,8 @@ import { lowerBound, nearest } from "./numbers.js";
 /** @import { RunInfo } from "../wire.ts" */
 
 /**
- * The log's own numbers at the step nearest to the cursor, and what happened there; without a cursor, of each run's last.
+ * Numbers at the step nearest to the cursor, and what happened there; without a cursor, of each run's last. Of a smoothed
+ * line the mean over the steps around comes first and the step's own number, which may be noise, after it.
  * @param {Page} page @param {ChartSpec} spec @param {readonly Drawn[]} drawn @param {number | undefined} cursor
  */
 export function legendItems(page, spec, drawn, cursor) {
@@ -33,7 +34,7 @@ export function legendItems(page, spec, drawn, cursor) {
 }
 
 /** @param {Page} page @param {ChartSpec} spec @param {Drawn} drawn @param {number | undefined} step */
-function legendItem(page, spec, { line, run }, step) {
+function legendItem(page, spec, { line, run, means }, step) {
   const { store } = page;
   const row = step === undefined ? -1 : lowerBound(store.steps(run), step);
   const value = store.steps(run)[row] === step ? store.column(run, line.name)?.[row] : undefined;
@@ -49,6 +50,7 @@ function legendItem(page, spec, { line, run }, step) {
     chip,
     name,
     " ",
-    el("b", {}, none ? "–" : show(value, unit)),
+    el("b", {}, none ? "–" : show(means?.[row] ?? value, unit)),
+    !none && means !== undefined && el("small", { title: "at this step alone" }, ` ${show(value, unit)}`),
   );
 }

@@ -61,3 +61,6 @@ export function axisLabels(ticks, unit) {
 
 /** @param {number} value */
 const isWhole = (value) => Math.abs(value - Math.round(value)) < 1e-6;
+
+/** "+0.012", "−3.4". @param {number} value @param {number} digits */
+export const signed = (value, digits) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;

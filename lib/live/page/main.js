@@ -1,8 +1,8 @@
 import { Connection } from "./connection.js";
+import { doctorText } from "./doctor-text.js";
 import { el, fill, renew } from "./dom.js";
 import { duration } from "./format.js";
 import { Page } from "./page.js";
-import { doctorText } from "./panel-pipeline.js";
 import { PANELS } from "./panels.js";
 import { applyTheme } from "./view.js";
 

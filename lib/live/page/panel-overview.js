@@ -2,6 +2,7 @@ import { Chart } from "./chart.js";
 import { chartTools } from "./chart-tools.js";
 import { el, fill } from "./dom.js";
 import { firstScreen } from "./first-screen.js";
+import { headline } from "./headline.js";
 
 /** @import { Panel, Page } from "./page.js" */
 
@@ -12,7 +13,8 @@ export const overviewPanel = {
   mount(root, page) {
     const grid = el("div", { className: "charts" });
     const tools = chartTools(page);
-    root.append(tools.element, grid);
+    const first = headline(page);
+    root.append(first.element, tools.element, grid);
     const charts = new ChartGrid(page, grid);
     const renew = () => {
       const specs = firstScreen(page.visibleRuns(), page.store.stages);
@@ -21,6 +23,7 @@ export const overviewPanel = {
     renew();
     return {
       update(what) {
+        first.update(what);
         if (what === "view" || what === "all" || what === "runs") tools.update();
         if (what === "theme") return charts.repaint();
         if (what === "runs" || what === "all" || what === "view") renew();

@@ -1,3 +1,4 @@
+import { doctorText } from "./doctor-text.js";
 import { el, renew, table } from "./dom.js";
 import { bytes, duration, short } from "./format.js";
 import { ChartGrid } from "./panel-overview.js";
@@ -64,14 +65,6 @@ function runNow(info, page) {
     el("div", { className: "pair" }, machine(status), verifiers(status)),
     status.requests.length > 0 && requests(status),
   );
-}
-
-/** @param {PipelineStatus} status @param {boolean} live */
-export function doctorText({ waits, end, writtenMs }, live) {
-  if (!live)
-    return `${end === undefined ? "The process is gone" : `The run is over (${end})`}; at the end: ${waits.sentence}`;
-  const seconds = (writtenMs - waits.sinceMs) / 1000;
-  return seconds >= 5 ? `${waits.sentence} (for ${duration(seconds)})` : waits.sentence;
 }
 
 /** @param {PipelineStatus} status @param {boolean} live */

@@ -1,11 +1,11 @@
 import { hueName } from "./chart-look.js";
 import { el, fill, svg, table } from "./dom.js";
-import { bytes, duration, short } from "./format.js";
+import { bytes, duration, short, signed } from "./format.js";
 import { newestAnswer } from "./newest-answer.js";
 import { verifierTable } from "./verifier-table.js";
 
 /** @import { Panel, Page } from "./page.js" */
-/** @import { VerifierRow } from "../wire.ts" */
+/** @import { ShownSummary, VerifierRow } from "../wire.ts" */
 /** @import { RunSummary, EvaluationTable, Score, SelectionSummary } from "../../report/summary.ts" */
 
 /** @type {Panel} */
@@ -24,7 +24,7 @@ export const resultsPanel = {
       fill(
         root,
         ...runs.flatMap(({ run }, i) => [
-          section(page, run, /** @type {(RunSummary & { notes: string[] }) | null} */ (summaries[i] ?? null)),
+          section(page, run, /** @type {ShownSummary | null} */ (summaries[i] ?? null)),
           calledVerifiers(/** @type {readonly VerifierRow[]} */ (verifiers[i])),
         ]),
       ),
@@ -38,7 +38,7 @@ export const resultsPanel = {
 /** @param {readonly VerifierRow[]} rows */
 const calledVerifiers = (rows) => rows.length > 0 && verifierTable(rows);
 
-/** @param {Page} page @param {number} run @param {(RunSummary & { notes: string[] }) | null} summary */
+/** @param {Page} page @param {number} run @param {ShownSummary | null} summary */
 function section(page, run, summary) {
   const title = page.store.runs.length > 1 && el("h2", {}, page.runLabel(run));
   if (summary === null)
@@ -102,8 +102,6 @@ function cards({ before, after, seconds, steps, tokensPerSecond, peakRssBytes })
 /** @param {EvaluationTable | undefined} setting */
 const settingName = (setting) =>
   `T=${setting?.temperature}${setting?.topP === undefined ? "" : `, top-p ${setting.topP}`}`;
-/** @param {number} value @param {number} digits */
-const signed = (value, digits) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
 
 /** @param {EvaluationTable} before @param {EvaluationTable | undefined} after */
 function scores(before, after) {

@@ -1,0 +1,158 @@
+import { doctorText } from "./doctor-text.js";
+import { el, fill } from "./dom.js";
+import { duration, short, signed } from "./format.js";
+import { newestAnswer } from "./newest-answer.js";
+import { recentSteps } from "./recent-steps.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { RunInfo, ShownHint, ShownSummary } from "../wire.ts" */
+
+/** @typedef {{ summary: ShownSummary | null, hints: readonly ShownHint[] | null }} Asked */
+
+const COLUMNS = ["score/mean", "evaluation/score", "speed/generated", "time/step"];
+const NONE = /** @type {Asked} */ ({ summary: null, hints: null });
+
+/**
+ * What a reader wants first, a row of cards a run: held-out score with its error, change of the last steps with its noise,
+ * tokens and time, what the run waits for, number of hints. Each card leads to its tab.
+ * @param {Page} page
+ */
+export function headline(page) {
+  const element = el("div", { className: "headline" });
+  /** @type {Map<string, Asked>} */
+  const asked = new Map();
+  const draw = () =>
+    fill(element, ...page.visibleRuns().map((info) => runCards(page, info, asked.get(info.dir) ?? NONE)));
+  const ask = newestAnswer(
+    async () => {
+      const runs = page.visibleRuns();
+      await Promise.all(runs.map(({ run }) => page.store.need(run, COLUMNS)));
+      return Promise.all(runs.map((info) => askedOf(page, info)));
+    },
+    (answers) => {
+      for (const [dir, answer] of answers) asked.set(dir, answer);
+      draw();
+    },
+  );
+  const start = () => void ask().catch((error) => page.say(error));
+  draw();
+  start();
+  return {
+    element,
+    /** @param {import("./page.js").Change} what */
+    update(what) {
+      if (what === "runs" || what === "all" || what === "view") start();
+      else if (what === "steps" || what === "line") draw();
+    },
+  };
+}
+
+/** @param {Page} page @param {RunInfo} info @returns {Promise<[string, Asked]>} */
+async function askedOf(page, { run, dir }) {
+  const answer = (/** @type {string} */ name) => page.connection.ask(name, { run }).catch(() => null);
+  const [summary, hints] = await Promise.all([answer("summary"), answer("hints")]);
+  return [dir, /** @type {Asked} */ ({ summary, hints })];
+}
+
+/** @param {Page} page @param {RunInfo} info @param {Asked} asked */
+function runCards(page, info, { summary, hints }) {
+  const column = (/** @type {string} */ name) => page.store.column(info.run, name) ?? [];
+  return el(
+    "section",
+    { "aria-label": `${page.runLabel(info.run)}: headline` },
+    page.visibleRuns().length > 1 && el("h2", {}, page.runLabel(info.run)),
+    el(
+      "div",
+      { className: "cards" },
+      heldOut(summary, column("evaluation/score")),
+      training(column("score/mean")),
+      generated(column("speed/generated"), column("time/step")),
+      waiting(info),
+      suspicions(hints),
+    ),
+  );
+}
+
+/** @param {string} tab @param {string} name @param {string} value @param {string} detail */
+const card = (tab, name, value, detail) =>
+  el(
+    "a",
+    { className: "card", href: `#${tab}` },
+    el("div", { className: "muted" }, name),
+    el("b", { className: "value" }, value),
+    el("div", { className: "muted" }, detail),
+  );
+
+/** @param {ShownSummary | null} summary @param {readonly (number | null)[]} validations */
+function heldOut(summary, validations) {
+  if (summary?.headline !== undefined) {
+    const { setting, change } = summary.headline;
+    const [was, is] = [summary.before[setting]?.mean, summary.after[setting]?.mean];
+    const scores = [was, is].map((mean) => mean?.score.toFixed(3) ?? "–");
+    const points = `${signed(change.points, 1)} ± ${change.error.toFixed(1)} points, ${is?.n ?? 0} answers`;
+    return card(
+      "results",
+      "Held out",
+      scores.join(" → "),
+      change.is === "noise" ? `${points}: no change beyond noise` : points,
+    );
+  }
+  const last = validations.findLastIndex((value) => value !== null);
+  const during = last < 0 ? undefined : Number(validations[last]).toFixed(3);
+  return card(
+    "results",
+    "Held out",
+    during ?? "–",
+    during ? "at the last validation" : "before and after stand here at the end",
+  );
+}
+
+/** @param {readonly (number | null)[]} scores */
+function training(scores) {
+  const recent = recentSteps(scores);
+  if (recent === undefined) return card("metrics", "Score while training", "–", "no step yet");
+  const { mean, steps, change, error = 0 } = recent;
+  const name = `Score, mean of ${steps} step${steps === 1 ? "" : "s"}`;
+  if (change === undefined) return card("metrics", name, mean.toFixed(3), "too few steps for a comparison");
+  const noise = Math.abs(change) <= 2 * error ? ": no change beyond noise" : "";
+  return card(
+    "metrics",
+    name,
+    mean.toFixed(3),
+    `${signed(change, 3)} ± ${error.toFixed(3)} against the ${steps} before${noise}`,
+  );
+}
+
+/** @param {readonly (number | null)[]} speeds @param {readonly (number | null)[]} times */
+function generated(speeds, times) {
+  const seconds = times.reduce((/** @type {number} */ sum, time) => sum + (time ?? 0), 0);
+  const tokens = speeds.reduce(
+    (/** @type {number} */ sum, speed, i) => sum + (speed ?? 0) * (times[i] ?? 0),
+    0,
+  );
+  return card("metrics", "Generated", `${short(tokens)} tokens`, `${duration(seconds)} of training`);
+}
+
+/** @param {RunInfo} info */
+function waiting({ status, state }) {
+  const live = ["running", "paused", "stopping"].includes(state);
+  return card(
+    "line",
+    live ? "Bottleneck" : "State",
+    state,
+    status === undefined ? "the run keeps no status" : doctorText(status, live),
+  );
+}
+
+/** @param {readonly ShownHint[] | null} hints */
+const suspicions = (hints) =>
+  card(
+    "problems",
+    "Hints",
+    hints === null ? "–" : String(hints.length),
+    hints === null
+      ? "no completion yet"
+      : hints.length === 0
+        ? "no sign of reward gained otherwise than meant"
+        : "reward may be gained otherwise than meant",
+  );

@@ -1,0 +1,67 @@
+// What the overview of a run's page opens with: in a real browser, the system's chromium.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
+import { LiveServer } from "../../lib/live/index.ts";
+import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
+import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+interface RecentSteps {
+  recentSteps: (values: readonly (number | null)[]) => unknown;
+}
+const place = new URL("../../lib/live/page/recent-steps.js", import.meta.url).href;
+const { recentSteps } = (await import(place)) as RecentSteps;
+
+test("the last fifteen steps are compared with the fifteen before, with the spread of both as noise", () => {
+  const rising = Array.from({ length: 40 }, (_, i) => i + 1);
+  // Fifteen whole numbers in a row have the variance (15² - 1) / 12 * 15 / 14 = 20.
+  expect(recentSteps(rising)).toEqual({ mean: 33, steps: 15, change: 15, error: Math.sqrt((20 + 20) / 15) });
+});
+
+test("steps without the metric do not count, and few steps are not compared", () => {
+  expect(recentSteps([null, null])).toBeUndefined();
+  expect(recentSteps([0.5, null, 1])).toEqual({ mean: 0.75, steps: 2 });
+  expect(recentSteps([1, null, 1, 1, 0, 0, null, 0])).toEqual({ mean: 0, steps: 3, change: -1, error: 0 });
+});
+
+describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
+  const synthetic = mkdtempSync(join(tmpdir(), "hone-headline-"));
+  let browser: Browser;
+  beforeAll(async () => {
+    writeSyntheticRun(synthetic);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(synthetic, { recursive: true, force: true });
+  });
+
+  it("the overview opens with what training changed, each figure with its noise and a way to its tab", async () => {
+    await using live = await LiveServer.open([synthetic]);
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(live.url);
+    const cards = page.locator(".headline .card");
+    await vi.waitFor(async () => expect(await cards.first().innerText()).toContain("→"), { timeout: 60_000 });
+    const [heldOut, training, generated] = await cards.allInnerTexts();
+    const { before, after } = JSON.parse(readFileSync(join(synthetic, RUN_FILES.summary), "utf8"));
+    const [was, is] = [before[0].mean, after[0].mean];
+    expect(heldOut).toContain(`${was.score.toFixed(3)} → ${is.score.toFixed(3)}`);
+    expect(heldOut).toContain(
+      `± ${(100 * Math.hypot(was.standardError, is.standardError)).toFixed(1)} points`,
+    );
+    const log = readRunLog(join(synthetic, RUN_FILES.log));
+    const last = log.slice(-15).map(({ metrics }) => metrics["score/mean"]!);
+    expect(training).toContain((last.reduce((sum, score) => sum + score, 0) / 15).toFixed(3));
+    expect(generated).toMatch(/tokens/);
+    await cards.first().click();
+    await page.waitForSelector("#panel-results");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
