@@ -1,3 +1,4 @@
+import { leftAtDefault } from "../config/index.ts";
 import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
 import { Silence } from "./silence.ts";
@@ -29,8 +30,10 @@ export class SessionDisplay {
     this.#silence = new Silence((line) => this.say(line));
   }
 
-  /** Follows a run to its end. */
+  /** Names the defaults that act, and follows a run to its end. */
   follow(run: Run): void {
+    const defaults = Object.entries(leftAtDefault(run.recipe)).map(([field, value]) => `${field} ${value}`);
+    if (defaults.length > 0) this.say(`left at their defaults: ${defaults.join(", ")}`);
     this.#progress.processes = () => run.processes;
     void takeRecords(run);
     run.on("phase", (name, total) => {

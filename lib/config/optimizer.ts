@@ -3,7 +3,8 @@ import { count, decay, fraction, MOST_SEQUENCES, orOff, positive } from "./numbe
 
 export const optimizerSchema = z
   .strictObject({
-    lr: positive().default(1e-6),
+    /** Left out, that of LEARNING_RATES for what is trained. */
+    lr: positive().optional(),
     beta1: decay().default(0.9),
     beta2: decay().default(0.95),
     eps: positive().default(1e-8),
@@ -44,6 +45,25 @@ export const warmStartSchema = z.strictObject({
   /** Cosine down to this fraction of the rates. */
   finalFraction: fraction().default(0.1),
 });
+
+/** Rates at which 40 steps show, by what training goes on from and what it trains (docs/reference/recipe.md, "Learning rate"). */
+const LEARNING_RATES = {
+  published: { weights: 5e-6, adapters: 5e-5 },
+  new: { weights: 2.5e-4, adapters: 2.5e-3 },
+} as const;
+
+/** The learning rate of a recipe that gives none. */
+export function defaultRate({
+  model,
+  lora,
+}: {
+  readonly model: { readonly folder?: string | undefined };
+  readonly lora?: object | undefined;
+}): number {
+  return LEARNING_RATES[model.folder === undefined ? "new" : "published"][
+    lora === undefined ? "weights" : "adapters"
+  ];
+}
 
 const LONGEST_WARM_UP = 50;
 

@@ -4,7 +4,7 @@ import { keepOrigin } from "../trust.ts";
 import { crossCheck } from "./cross-checks.ts";
 import { keepEnvironments, putEnvironments, takeEnvironments } from "./environment.ts";
 import { issuesOf, withoutIssues } from "./issues.ts";
-import { warmed } from "./optimizer.ts";
+import { defaultRate, warmed } from "./optimizer.ts";
 import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
 import { keepRowMaps, putRowMaps, takeRowMaps } from "./row-maps.ts";
@@ -78,7 +78,7 @@ function resolve(parsed: ParsedRecipe): Recipe {
     device: parsed.device ?? (namesGpus(parsed) ? "cuda" : defaultDevice()),
     model: resolveModel(model),
     tokenizer: parsed.tokenizer ?? (model.folder === undefined ? "lexicon/quickstart" : "model"),
-    optimizer: warmed(optimizer, training.steps),
+    optimizer: warmed({ ...optimizer, lr: optimizer.lr ?? defaultRate(parsed) }, training.steps),
     ...(warmStart && { warmStart: warmed(warmStart, warmStart.steps) }),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
     engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },

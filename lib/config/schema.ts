@@ -329,7 +329,7 @@ type Derived = "device" | "training" | "engine" | "model" | "tokenizer" | "optim
 /** A recipe with every default filled in, also those that follow from other fields. */
 export type Recipe = Omit<Parsed, Derived> & {
   readonly device: DeviceName;
-  readonly optimizer: Warmed<Parsed["optimizer"]>;
+  readonly optimizer: Warmed<Parsed["optimizer"]> & { readonly lr: number };
   readonly warmStart?: Warmed<NonNullable<Parsed["warmStart"]>> | undefined;
   readonly training: Parsed["training"] & { readonly credits: number };
   readonly engine: Parsed["engine"] & { readonly pages: number };

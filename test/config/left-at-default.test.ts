@@ -5,7 +5,7 @@ import { minimal } from "./recipes.ts";
 test("fields that were left out, with their values; what is given, or overridden, is none", () => {
   const recipe = defineRecipe({ ...minimal(), optimizer: { warmupSteps: 0 } });
   expect(leftAtDefault(recipe)).toEqual({
-    "optimizer.lr": 1e-6,
+    "optimizer.lr": 2.5e-4,
     "objective.kind": "gspo",
     "rollouts.groupSize": 8,
     "advantages.filter": "score",

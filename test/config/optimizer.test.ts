@@ -18,6 +18,20 @@ test.each([
   expect(recipe.warmStart?.warmupSteps).toBe(warmup);
 });
 
+const FOLDER = { folder: "org/name" };
+test.each([
+  ["a new model", {}, 2.5e-4],
+  ["adapters of a new model", { lora: {} }, 2.5e-3],
+  ["a published model", { model: FOLDER }, 5e-6],
+  ["adapters of a published model", { model: FOLDER, lora: {} }, 5e-5],
+])("the learning rate of %s, when left out, and what the recipe says instead", (_, rest, lr) => {
+  const recipe = { ...minimal(), ...rest };
+  expect(defineRecipe(recipe).optimizer.lr).toBe(lr);
+  expect(defineRecipe({ ...recipe, optimizer: { lr: 1e-6 } }).optimizer.lr).toBe(1e-6);
+  const recorded = JSON.parse(JSON.stringify(defineRecipe(recipe))) as RecipeInput;
+  expect(defineRecipe({ ...recorded, lora: undefined }).optimizer.lr).toBe(lr);
+});
+
 test("what the recipe says holds, and a recipe as run.json keeps it has the warm-up of its run", () => {
   const said = defineRecipe({ ...minimal(), optimizer: { warmupSteps: 50 } });
   expect(said.optimizer.warmupSteps).toBe(50);
