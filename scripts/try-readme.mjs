@@ -1,5 +1,6 @@
-// node scripts/try-readme.mjs: what the README tells a newcomer to type, word for word, from the packed package in an
-// empty folder: on Node 20, 22 and 24, in a package of type "module" and in one as `npm init -y` makes it.
+// node scripts/try-readme.mjs: what the README and docs/how-to/from-a-program.md tell a newcomer to type, word for word,
+// from the packed package in an empty folder: on Node 20, 22 and 24, in a package of type "module" and in one as
+// `npm init -y` makes it.
 // A code block whose first line is a comment with a file name is that file; a shell block behind the line
 // <!-- tried --> is typed. On the oldest Node to its end, elsewhere a run only until its first step is printed. On each
 // Node, programs are judged in each sandbox there is (sandbox-cases.mjs).
@@ -14,6 +15,7 @@ import { packPackage } from "./package.mjs";
 import { CASE_LINES, differences } from "./sandbox-cases.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const PAGES = ["README.md", "docs/how-to/from-a-program.md"];
 const NODES = [20, 22, 24];
 const TYPES = ["commonjs", "module"];
 const LIMIT_MS = 600_000;
@@ -25,7 +27,7 @@ export function readSteps(markdown) {
   for (const [, mark, language, body] of markdown.matchAll(
     /^(<!-- tried -->\n+)?```(\w+)\n([\s\S]*?)^```$/gm,
   )) {
-    const name = /^(?:\/\/|#) ([\w.-]+\.[cm]?[jt]s)\s*\n/.exec(body)?.[1];
+    const name = /^(?:\/\/|#) ([\w.-]+\.(?:[cm]?[jt]s|py))\s*\n/.exec(body)?.[1];
     if (name !== undefined && language !== "sh") files[name] = body;
     if (mark !== undefined) typed.push(body.trim());
   }
@@ -122,8 +124,10 @@ async function tryNode(version, { node, folder, typed, sandboxes }) {
 }
 
 async function main() {
-  const { files, typed } = readSteps(readFileSync(path.join(root, "README.md"), "utf8"));
-  if (typed.length === 0) throw new Error("README.md has no shell block behind <!-- tried -->");
+  const { files, typed } = readSteps(
+    PAGES.map((page) => readFileSync(path.join(root, page), "utf8")).join("\n"),
+  );
+  if (typed.length === 0) throw new Error(`${PAGES} have no shell block behind <!-- tried -->`);
   const sandboxes = sandboxesHere();
   const work = mkdtempSync(path.join(tmpdir(), "hone-readme-"));
   try {

@@ -44,9 +44,17 @@ const known = new Set([...files.map((file) => basename(file)), ...names]);
 const examplesOf = (page: string) =>
   [...read(page).matchAll(/^```\w[^\n]*\n[\s\S]*?^```$/gm)].map(([block]) => block).join("\n");
 
+/** A page without another library's names: first cells and the section "Not here" of the pages on other trainers. */
+const ownText = (page: string) =>
+  /from-(?:trl|verl)\.md$/.test(page)
+    ? read(page)
+        .replaceAll(/^\| [^|]+ \|/gm, "|")
+        .replace(/^## Not here[\s\S]*/m, "")
+    : read(page);
+
 /** Text in backticks, and diagrams: fenced blocks in no language. */
 function codeOf(page: string): string[] {
-  const text = read(page);
+  const text = ownText(page);
   const fenced = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
   const diagrams = fenced.filter(([, language]) => language === "").map((m) => m[2]!);
   const spans = text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g);

@@ -1,4 +1,4 @@
-// The agreement that docs/reference/verify.md and the README state is what `hone verify` gives for the labelled cases.
+// The agreement that docs/reference/verify.md states is what `hone verify` gives for the labelled cases.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -22,17 +22,8 @@ const stated = [...readFileSync("docs/reference/verify.md", "utf8").matchAll(ROW
 );
 const domains = [...new Set(stated.map(({ domain }) => domain))];
 
-test("the README states the figures of docs/reference/verify.md", () => {
+test("the page states every domain", () => {
   expect(domains).toEqual(["math", "code", "instruction-following", "logic", "function-calling"]);
-  const readme = readFileSync("README.md", "utf8");
-  for (const domain of domains) {
-    const rows = stated.filter((row) => row.domain === domain);
-    const line = readme
-      .split("\n")
-      .find((one) => one.startsWith(`| ${domain.replace("-", " ")} |`) && one.includes(" of "))!;
-    for (const { labels, reference } of rows) expect(line).toContain(`${reference} of ${labels}`);
-    expect(line).toContain(`| ${rows.map(({ strict }) => strict).join("; ")} |`);
-  }
 });
 
 test("the sentence on mathematics adds up to the table's row", () => {
