@@ -14,7 +14,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-lock-"));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
-const LOCK = scriptOn("folder-lock.ts");
+const LOCK = await scriptOn("folder-lock.ts");
 const taken = {
   code: "HONE_ERR_USAGE",
   message: expect.stringContaining("belongs to a run that is under way"),

@@ -48,7 +48,7 @@ test("TypeScript that Node would not run itself is imported too", async () => {
 
 test.each(["js", "ts"])(
   "a module beside a package.json that says commonjs is one all the same: .%s",
-  (ending) => {
+  async (ending) => {
     mkdirSync(join(dir, "made"), { recursive: true });
     write("made/package.json", '{ "type": "commonjs" }'); // as npm init writes it
     write("made/two.mjs", "export const two = 2;");
@@ -56,7 +56,7 @@ test.each(["js", "ts"])(
       `made/rows.${ending}`,
       'import { two } from "./two.mjs"; export const three = two + 1;',
     );
-    const { node, url } = scriptOn("user-module.ts"); // here vitest's own import would do
+    const { node, url } = await scriptOn("user-module.ts"); // here vitest's own import would do
     const script = `import(${JSON.stringify(url)})
       .then(({ importUserModule }) => importUserModule(${JSON.stringify(three)}, ${JSON.stringify(USE)}))
       .then(({ three }) => console.log(three), (error) => console.log(error.message));`;

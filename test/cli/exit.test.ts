@@ -1,12 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { expect, test, vi } from "vitest";
 import { EXIT, exitCodeOf, explain, isNonRetryable, runMain } from "../../lib/cli/exit.ts";
 import { ConfigError, HoneError } from "../../lib/errors.ts";
-import { isDistFresh, ROOT, TSX } from "../fixtures/command-line.ts";
+import { scriptOn } from "../fixtures/child-program.ts";
 
 test.each<readonly [Error, number]>([
   [new ConfigError("recipe", []), 2],
@@ -73,12 +71,12 @@ test("an entry script's unknown option is a fault of usage, in one line", () => 
   );
 });
 
-const exit = pathToFileURL(join(ROOT, isDistFresh ? "dist/lib/cli/exit.js" : "lib/cli/exit.ts")).href;
+const EXIT_MODULE = await scriptOn("cli/exit.ts");
 const script = (body: string) => [
-  ...(isDistFresh ? [] : ["--import", TSX]),
+  ...EXIT_MODULE.node,
   "--input-type=module",
   "-e",
-  `import { endAtSignals, endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${JSON.stringify(exit)};${body}`,
+  `import { endAtSignals, endWithParent, exitCodeOf, interruptSignal, tolerateLostOutput } from ${JSON.stringify(EXIT_MODULE.url)};${body}`,
 ];
 
 test("the first signal aborts, the second ends the process at once", async () => {

@@ -17,7 +17,7 @@ import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 
-const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
+const CHILD = await childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const SHIM = fileURLToPath(new URL("../fixtures/crash-shim.c", import.meta.url));
 const TRIALS = Number(process.env["HONE_CHAOS"] ?? (longest ? 40 : 1));
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 0);

@@ -15,7 +15,7 @@ import { patient } from "../patience.ts";
 import { evaluation } from "../suites/killed-evaluation.ts";
 import { scratchFolder } from "../suites/scripted.ts";
 
-const CHILD = childProgram(fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url)));
+const CHILD = await childProgram(fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url)));
 
 /** Runs an evaluation that kills itself once it has counted `until` completions; @returns the last count it told, and whether it ended by itself. */
 async function evaluate(

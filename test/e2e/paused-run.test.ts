@@ -26,7 +26,7 @@ test.skipIf(!longest || noAddon !== undefined)(
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "hone-paused-"));
     const training = JSON.stringify({ steps: STEPS, groupsPerStep: 2, schedule: "sync" });
-    const program = childProgram(join(import.meta.dirname, "run-child.ts"));
+    const program = await childProgram(join(import.meta.dirname, "run-child.ts"));
     const child = spawn(process.execPath, [...program, dir, "never", training], {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, HONE_THREADS: "1" },

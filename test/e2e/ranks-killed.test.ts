@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const TRAINING = JSON.stringify({ steps: 6, schedule: "sync", packedTokens: 256 });
-const PROGRAM = childProgram(join(import.meta.dirname, "run-child.ts"));
+const PROGRAM = await childProgram(join(import.meta.dirname, "run-child.ts"));
 const SHARING = { sharding: {} };
 
 /** @param until the line with which it is killed. Returns what it said. */

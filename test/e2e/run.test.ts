@@ -24,7 +24,7 @@ import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput, tinyRecipe } from "./tiny-recipe.ts";
 
-const CHILD = childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
+const CHILD = await childProgram(fileURLToPath(new URL("./run-child.ts", import.meta.url)));
 const native = test.skipIf(noAddon !== undefined);
 const longNative = test.skipIf(!long || noAddon !== undefined);
 

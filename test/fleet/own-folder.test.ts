@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const OWN_FOLDER = scriptOn("fleet/own-folder.ts");
+const OWN_FOLDER = await scriptOn("fleet/own-folder.ts");
 
 /** A process of its own, whose temporary folder is `root`. */
 const inRoot = (script: string, stdio: StdioOptions = "inherit") =>
@@ -87,7 +87,7 @@ test.skipIf(noRedis !== undefined)(
     const script = `
       const { join } = await import("node:path");
       const { openOwnFolder, OWN_SERVER } = await import(${JSON.stringify(OWN_FOLDER.url)});
-      const { OwnRedis } = await import(${JSON.stringify(scriptOn("fleet/own-redis.ts").url)});
+      const { OwnRedis } = await import(${JSON.stringify((await scriptOn("fleet/own-redis.ts")).url)});
       const { path } = await openOwnFolder();
       const { url } = await OwnRedis.start(join(path, OWN_SERVER));
       (await import("node:fs")).writeSync(1, url);

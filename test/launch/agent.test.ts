@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(logs, { recursive: true });
 });
 
-const STAND_IN = childProgram(fileURLToPath(new URL("coordinator.ts", import.meta.url)));
+const STAND_IN = await childProgram(fileURLToPath(new URL("coordinator.ts", import.meta.url)));
 const HOPELESS = [2, 4];
 let runs = 0;
 const RECIPE = new Map([

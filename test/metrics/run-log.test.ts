@@ -94,7 +94,7 @@ describe("after a crash", () => {
   test("a process killed with SIGKILL loses no step it has spoken of", {
     timeout: patient(30_000),
   }, async () => {
-    const { node, url } = scriptOn("metrics/run-log.ts");
+    const { node, url } = await scriptOn("metrics/run-log.ts");
     const script = `
       import { RunLog } from ${JSON.stringify(url)};
       const log = new RunLog(${JSON.stringify(path)});

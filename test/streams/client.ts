@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { childProgram } from "../fixtures/child-program.ts";
 
-const CHILD = childProgram(fileURLToPath(new URL("./client-child.ts", import.meta.url)));
+const CHILD = await childProgram(fileURLToPath(new URL("./client-child.ts", import.meta.url)));
 
 /** A process of client-child.ts. */
 export class Client implements AsyncDisposable {

@@ -39,7 +39,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     throw new HoneError("HONE_ERR_USAGE", "--dry-run is for a run whose processes agents start", {
       hint: "`hone agent --dry-run` on every node; `hone check` tries a recipe on one machine.",
     });
-  const { takesStdout, trainAndEvaluate } = await session();
+  const { takesStdout, trainAndEvaluate } = await import("../session.ts");
   const device = flags.device === undefined ? [] : [`device=${deviceOf(flags.device, "--device")}`];
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const processes = flags.processes === undefined ? [] : await processSettings(flags.processes, say);
@@ -95,8 +95,6 @@ async function printReadiness(recipe: Recipe, dir: string): Promise<number> {
   return EXIT.done;
 }
 
-// Beside `run`: tsc leaves ".ts" in an import() of a function that has `using`.
-const session = () => import("../session.ts");
 const openPage = async (dir: string, { port, host }: Flags, recipe: Recipe) => {
   const { recipeDemands } = await import("../../config/index.ts");
   const { startLivePage } = await import("../live-page.ts");

@@ -179,7 +179,7 @@ test(
   async () => {
     const child = spawn(
       process.execPath,
-      [...childProgram(fileURLToPath(new URL("../journal-child.ts", import.meta.url))), path],
+      [...(await childProgram(fileURLToPath(new URL("../journal-child.ts", import.meta.url)))), path],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     let told = "";
