@@ -44,7 +44,7 @@ const recipe = defineRecipe({
   // With answers this short, dividing by the standard deviation would turn two tokens among eight wrong answers
   // into advantages of one; and all-right groups should still teach to be short.
   advantages: { divideBy: "none", filter: "reward" },
-  // Held constant, this rate ends 0.1 lower (docs/tutorial/quickstart.md).
+  // Held constant, this rate ends 0.1 lower (bench/notes/quickstart.md).
   optimizer: { lr: 6e-4, warmupSteps: 5, gradientClip: 1, schedule: "cosine" },
   // A micro-batch of 1024 tokens stays in the cache: a sixth faster than one of 4096.
   training: { steps: 120, groupsPerStep: 32, maxLag: 1, packedTokens: 1024 },

@@ -18,7 +18,7 @@ export default defineSweep({
   name: "ablations",
   recipe: overrideRecipe(quickstart, [
     "name=ablations",
-    // As docs/how-to/sweeps.md has it measured.
+    // As bench/notes/ablations.md has it measured.
     "optimizer.lr=2.5e-4",
     "optimizer.schedule=constant",
     "training.schedule=sync",
