@@ -18,14 +18,14 @@ import { type Answered, OutcomeBatcher, type SettledOutcome } from "./outcome-ba
 import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
 
-/** Parts of its share of the room that an actor leases one after another. */
+/** Number of leases over which an actor spreads its share of the free attempts. */
 const PORTIONS = 4;
 
 export interface ActorEngineParts {
   readonly store: StreamStore;
   readonly core: Pick<Core, "engine">;
   readonly settings: FleetSettings;
-  /** Whose engine it is. */
+  /** Name of the actor that owns the engine. */
   readonly member: string;
   /** Told of the engine's end, or of the store's: the actor ends with it. */
   readonly onFailure: (error: unknown) => void;
@@ -37,7 +37,7 @@ interface Held extends NotedRequest {
   /** The last one: it may have run out and come back. */
   lease: Lease;
   readonly asked: NumberedRequest;
-  /** Of the engine's request: a number that comes back to this actor is another request. */
+  /** Id of the engine's request. A request number that returns to this actor becomes a new engine request. */
   readonly id: number;
   readonly done: Completion[];
 }
@@ -50,7 +50,7 @@ class RequestLeases extends LeasedWork {
   readonly #stats: () => EngineStats;
   /** Actors that lease from the same stream. */
   sharers = 1;
-  /** Of the last request: the next ones will have as many. */
+  /** Attempts of the last request; the next ones are assumed to have as many. */
   #attempts = Number.POSITIVE_INFINITY;
   /** Outcomes that the store does not have yet. */
   readonly #handing = new Set<Promise<void>>();
@@ -65,8 +65,8 @@ class RequestLeases extends LeasedWork {
   }
 
   /**
-   * Requests for `room` attempts, one at least, and where others ask too only a part of them, so that all end together;
-   * none where `interrupt` ended the waiting.
+   * Leases requests for `room` attempts, at least one request. Where other actors lease too it takes only a part, so
+   * that all actors finish together. Empty if `interrupt` ended the wait.
    */
   async requests(
     room: number,
@@ -83,12 +83,12 @@ class RequestLeases extends LeasedWork {
     return read;
   }
 
-  /** What there is of a request, for whoever gets it next. */
+  /** Records the tokens sampled so far, for the next actor that leases the request. */
   note(held: Held, tokens: readonly AttemptTokens[]): void {
     this.#notes.write(held, tokens).catch(this.#parts.onFailure);
   }
 
-  /** Those that somebody else has by now. */
+  /** Renews all leases and returns those that another actor holds by now. */
   async renewAll(all: ReadonlyMap<number, Held>): Promise<readonly (readonly [number, Lease])[]> {
     const renewed = [...all].map(async ([number, { lease }]) =>
       (await this.renew(lease)) ? [] : [[number, lease] as const],
@@ -96,7 +96,7 @@ class RequestLeases extends LeasedWork {
     return (await Promise.all(renewed)).flat();
   }
 
-  /** Whoever gets it next has what there is of it by now. */
+  /** Releases the lease; the tokens so far are recorded first, for the next actor. */
   async giveBack(held: Held): Promise<void> {
     await this.#notes.write(held, []); // after those under way
     await this.end(held.lease, "retry");
@@ -108,7 +108,7 @@ class RequestLeases extends LeasedWork {
     await Promise.all(this.#handing);
   }
 
-  /** How the engine is, the last one says. */
+  /** Sends outcomes; the last one carries the engine's statistics. */
   #send(outcomes: readonly SettledOutcome[]): void {
     const { member, onFailure } = this.#parts;
     for (const [i, { lease, number, answer }] of outcomes.entries()) {
@@ -134,13 +134,13 @@ function decoded({ payload }: Lease): NumberedRequest | undefined {
   }
 }
 
-/** What an actor's engine samples with, and what it shall. */
+/** Weights an actor's engine samples with, and those it should sample with next. */
 class ActorWeights {
   version: number | undefined;
   /** An update was announced, and its end was not. */
   updating = false;
   staged: { readonly update: number; readonly weights: StagedWeights } | undefined;
-  /** What actors may sample with by now, whether this one has it or not. */
+  /** Version that actors may sample with, whether or not this one has it. */
   #current: number | undefined;
 
   get areCurrent(): boolean {
@@ -164,8 +164,8 @@ class ActorWeights {
 }
 
 /**
- * One engine of an actor: leases requests while it has room and the current weights, samples them, and hands each over
- * whole, together with the end of its lease. What it holds when it dies is leased by another.
+ * One engine of an actor: leases requests while it has capacity and the current weights, samples them, and sends each
+ * outcome together with the end of its lease. Another actor leases what it held when it crashes.
  */
 export class ActorEngine {
   readonly spec: EngineSpec;
@@ -215,7 +215,7 @@ export class ActorEngine {
     this.#leases.sharers = sharers;
     await this.#weights.commit(update, version, mine && this.#generations.engine);
     if (!mine) {
-      // what waits for weights that come later here than elsewhere
+      // requests that wait for weights which arrive here later than elsewhere
       await Promise.all([...this.#early].map((each) => this.#leases.end(this.#drop(each), "retry")));
       return;
     }
@@ -229,7 +229,7 @@ export class ActorEngine {
     else this.#aborted.add(number);
   }
 
-  /** What it holds goes back, with what there is of it: others need not wait until its leases run out. */
+  /** Returns held requests with their tokens so far, so that other actors need not wait for the leases to expire. */
   async close(): Promise<void> {
     this.#closed.abort();
     clearInterval(this.#renewal);
@@ -241,7 +241,7 @@ export class ActorEngine {
       this.#drop(number);
       return this.#leases.giveBack(held);
     });
-    // with what was sampled meanwhile; where the store refuses, leases run out
+    // with the tokens sampled meanwhile; if the store refuses, the leases expire
     await Promise.allSettled([this.#leases.close(), ...given]);
     await this.#generations.close();
   }

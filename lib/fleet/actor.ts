@@ -20,9 +20,9 @@ export interface ActorParts extends MemberParts {
 }
 
 /**
- * The work of an actor process: engines that the coordinator asks for, weights when they come, requests while there is
- * room. Resolves when `signal` aborts; rejects with what ended it, after which a new process may take its place:
- * HONE_ERR_STATE where it was silent for so long that another already has.
+ * Runs an actor process: opens the engines that the coordinator requests, takes weight updates, and samples requests
+ * while it has capacity. Resolves when `signal` aborts. Rejects with the error that ended it, after which a new process
+ * may replace it: HONE_ERR_STATE if it missed heartbeats for so long that it already was replaced.
  */
 export async function runActor(parts: ActorParts): Promise<void> {
   const settings = await fleetSettings(parts.store);
@@ -36,7 +36,7 @@ export async function runActor(parts: ActorParts): Promise<void> {
   }
 }
 
-/** What the coordinator wrote for all. Throws HONE_ERR_STATE where there is none. */
+/** Settings that the coordinator wrote for all processes. Throws HONE_ERR_STATE if there are none. */
 export async function fleetSettings(store: StreamStore): Promise<FleetSettings> {
   const text = await store.kv.waitFor(REGISTERS.settings, { waitMs: 60_000 });
   if (text !== undefined) return JSON.parse(text) as FleetSettings;
@@ -50,7 +50,7 @@ class Actor {
   readonly #settings: FleetSettings;
   readonly #heartbeat: MemberHeartbeat;
   readonly #engines = new Map<string, ActorEngine>();
-  /** What actors may sample with, by engine. */
+  /** Version that actors may sample with, by engine. */
   readonly #current = new Map<string, number>();
   readonly #failed = deferred<never>();
   readonly #stop = new AbortController();
@@ -61,7 +61,7 @@ class Actor {
     this.#heartbeat = new MemberHeartbeat("actor", parts, settings, () => {
       return { engines: Object.fromEntries([...this.#engines].map(([name, each]) => [name, each.stats()])) };
     });
-    this.#failed.promise.catch(() => {}); // whoever races gets it
+    this.#failed.promise.catch(() => {}); // the races below handle it
     setMaxListeners(0, this.#stop.signal);
     if (parts.signal.aborted) this.#stop.abort();
     parts.signal.addEventListener("abort", () => this.#stop.abort(), { once: true });

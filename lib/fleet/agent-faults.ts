@@ -6,19 +6,20 @@ import { awaitReadiness } from "./readiness.ts";
 import { RemoteSignals } from "./remote-signals.ts";
 
 export interface AgentFaultsOptions extends Meetable {
-  /** What goes wrong on purpose. Those after a time are counted from when all processes are there. */
+  /** Faults to inject. Times count from the moment when all processes are ready. */
   readonly faults?: readonly Fault[];
-  /** Told at the end which of the faults met nobody. */
+  /** Receives a sentence at the end about each fault that met no process. */
   readonly say?: (line: string) => void;
 }
 
-/** With where this process's own verifiers are found, which judge where no hosts do. */
+/** Adds the pool of this process's own verifiers, which judge where there are no hosts. */
 type Pooled = AgentFaultsOptions & { readonly pool: Pick<Processes, "verifiers"> };
 type Watched = Pick<Fleet, "readyProcesses"> & { readonly updates: Pick<Fleet["updates"], "onPublished"> };
 
 /**
- * Faults of a run of agents, which meet processes wherever those are: agents signal their own, this process its verifiers.
- * It alone counts, so that each happens once. @returns what says, once it is closed, whom they did not meet
+ * Injects faults into a run of agents, whichever node a process is on: agents signal their own processes, this process
+ * signals its verifiers. Only this process schedules faults, so that each happens once. @returns a handle whose close
+ * reports the faults that met no process
  */
 export function beginFaults(options: Pooled, core: Watched, store: StreamStore): AsyncCloser {
   const { faults = [], say = () => {} } = options;

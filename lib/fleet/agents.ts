@@ -21,7 +21,7 @@ export interface AgentsOptions extends AgentFaultsOptions {
   readonly trainers: number;
   /** Hosts that judge. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
-  /** Of this process. */
+  /** Core of this process. */
   readonly core: Core;
   /** Redis server that every node reaches. */
   readonly store: string;
@@ -30,7 +30,7 @@ export interface AgentsOptions extends AgentFaultsOptions {
   /** A folder of its own that every node sees at the same path, for weights that go through one. */
   readonly folder: string;
   readonly settings?: Partial<FleetSettings>;
-  /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
+  /** Transport of weights. Default: a communicator where Gloo is available and there is no adapter or GPU. */
   readonly weights?: TransportKind;
   /** Address of this machine for actors elsewhere, where this process trains. */
   readonly host?: string;
@@ -42,8 +42,8 @@ export interface Agents extends AsyncDisposable, Pick<Processes, "verifiers"> {
 }
 
 /**
- * The core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws what
- * Rendezvous says, HONE_ERR_USAGE for faults that can meet nobody.
+ * Opens the core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws
+ * what Rendezvous throws, and HONE_ERR_USAGE for faults that can meet no process.
  */
 export async function openAgents(options: AgentsOptions): Promise<Agents> {
   const open: (() => unknown)[] = [];
@@ -89,7 +89,7 @@ async function opened(options: PooledOptions, later: (end: () => unknown) => voi
 }
 
 type PooledOptions = AgentsOptions & { readonly pool: Pick<Processes, "verifiers"> };
-/** With where others find the store. */
+/** Adds the address at which other processes find the store. */
 type PlacedOptions = PooledOptions & Required<Pick<FleetOptions, "place">>;
 
 class AgentsFleet implements AsyncDisposable {

@@ -14,12 +14,12 @@ export class CallLog {
     this.#onFailure = onFailure;
   }
 
-  /** 0: nobody reads yet. */
+  /** Epoch of the ranks that read the log; 0 before the first. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** What is said from here on is for ranks of this epoch; nobody reads that of an earlier one any more. */
+  /** Starts the log of a new epoch. Ranks of earlier epochs no longer read. */
   begin(epoch: number): void {
     const before = this.#epoch;
     this.#epoch = epoch;

@@ -14,13 +14,13 @@ import { type FaultText, faultText } from "./fault-text.ts";
 /** A call that all ranks make, in this order. */
 export interface Call {
   readonly number: number;
-  /** Which of the trainers a run has opened. */
+  /** Identifier of the trainer; a run may open several. */
   readonly trainer: string;
   readonly name: string;
   readonly args: readonly unknown[];
 }
 
-/** What came of it on a rank. */
+/** Outcome of a call on a rank. */
 export interface Reply {
   readonly number: number;
   readonly rank: number;
@@ -37,7 +37,7 @@ export const decodeReply = (bytes: Uint8Array): Reply => decode(bytes, "reply") 
 
 export const failed = (error: unknown): Pick<Reply, "fault"> => ({ fault: faultText(error) });
 
-/** What stands in a header for what JSON lacks. */
+/** Header encoding of values that JSON lacks. */
 interface Tagged {
   readonly $array?: number;
   readonly $integer?: string;

@@ -8,7 +8,7 @@ export interface ChaosShape {
   readonly trainers: number;
   /** Verifier hosts. Default 0: the run's own pool judges. */
   readonly verifiers?: number | undefined;
-  /** Whether the store's server may be killed. */
+  /** True if faults may kill the store's server. */
   readonly redis: boolean;
 }
 

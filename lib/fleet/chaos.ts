@@ -22,7 +22,7 @@ export interface ChaosOptions {
   readonly seed: number;
   /** For so long, from the beginning of training, things go wrong; then the run is stopped. */
   readonly seconds: number;
-  /** Where both runs are kept; what they hold is replaced. */
+  /** Folder of both runs; existing contents are replaced. */
   readonly dir: string;
   /** Default: served by this process. Its server is killed too where it is "redis-server". */
   readonly store?: string;
@@ -32,7 +32,7 @@ export interface ChaosOptions {
 export interface ChaosCheck {
   readonly name: string;
   readonly passed: boolean;
-  /** What was found. */
+  /** Finding, as a sentence. */
   readonly found: string;
 }
 
@@ -40,7 +40,7 @@ export interface ChaosReport {
   readonly seed: number;
   /** As HONE_FAULTS spells them. */
   readonly faults: readonly string[];
-  /** How many met a process. */
+  /** Number of faults that met a process. */
   readonly struck: number;
   readonly steps: number;
   readonly checks: readonly ChaosCheck[];
@@ -78,7 +78,7 @@ async function disturbed(options: ChaosOptions, dir: string) {
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;
-  // what these refuse was no fault of a seed
+  // an error raised here is not a finding of a seed
   await expectClaimable({ dir, overwrite: true });
   const fleet = await openProcesses({
     ...processes,
@@ -114,7 +114,7 @@ interface Trained {
   readonly weights: string;
 }
 
-/** What the run's own record says of its groups. */
+/** Checks of the run's own record of its groups. */
 export function groupChecks(dir: string, maxLag: number): Trained & { readonly checks: ChaosCheck[] } {
   const submitted = new Map<number, number>();
   const settled: number[] = [];

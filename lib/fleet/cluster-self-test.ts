@@ -4,9 +4,9 @@ import { connectRanks } from "./rank-group.ts";
 import { type Present, RankRendezvous, type RankRendezvousOptions } from "./rank-rendezvous.ts";
 
 export interface SelfTestOptions extends RankRendezvousOptions {
-  /** Of a collective in the drills, in which one rank stays away on purpose. */
+  /** Deadline of a collective in the tests in which one rank deliberately does not take part. Milliseconds. */
   readonly deadlineMs: number;
-  /** Of the arrays that are timed. */
+  /** Sizes of the timed arrays. Bytes. */
   readonly sizes: readonly number[];
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
 }
@@ -14,19 +14,19 @@ export interface SelfTestOptions extends RankRendezvousOptions {
 /** A collective, timed: the slowest rank's median. */
 export interface Timing {
   readonly call: "barrier" | "all-reduce" | "broadcast";
-  /** Of the array on each rank. */
+  /** Size of the array on each rank. */
   readonly bytes: number;
   readonly seconds: number;
 }
 
-/** What happened where a rank did on purpose what it must not. */
+/** Outcome of a test in which a rank deliberately misbehaves. */
 export interface SelfTest {
   readonly what: string;
   /** Ranks that were not told in time, or not told what. */
   readonly failed: readonly number[];
   /** Until the last of the others knew. */
   readonly seconds: number;
-  /** What this rank was told. */
+  /** Error that this rank received. */
   readonly words: string;
 }
 
@@ -41,9 +41,9 @@ const REPEATS = 5;
 const GRACE = 2;
 
 /**
- * This rank's part in a drill of a whole cluster: all ranks connect, time their collectives, and see that one that does not
- * take part is told to the others in time. Throws HONE_ERR_COLLECTIVE naming ranks that are missing, or that are lost on the
- * way, and for a sum or a copy that is wrong.
+ * Runs this rank's part in a self-test of a cluster: all ranks connect, time their collectives, and check that a rank
+ * that does not take part is reported to the others in time. Throws HONE_ERR_COLLECTIVE naming ranks that are missing
+ * or that are lost on the way, and for a sum or a copy that is wrong.
  */
 export async function selfTestRank(options: SelfTestOptions): Promise<SelfTestReport> {
   await using rendezvous = await RankRendezvous.open(options);
@@ -146,7 +146,7 @@ class ClusterSelfTest {
     );
   }
 
-  /** @param part what a rank does: it returns what it was told, if that names the last one */
+  /** @param part this rank's work; returns the error it received, if that error names the last rank */
   async #selfTest(what: string, part: (last: boolean) => Promise<string | undefined>): Promise<SelfTest> {
     const { rank, size, deadlineMs } = this.#options;
     await this.#all.barrier();
@@ -197,7 +197,7 @@ class ClusterSelfTest {
     return words?.includes(`rank ${this.#last}`) ? words : undefined;
   }
 
-  /** What HONE_ERR_COLLECTIVE says; undefined where nothing, or something else, is said. */
+  /** Message of the HONE_ERR_COLLECTIVE that `work` throws; undefined if it throws nothing or another error. */
   async #told(work: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await work();

@@ -17,7 +17,7 @@ export interface LinkParts {
   readonly store: StreamStore;
   readonly settings: Pick<FleetSettings, "updateMs">;
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
-  /** Nobody is waited for after it. */
+  /** Ends every wait when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -111,7 +111,7 @@ export class CommunicatorReceiver implements WeightReceiver {
   readonly #parts: CommunicatorReceiverParts;
   readonly #link: TransferLink;
   readonly #receivers = new Map<string, WeightReceiverFace>();
-  /** What each engine samples with. */
+  /** Version that each engine samples with. */
   readonly #committed = new Map<string, number>();
 
   constructor(parts: CommunicatorReceiverParts) {

@@ -4,24 +4,24 @@ import { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
 
 const ROLES: readonly Role[] = ["actor", "trainer", "verifier"];
 
-/** What a process of a fleet is told about itself; nothing else is read by roles. */
+/** Environment of a fleet process; roles read nothing else from the environment. */
 export interface RoleEnvironment {
   readonly role: Role;
   /** Among those of its role: 0, 1, ... */
   readonly rank: number;
   readonly worldSize: number;
   readonly runId: string;
-  /** Which process of this rank it is, from 1: one with an earlier epoch may not write any more. */
+  /** Generation of this process, from 1; a process of an earlier one is fenced and may not write. */
   readonly epoch: number;
   /** Address of the store. */
   readonly store: string;
   /** Address of this machine, at which other ranks reach it. Default: those of this machine alone do. */
   readonly host?: string;
-  /** Where it tells Prometheus how it is. Default: nowhere. */
+  /** Address for Prometheus metrics. Default: none. */
   readonly metrics?: MetricsPlace;
 }
 
-/** How a process of a run ends, a role's as well as an agent's: its work is done; start it again; nobody needs to try. */
+/** Exit codes of a run's processes, roles and agents alike: work done; start it again; non-retryable. */
 export const PROCESS_EXIT = { done: 0, restart: 75, config: 78 } as const;
 
 /** The variables that tell it. */

@@ -22,6 +22,6 @@ export function faultOf({ code, message, hint }: FaultText, where: string): Hone
   });
 }
 
-/** Whether it is of the way and not of what went over it: with others on it a transfer may succeed. */
+/** True for faults of the connection, not of the data: with other members the transfer may succeed. */
 export const isOfTheWay = (code: ErrorCode): boolean =>
   code === "HONE_ERR_COLLECTIVE" || code === "HONE_ERR_ABORTED";

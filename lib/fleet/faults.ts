@@ -7,7 +7,7 @@ export type Fault = SignalFault | RestartFault;
 
 interface SignalFault {
   readonly role: Role;
-  /** Of several; of verifiers' processes one may say none, which means the first. */
+  /** Rank of the process; verifier processes may omit it, which means the first. */
   readonly rank: number;
   readonly at: FaultTime;
   readonly signal: "SIGKILL" | "SIGTERM" | "SIGSTOP";
@@ -25,14 +25,14 @@ interface RestartFault {
 /** When actors have the weights after this step, or so many milliseconds after the beginning. */
 export type FaultTime = { readonly step: number } | { readonly ms: number };
 
-/** Whoever holds the processes. False: there is none. */
+/** Sends signals to processes. Resolves to false if there is no such process. */
 export interface SignalSender {
   kill(role: Role, rank: number, signal: NodeJS.Signals): boolean | Promise<boolean>;
   /** Kills the store's server and starts it again after so long. */
   restart(stopMs: number): boolean;
 }
 
-/** How many processes of each role a run has. */
+/** Number of processes of each role that a run has. */
 export interface Meetable {
   readonly actors: number;
   readonly trainers: number;
@@ -88,7 +88,10 @@ export function spellFault(fault: Fault): string {
   return `${fault.role}.${fault.rank}@${time}:${fault.signal.toLowerCase()}${stop}`;
 }
 
-/** Throws HONE_ERR_USAGE for a fault that can meet nobody. How many processes a run's own pool has is the pool's. */
+/**
+ * Throws HONE_ERR_USAGE for a fault that can meet no process. The pool itself decides how many verifier processes it
+ * has.
+ */
 export function expectThere(faults: readonly Fault[], { actors, trainers, verifiers = 0 }: Meetable): void {
   const most = { actor: actors, trainer: trainers, verifier: verifiers || Number.POSITIVE_INFINITY };
   const lost = faults.find((fault) => fault.role !== "redis" && fault.rank >= most[fault.role]);
@@ -153,7 +156,7 @@ export class FaultInjector {
     for (const fault of this.#left) if ("step" in fault.at && fault.at.step <= version) this.#inject(fault);
   }
 
-  /** In words, those that met nobody so far, and why. */
+  /** Sentences about the faults that have met no process so far, and why. */
   get unmet(): string[] {
     const early = [...this.#left].map((fault) => `${spellFault(fault)} did not happen: the run ended before`);
     const missed = this.#missed.map(
@@ -162,7 +165,7 @@ export class FaultInjector {
     return [...early, ...missed];
   }
 
-  /** Nothing more happens. Resolves when it is known whom those that are under way have met. */
+  /** Stops injecting. Resolves when the outcome of faults in progress is known. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     await Promise.all(this.#underWay);

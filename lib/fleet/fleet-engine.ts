@@ -19,7 +19,7 @@ import type { Updates, WeightSource } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
 
-/** What an engine of actors works with. */
+/** Dependencies of an engine of actors. */
 export interface FleetParts {
   readonly store: StreamStore;
   readonly roster: Roster;
@@ -87,7 +87,7 @@ export class FleetEngine implements EngineFace {
     return this.#parts.updates.publish(this.name, source);
   }
 
-  /** Of all actors together; what waits in the store waits too. */
+  /** Statistics of all actors together; requests in the store count as waiting. */
   stats(): EngineStats {
     const { roster, updates } = this.#parts;
     const stats = roster.stats(this.name);
@@ -176,7 +176,7 @@ function named(message: EngineMessage, { id }: GenerationRequest): EngineMessage
   return message;
 }
 
-/** What an engine says of a request whose attempts it has dropped. */
+/** Message for a request whose attempts the engine dropped. */
 function aborted({ id, count }: GenerationRequest): EngineMessage {
   const message = engineMessage(0, count);
   message.endedRequest.fill(id);

@@ -17,7 +17,7 @@ import type { Updates, WeightSource } from "./updates.ts";
 export interface SendingTrainer {
   readonly trainer: TrainerFace;
   readonly send: (plan: TransferPlan) => Promise<void>;
-  /** Who can send them, at least one. */
+  /** Members that can send the weights, at least one. */
   readonly senders: () => Promise<readonly Located[]>;
 }
 
@@ -142,7 +142,7 @@ export class FleetTrainer implements TrainerFace, WeightSource {
     return this.#updates.exclusive(work);
   }
 
-  /** What is sent later is no more what was sent before. */
+  /** Changes the weights: what is sent afterwards differs from what was sent before. */
   #change<T>(work: () => Promise<T>): Promise<T> {
     return this.#turn(() => {
       this.#state += 1;

@@ -22,15 +22,18 @@ import { Updates } from "./updates.ts";
 
 export interface FleetOptions {
   readonly store: StreamStore;
-  /** Of this process. */
+  /** Native info of this process. */
   readonly info: () => NativeInfo;
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
   /** Hosts of verifiers that there are to be. Default 0: the coordinator's own pool judges. */
   readonly verifiers?: number;
-  /** How weights travel where they can; adapters, and what lies on a GPU, always go through folders, as by default all do. */
+  /**
+   * Transport of weights where it can be used. Adapters and weights on a GPU always go through folders, which is also
+   * the default.
+   */
   readonly weights?: ChosenTransport;
   readonly settings?: Partial<FleetSettings>;
-  /** Where others find the store, for whoever watches the run. */
+  /** Address of the store, for processes that watch the run. */
   readonly place?: NonNullable<CoreProcesses["store"]>;
 }
 
@@ -88,7 +91,7 @@ export class Fleet implements Core, AsyncDisposable {
     return this.#judges?.place(workers);
   }
 
-  /** Who has a place now, and says so. Rejects with what ended the fleet. */
+  /** Processes that are ready now. Rejects with the error that ended the fleet. */
   async readyProcesses(): Promise<ReadyProcess[]> {
     if (this.#failure !== undefined) throw this.#failure;
     return await readyProcesses(this.#options.store, this.roster);
@@ -102,7 +105,7 @@ export class Fleet implements Core, AsyncDisposable {
     this.board.metrics = new Map(entries);
   }
 
-  /** The end of everything under way: what the store or whoever starts actors cannot mend. */
+  /** Ends all pending work with an error that neither the store nor a restart of actors can repair. */
   fail(error: unknown): void {
     this.#failure ??= error;
     this.updates.failure ??= error as Error;

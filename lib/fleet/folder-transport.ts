@@ -22,7 +22,7 @@ interface Offer {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Where the coordinator wants them. */
+/** Folder for weights, as the coordinator set it. */
 export async function weightsFolder(store: StreamStore): Promise<string> {
   const folder = await store.kv.get(REGISTERS.folder);
   if (folder !== undefined) return folder;
@@ -70,7 +70,7 @@ export class FolderReceiver implements WeightReceiver {
   readonly #waitMs: number;
   /** Weights by model and storage: the engines of a run have one of both. */
   readonly #holders = new Map<string, TrainerFace>();
-  /** What each engine's weights came from. */
+  /** Offer that each engine's weights came from. */
   readonly #committed = new Map<string, Offer>();
   /** Register of the last offer that this actor passed on. */
   #passedOn: string | undefined;
@@ -96,7 +96,7 @@ export class FolderReceiver implements WeightReceiver {
     await expectFiles(folder, files);
     const holder = this.#holder(spec);
     await holder.loadHf(folder).catch(async (error: unknown) => {
-      await expectFiles(folder, files); // a sender that leaves takes them with it, also from under whoever reads
+      await expectFiles(folder, files); // a sender that leaves removes its files, also while they are read
       throw error;
     });
     await holder.setVersion(version);
@@ -108,7 +108,7 @@ export class FolderReceiver implements WeightReceiver {
     };
   }
 
-  /** The folder that they came from serves once more, with its writer's hashes: nobody writes. */
+  /** Offers the folder that the weights came from, with its writer's hashes; writes nothing. */
   async send(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
     const offer = this.#committed.get(engine);
     if (offer?.version !== plan.version)
@@ -118,7 +118,7 @@ export class FolderReceiver implements WeightReceiver {
     await this.#store.kv.set(this.#passedOn, JSON.stringify(offer));
   }
 
-  /** What is held is not one engine's. */
+  /** Staged weights are not kept per engine. */
   async forget(engine: string): Promise<void> {
     this.#committed.delete(engine);
   }

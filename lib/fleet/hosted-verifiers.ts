@@ -12,13 +12,13 @@ export interface HostedVerifiersParts {
   readonly store: StreamStore;
   readonly roster: Roster;
   readonly settings: FleetSettings;
-  /** How many hosts the run begins with. */
+  /** Number of hosts that the run begins with. */
   readonly hosts: number;
 }
 
 /**
- * Jobs of verifiers, done by hosts: processes that have the workers of a machine each. A job goes to one of them; it comes
- * back, or goes to another. How many are under way is bounded by who asks: a pool asks no more than its place does at a time.
+ * Sends verifier jobs to hosts: processes that each run the workers of a machine. A job goes to one host; it returns or
+ * is leased by another. Callers bound the jobs in flight: a pool sends no more than a host runs at a time.
  */
 export class HostedVerifiers {
   readonly #parts: HostedVerifiersParts;
@@ -87,7 +87,7 @@ export class HostedVerifiers {
     return asked.promise;
   }
 
-  /** Undefined for one that nobody waits for any more. */
+  /** Removes and returns a pending job; undefined if it is no longer awaited. */
   #forget(number: number): Deferred<JobEnd> | undefined {
     const asked = this.#under.get(number);
     this.#under.delete(number);
@@ -106,7 +106,7 @@ export class HostedVerifiers {
   }
 }
 
-/** What cannot be read is a loss of ours: it is judged once more. */
+/** Decodes how a job ended; an unreadable entry counts as a loss of ours and is judged again. */
 function endOf(payload: Uint8Array): NumberedEnd["end"] {
   try {
     return decodeEnd(payload).end;

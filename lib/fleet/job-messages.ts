@@ -13,7 +13,7 @@ export interface NumberedJob {
   readonly job: VerificationJob;
 }
 
-/** How a job ended, from the host that had it. */
+/** Outcome of a job, from the host that ran it. */
 export interface NumberedEnd {
   readonly number: number;
   /** "verifier.1#2" */
@@ -22,7 +22,7 @@ export interface NumberedEnd {
 }
 
 type Member = VerificationJob["members"][number];
-/** Which of the references, finish, text; of a sampled completion for Python token ids and step. */
+/** Index into the references, finish, text; for a Python verifier also token ids and step of a sampled completion. */
 type Row = readonly [number, Member["finish"], string, Pick<Member, "ids" | "step">?];
 
 /**
@@ -62,7 +62,7 @@ export const encodeEnd = (end: NumberedEnd): Uint8Array => written("job-end", en
 export const decodeEnd = (bytes: Uint8Array): NumberedEnd =>
   read(bytes, "job-end").header as unknown as NumberedEnd;
 
-/** Whether JSON says it, and nothing else is read: what a field does not hold may be left out. */
+/** True if JSON encodes the value exactly and readers need nothing else; an absent field may be left out. */
 function isPlain(value: unknown): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);

@@ -1,7 +1,7 @@
 import { type EntrySize, type Lease, StreamError, type StreamStore } from "../streams/index.ts";
 import type { FleetSettings } from "./names.ts";
 
-/** What so many processes did not live to finish is given up. */
+/** Deliveries after which an entry is a poison message and is given up. */
 export const MOST_DELIVERIES = 5;
 
 export interface LeasedWorkOptions {
@@ -18,7 +18,7 @@ export interface LeasedWorkOptions {
 /** The store's side of a process that does what others ask: what it has leased, and how leases end. */
 export class LeasedWork {
   readonly #options: LeasedWorkOptions;
-  /** Of the call that waits. */
+  /** Aborts the call that waits. */
   #waiting = new AbortController();
 
   constructor(options: LeasedWorkOptions) {
@@ -43,7 +43,7 @@ export class LeasedWork {
     this.#waiting.abort();
   }
 
-  /** False: somebody else has it by now. */
+  /** Renews a lease. False if another process holds it by now. */
   renew(lease: Lease): Promise<boolean> {
     const { store, settings, expectAlive } = this.#options;
     expectAlive();
@@ -54,7 +54,7 @@ export class LeasedWork {
     await this.#options.store.release(lease, end);
   }
 
-  /** The end of the lease and what came of it, both or neither; neither where somebody else has it by now. */
+  /** Ends the lease and appends the outcome atomically; does neither if another process holds the lease by now. */
   async hand(lease: Lease, payload: Uint8Array, size: EntrySize): Promise<void> {
     const { store, done, expectAlive } = this.#options;
     expectAlive();

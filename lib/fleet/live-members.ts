@@ -4,8 +4,8 @@ import { SETTINGS } from "./names.ts";
 import { type MemberStatus, Roster } from "./roster.ts";
 
 /**
- * Actors and verifier hosts that give signs of life in a run's store, whether its coordinator does or not. Rejects with what the store says:
- * StreamError "lost" where it does not know the run, HONE_ERR_IO where it cannot be reached.
+ * Actors and verifier hosts with a heartbeat in a run's store, whether or not its coordinator is alive. Rejects with
+ * the store's error: StreamError "lost" where it does not know the run, HONE_ERR_IO where it cannot be reached.
  */
 export async function liveMembers({
   address,

@@ -4,18 +4,18 @@ import type { StreamStore } from "../streams/index.ts";
 import { type FleetSettings, memberName, type PlaceName, REGISTERS } from "./names.ts";
 import type { Beat } from "./roster.ts";
 
-/** Who a process with a place of its own is. */
+/** Identity of a process that fills a place of its own. */
 export interface MemberParts {
   readonly store: StreamStore;
-  /** Of those of its role, which one it is: 0, 1, ... */
+  /** Index among the processes of its role: 0, 1, ... */
   readonly index: number;
-  /** Which process of that place it is; a later one takes its place. */
+  /** Generation of the process in its place; a later one replaces an earlier one. */
   readonly generation: number;
-  /** Which machine it is on. Default: this one's name. */
+  /** Machine it runs on. Default: this machine's name. */
   readonly host?: string;
 }
 
-/** What a process shows of itself again and again, for as long as its place is its own. */
+/** Publishes a member's heartbeat and status for as long as it holds its place. */
 export class MemberHeartbeat {
   readonly member: string;
   readonly #parts: MemberParts;

@@ -13,7 +13,7 @@ import { decodeMessage, encodeMessage, type Message, sectionOf } from "../stream
 import type { FaultText } from "./fault-text.ts";
 import { engineMessageOf, wordsOf } from "./outcome-words.ts";
 
-// What coordinator and actors say to each other, one codec a kind. All of it is bytes of lib/streams/message.ts.
+// Messages between coordinator and actors, one codec a kind. All of them are bytes of lib/streams/message.ts.
 
 /** A request as it lies in a stream: numbered by the coordinator, because ids of requests come again. */
 export interface NumberedRequest {
@@ -23,7 +23,7 @@ export interface NumberedRequest {
   readonly request: GenerationRequest;
 }
 
-/** What became of a request, from the actor that had it. */
+/** Outcome of a request, from the actor that had it. */
 export type Outcome =
   | { readonly number: number; readonly by: Sender; readonly completions: readonly Completion[] }
   | { readonly number: number; readonly by: Sender; readonly fault: FaultText }
@@ -33,7 +33,7 @@ export type Outcome =
 export interface Sender {
   /** "actor.1#2": the second process that was actor 1. */
   readonly member: string;
-  /** Of several outcomes that it hands over at once, the last one has them. */
+  /** Engine statistics; only the last of several outcomes sent together has them. */
   readonly stats?: EngineStats;
 }
 
@@ -44,14 +44,14 @@ export interface EngineSpec {
   readonly options: EngineOptions;
 }
 
-/** How weights travel: as files that all processes see, or over connections of sender and members. */
+/** Transport of weights: files that all processes see, or connections between sender and members. */
 export type TransportKind = "folder" | "communicator";
 
 /** Members of an update that get it from one sender. */
 export interface TransferGroup {
-  /** Of their connection: others, or the same after a loss, have another. */
+  /** Number of the group's connection; a new connection has a new number. */
   readonly number: number;
-  /** Who sends: a trainer's rank, or an actor that has the version already (names.ts, rankName and memberName). */
+  /** Sender: a trainer's rank, or an actor that already has the version (names.ts, rankName and memberName). */
   readonly sender: string;
   readonly members: readonly string[];
 }
@@ -68,12 +68,12 @@ export interface TransferPlan {
 
 export const membersOf = ({ groups }: TransferPlan): string[] => groups.flatMap(({ members }) => members);
 
-/** What the coordinator says to all actors, in order. */
+/** Messages from the coordinator to all actors, in order. */
 export type Control =
   | ({ readonly kind: "open" } & EngineSpec)
   | { readonly kind: "close"; readonly engine: string }
   | { readonly kind: "abort"; readonly engine: string; readonly request: number }
-  /** The first phase of an update: weights come, and nobody uses them yet. */
+  /** First phase of an update: actors receive the weights and do not use them yet. */
   | ({ readonly kind: "update" } & TransferPlan)
   /** The second: `members` sample with them from here on, everyone else lags. */
   | {
@@ -121,7 +121,7 @@ export function decodeRequest(bytes: Uint8Array): NumberedRequest {
   return { number, version, request: seeds ? { ...request, seeds: seeds.map(BigInt) } : request };
 }
 
-/** What there is of a request, from the actor that has it, beyond what was noted before. */
+/** Tokens of a request that its actor sampled since the last note. */
 export interface Note {
   readonly number: number;
   readonly tokens: readonly AttemptTokens[];
@@ -145,7 +145,7 @@ export function encodeOutcome(outcome: Outcome): Uint8Array {
   );
 }
 
-/** What came of a request as an engine would have said it, but for the request's id, which is 0 everywhere. */
+/** Outcome of a request as an engine would report it, except for the request's id, which is always 0. */
 export type DecodedOutcome =
   | { readonly number: number; readonly by: Sender; readonly message: EngineMessage }
   | Exclude<Outcome, { readonly completions: unknown }>;

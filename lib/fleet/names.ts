@@ -1,23 +1,23 @@
-/** What a process of a fleet does. */
+/** Role of a fleet process. */
 export type Role = "actor" | "trainer" | "verifier";
 
-/** Where the parts of a fleet find each other in the store. One store serves one run. */
+/** Names of the store's streams and registers. One store serves one run. */
 
 export const STREAMS = {
-  /** What the coordinator says to every actor (messages.ts, Control). */
+  /** Messages of the coordinator to every actor (messages.ts, Control). */
   control: "control",
-  /** What actors answer to updates. */
+  /** Answers of actors to weight updates. */
   answers: "answers",
   requests: (engine: string) => `requests/${engine}`,
   outcomes: (engine: string) => `outcomes/${engine}`,
-  /** What actors have of requests that are under way, by `recordEveryTokens`. */
+  /** Tokens of requests in progress, written every `recordEveryTokens` tokens. */
   notes: (engine: string) => `notes/${engine}`,
-  /** What verifiers are asked, and how it ended (job-messages.ts). */
+  /** Verifier jobs and their outcomes (job-messages.ts). */
   jobs: "jobs",
   jobEnds: "jobs/ends",
   /** Signals that the coordinator asks agents for, on purpose (remote-signals.ts). */
   signals: "signals",
-  /** Of one epoch of the trainer's ranks; a later one has a later epoch. */
+  /** Calls to the trainer's ranks of one epoch, and their replies; each later epoch has a higher number. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,
 } as const;
@@ -34,25 +34,25 @@ export const REGISTERS = {
   settings: "fleet/settings",
   /** For weights on their way between processes of one machine. */
   folder: "fleet/folder",
-  /** Which process is in a place by now; one that is an earlier one may not write any more. */
+  /** Generation of the process in a place; earlier ones are fenced. */
   generation: (place: PlaceName) => `fleet/generation/${place}`,
-  /** How many of a role have joined, beyond those that the run began with. */
+  /** Number of processes of a role that joined after the run began. */
   joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
   epoch: "fleet/epoch",
-  /** What has become of one of STREAMS.signals. */
+  /** Outcome of a request in STREAMS.signals. */
   signal: (key: string) => `fleet/signal/${key}`,
-  /** What ranks of one epoch need to reach each other, and one of them another. */
+  /** Addresses by which the ranks of one epoch connect to each other. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
-  /** What members of one transfer group of weights need to reach each other. */
+  /** Addresses by which the members of one transfer group connect to each other. */
   transfer: (group: number) => `fleet/transfer/${group}/`,
-  /** What a rank says of itself again and again: beginning of the names, and a rank's own. */
+  /** Status and heartbeat of a rank: prefix of the names, and a rank's own. */
   heartbeats: "fleet/heartbeats/",
   heartbeat: (rank: number) => `fleet/heartbeats/${rank}`,
   /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
   allMetrics: "fleet/metrics/",
   metrics: (name: string) => `fleet/metrics/${name}`,
-  /** A lease of who is alive, and what it says of itself: beginnings of the names, and a process's own. */
+  /** Lease of a live process, and its status: prefixes of the names, and a process's own. */
   beats: "fleet/beats/",
   beat: (place: PlaceName) => `fleet/beats/${place}`,
   words: "fleet/words/",
@@ -76,9 +76,9 @@ export interface FleetSettings {
   readonly beatMs: number;
   /** Without one for so long a process counts as gone. */
   readonly aliveMs: number;
-  /** From a process's start to its first sign of life: one that is not there by then counts as hanging. */
+  /** Time from a process's start to its first heartbeat, after which it counts as hung. */
   readonly beginMs: number;
-  /** For everyone's part in an update of weights: who is late is left out. */
+  /** Time for each member's part in a weight update; members that take longer are left out. */
   readonly updateMs: number;
   /** For the first actor to be there, and for one to be back where all are gone. */
   readonly gatherMs: number;

@@ -13,15 +13,15 @@ export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "thre
   readonly store: string;
   readonly run: string;
   readonly places: readonly Pick<Place, "role" | "rank" | "worldSize">[];
-  /** How this node is, for Prometheus. */
+  /** Where this node's metrics are served, for Prometheus. */
   readonly metrics?: Pick<RoleMetricsOptions, "place" | "name" | "say">;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * The processes of one node in a run whose coordinator is elsewhere: started, and started again when they end or fall silent.
- * Ranks of the trainer are of one epoch over all nodes, whose number is a register: whoever sees one of them end counts
- * it up, and every node starts its own again.
+ * The processes of one node in a run whose coordinator is elsewhere: starts them, and restarts them when they exit or
+ * miss heartbeats. The trainer's ranks share one epoch over all nodes, kept in a register: a node that sees one of its
+ * ranks exit increments it, and every node restarts its own ranks.
  */
 export class NodeRoles implements AsyncDisposable {
   readonly #options: NodeRolesOptions;
@@ -92,7 +92,7 @@ export class NodeRoles implements AsyncDisposable {
     deliverSignals(this.#store, own, kill, this.#closed.signal).catch(this.#options.onFailure);
   }
 
-  /** Of this node: its oldest weights, and all that its actors sample. */
+  /** Metrics of this node: its oldest weights, and the sum of what its actors sample. */
   #facts(): RoleFacts {
     const { statuses } = this.#supervisor;
     const here = new Set(statuses.map(({ role, rank }) => `${role}.${rank}`));
@@ -108,7 +108,7 @@ export class NodeRoles implements AsyncDisposable {
     };
   }
 
-  /** A epoch that nobody of this node was in yet: another node's, or the next. */
+  /** Returns an epoch that this node's ranks have not been in yet: another node's, or the next. */
   async #nextEpoch(places: readonly Place[]): Promise<number> {
     const { kv } = this.#store;
     for (;;) {

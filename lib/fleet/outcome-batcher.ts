@@ -3,8 +3,8 @@ import type { Lease } from "../streams/index.ts";
 import type { faultText } from "./fault-text.ts";
 
 /**
- * How long an outcome waits for others: a transaction, its way to the disk and the wake of whoever reads it cost as much
- * for one as for all that end within a few decode steps. Nobody waits where nothing else is under way.
+ * Time an outcome waits for others. A transaction, its write to the disk and the wake-up of its reader cost as much for
+ * one outcome as for all that end within a few decode steps. An outcome does not wait if no other request is in flight.
  */
 const LINGER_MS = 10;
 
@@ -13,7 +13,7 @@ export type Answered =
   | { readonly fault: NonNullable<ReturnType<typeof faultText>> }
   | { readonly poison: true };
 
-/** What came of a request, and the lease that ends with it. */
+/** Outcome of a request, and the lease that ends with it. */
 export interface SettledOutcome {
   readonly lease: Lease;
   readonly number: number;

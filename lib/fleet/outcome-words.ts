@@ -33,9 +33,9 @@ export function wordsOf(completions: readonly Completion[]): Int32Array<ArrayBuf
 }
 
 /**
- * What an engine would have said of them, but for the request's id, which is 0 everywhere. Its fields are views of `words`.
- * @param n attempts
- * Throws HONE_ERR_FORMAT where the words are not those of so many.
+ * Decodes outcomes into the message that an engine would send, except for the request's id, which is always 0. Its
+ * fields are views of `words`.
+ * @param n attempts Throws HONE_ERR_FORMAT if the words do not hold n attempts.
  */
 export function engineMessageOf(words: Int32Array, n: number): EngineMessage {
   const total = tokensIn(words, n);

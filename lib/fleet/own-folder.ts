@@ -15,7 +15,7 @@ const OWNER = "coordinator";
 /** A folder of one fleet: its store, logs and weights on their way. */
 export interface OwnFolder {
   readonly path: string;
-  /** @param keep leaves it to whoever reads the logs */
+  /** @param keep leaves the folder for readers of the logs */
   close(keep: boolean): void;
 }
 
@@ -56,7 +56,7 @@ async function removeStale(folder: string): Promise<void> {
     endLeftServer(join(folder, OWN_SERVER));
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // somebody's who is alive, or not ours to remove
+    // another live process's folder, or one that this process may not remove
   }
 }
 

@@ -12,7 +12,7 @@ const PID_FILE = "redis.pid";
 const SOCKET = "redis.sock";
 /** Redis 7.0 writes it otherwise for a socket than for a port. */
 const READY = /ready to accept connections/i;
-/** Of what the server writes, for messages. */
+/** Characters of the server's log that a message quotes. */
 const MOST_LOG = 4096;
 /** Ends in a row, none of them after a while of service, after which the server is not started again. */
 const MOST_RESTARTS = 5;

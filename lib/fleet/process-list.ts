@@ -8,14 +8,14 @@ import type { Updates } from "./updates.ts";
 
 /** The processes of a fleet for people: those that the supervisor holds, and those that came by themselves. */
 export class ProcessList {
-  /** Places of processes that somebody here keeps filled. */
+  /** Places whose processes this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
   readonly #roster: Roster;
   readonly #updates: Updates;
   readonly #rates = new Map<string, TokenRate>();
-  /** Of the trainer, where agents have started them. */
+  /** Ranks of the trainer, where agents started them. */
   ranks: readonly RankStatus[] = [];
-  /** Where processes tell Prometheus how they are, by name. */
+  /** Addresses of processes' metrics, for Prometheus, by process name. */
   metrics: ReadonlyMap<string, string> = new Map();
 
   constructor(roster: Roster, updates: Updates) {
@@ -75,7 +75,7 @@ export class ProcessList {
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
     const versions = all.map(([name, { version }]) => {
       const current = this.#updates.version(name) ?? version;
-      // who has it may use it; that it does comes with its next sign of life
+      // a member that has the weights may use them; its next heartbeat reports that it does
       return { current, own: this.#updates.lagging(name).includes(member) ? version : current };
     });
     const lag = Math.max(0, ...versions.map(({ current, own }) => current - own));

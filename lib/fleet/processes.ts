@@ -33,11 +33,11 @@ export interface ProcessesOptions {
   /** Hosts that judge, each with the workers of a machine. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
   /**
-   * Whether each process that trains or samples has a GPU of its own; trainers, of which this process is one where
-   * there is no other, have the first ones. Default: no.
+   * True if each process that trains or samples has a GPU of its own. The trainers, of which this process is one if
+   * there is no other, have the first ones. Default: false.
    */
   readonly gpus?: boolean;
-  /** Of this process. */
+  /** Core of this process. */
   readonly core: Core;
   /**
    * Address of the store (docs/explanation/streams.md); all processes must reach it. "unix:<path>": this process serves it there.
@@ -45,9 +45,9 @@ export interface ProcessesOptions {
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
-  /** How weights travel. Default: over a communicator where there is Gloo, and no adapter or GPU. */
+  /** Transport of weights. Default: a communicator where Gloo is available and there is no adapter or GPU. */
   readonly weights?: TransportKind;
-  /** What goes wrong on purpose. */
+  /** Faults to inject. */
   readonly faults?: readonly Fault[];
   /** Gets a line for each restart of the run's own Redis server; at the end, for faults that met no process and for what could not be cleared away. */
   readonly say?: (line: string) => void;
@@ -122,10 +122,10 @@ interface Whereabouts {
   /** A folder of this fleet alone. */
   readonly own: OwnFolder;
   readonly runId: string;
-  /** Of the store. */
+  /** Address of the store. */
   readonly url: string;
   readonly store: StreamStore;
-  /** Where the server is this fleet's own. */
+  /** The Redis server, where this fleet started its own. */
   readonly redis: OwnRedis | undefined;
 }
 

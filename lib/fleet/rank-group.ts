@@ -9,7 +9,7 @@ export interface RankGroupOptions {
   readonly size: number;
   /** Beginning of the registers in which this group meets: one of other ranks, or of a later epoch, has others. */
   readonly links: string;
-  /** Of the group, for messages. */
+  /** Name of the group, for messages. */
   readonly name: string;
   readonly settings: Pick<FleetSettings, "gatherMs" | "collectiveMs">;
   readonly signal: AbortSignal;

@@ -2,20 +2,20 @@ import { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { REGISTERS } from "./names.ts";
 
-/** What a rank says of itself. */
+/** Status that a rank publishes. */
 export interface RankStatus {
   readonly rank: number;
   readonly epoch: number;
   readonly pid: number;
-  /** Which machine it is on. */
+  /** Machine it runs on. */
   readonly host: string;
   /** Ordinal of the word. */
   readonly beat: number;
   /** Calls of the log that are done. */
   readonly done: number;
-  /** Whether it is in a call. */
+  /** True while it executes a call. */
   readonly busy: boolean;
-  /** Of its process, all threads. */
+  /** Processor time of all threads of the process. */
   readonly cpuSeconds: number;
 }
 
@@ -29,7 +29,7 @@ export interface RankHeartbeatOptions {
   readonly onLost: (error: unknown) => void;
 }
 
-/** Signs of life of a trainer's rank, with what it takes to tell a slow one from one that hangs. */
+/** Heartbeat of a trainer's rank, with what distinguishes a slow rank from a hung one. */
 export class RankHeartbeat {
   readonly #options: RankHeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;

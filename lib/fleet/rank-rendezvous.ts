@@ -11,7 +11,7 @@ export interface Present {
   readonly rank: number;
   readonly host: string;
   readonly pid: number;
-  /** Of this meeting: what an earlier one left in the store has another. */
+  /** Differs between rendezvous: entries of an earlier one in the store have another nonce. */
   readonly nonce: string;
 }
 
@@ -32,7 +32,7 @@ const CALLED = "rendezvous/called";
  * first one calls the roll.
  */
 export class RankRendezvous implements AsyncDisposable {
-  /** Of this meeting alone. */
+  /** Unique to this rendezvous. */
   readonly id: string;
   readonly ranks: readonly Present[];
   readonly #store: StreamStore;
@@ -63,7 +63,7 @@ export class RankRendezvous implements AsyncDisposable {
     }
   }
 
-  /** Ranks whose sign of life has run out: it takes up to five seconds to see. */
+  /** Ranks whose lease has expired; waits up to five seconds for that. */
   async gone(): Promise<number[]> {
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS + LOOK_MS));
     const alive = await this.#store.kv.list(here(0).slice(0, -1));
@@ -80,11 +80,11 @@ interface Roll {
   readonly ranks: readonly Present[];
 }
 
-/** Says that a rank is there until it is told to leave. */
+/** Keeps a rank's lease until the returned function is called. */
 function stay(store: StreamStore, own: Present): () => Promise<void> {
   const key = here(own.rank);
   const word = JSON.stringify(own);
-  const renew = () => void store.kv.setLease(key, word, LEASE_MS).catch(() => {}); // whoever waits sees it missing
+  const renew = () => void store.kv.setLease(key, word, LEASE_MS).catch(() => {}); // the other ranks see it missing
   const timer = setInterval(renew, LEASE_MS / 5);
   renew();
   return async () => {

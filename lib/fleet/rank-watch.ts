@@ -2,7 +2,7 @@ import type { StreamStore } from "../streams/index.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
 import type { RankStatus } from "./rank-heartbeat.ts";
 
-/** Of a processor, over all ranks together: below it they do nothing but wait. */
+/** Processors that all ranks together use at least; below that they only wait. */
 const LEAST_WORK = 0.1;
 /** Windows of `stallMs` over which the work is measured. */
 const WINDOWS = 10;
@@ -86,7 +86,7 @@ export class RankWatch {
     return { rank: words.find(({ busy }) => busy)!.rank, why: `no rank got on for ${seconds(stallMs)}` };
   }
 
-  /** Whether the window that ends now, if one does, saw work. */
+  /** True if the window that ends now saw work, or if none ends now. */
   #works(words: readonly RankStatus[]): boolean {
     const now = this.#now();
     const ms = now - this.#window.at;

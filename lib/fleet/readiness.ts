@@ -4,11 +4,11 @@ import { REGISTERS, type Role } from "./names.ts";
 import type { RankStatus } from "./rank-heartbeat.ts";
 import type { Roster } from "./roster.ts";
 
-/** A process of a run that has its place and gives signs of life. */
+/** A process that fills its place and has a heartbeat. */
 export interface ReadyProcess {
   readonly role: Role;
   readonly rank: number;
-  /** Which process of its place, or epoch of the ranks, it is. */
+  /** Generation of the process in its place, or epoch of the ranks. */
   readonly epoch: number;
   /** Address, or name, of its machine. */
   readonly host: string;
@@ -16,8 +16,8 @@ export interface ReadyProcess {
 }
 
 /**
- * Who has a place and says so: actors and verifier hosts by their signs of life, ranks of the trainer by theirs, which they
- * give when all of them are connected.
+ * Processes that are ready: actors and verifier hosts by their heartbeat, the trainer's ranks by theirs, which begins
+ * when all ranks are connected.
  */
 export async function readyProcesses(store: StreamStore, roster: Roster): Promise<ReadyProcess[]> {
   await roster.look();
@@ -41,7 +41,7 @@ export async function formedRanks({ kv }: StreamStore): Promise<RankStatus[]> {
 
 /**
  * Waits until every wanted process is ready and returns them. Throws HONE_ERR_COLLECTIVE naming those missing in time.
- * @param look who is there now
+ * @param look returns the processes that are ready now
  * @param wanted places, "actor.0"
  */
 export async function awaitReadiness(

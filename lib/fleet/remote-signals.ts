@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { StreamStore } from "../streams/index.ts";
 import { REGISTERS, type Role, STREAMS } from "./names.ts";
 
-/** For a node to say what became of a signal: after it nobody may send that one any more. Milliseconds. */
+/** Time for a node to report a signal's outcome; after it no node may send that signal. Milliseconds. */
 const ANSWER_MS = 10_000;
 
-/** What register `strike` holds; nothing before an agent has taken it. */
+/** Values of register `signal`; unset until an agent takes the request. */
 const FATE = { taken: "taken", met: "met", missed: "missed" } as const;
 
 /** A signal for a process, whichever node it is on. */
@@ -25,7 +25,10 @@ export class RemoteSignals {
     this.#answerMs = answerMs;
   }
 
-  /** Whether it met a process. False, too, where no agent with such a process took it in time; then none will. */
+  /**
+   * Sends a signal to a process on whichever node it is. True if it met a process. False if not, or if no agent took
+   * the request in time, after which none will.
+   */
   async kill(role: Role, rank: number, signal: NodeJS.Signals): Promise<boolean> {
     const key = randomUUID();
     const { kv } = this.#store;
@@ -34,7 +37,7 @@ export class RemoteSignals {
     await this.#store.append(STREAMS.signals, key, Buffer.from(JSON.stringify(request)));
     const said = await kv.waitFor(fate, { waitMs: this.#answerMs, not: FATE.taken });
     if (said !== undefined) return said === FATE.met;
-    return !(await kv.cas(fate, null, FATE.missed)); // whoever took it and ended may have done it
+    return !(await kv.cas(fate, null, FATE.missed)); // an agent that took it and exited may have sent it
   }
 }
 
@@ -60,7 +63,7 @@ export async function deliverSignals(
       const request = JSON.parse(Buffer.from(payload).toString("utf8")) as SignalRequest;
       if (!own.has(`${request.role}.${request.rank}`)) continue;
       const fate = REGISTERS.signal(key);
-      if (!(await store.kv.cas(fate, null, FATE.taken))) continue; // an agent before this one, or nobody in time
+      if (!(await store.kv.cas(fate, null, FATE.taken))) continue; // taken by an earlier agent, or expired
       const met = kill(request.role, request.rank, request.signal);
       await store.kv.set(fate, met ? FATE.met : FATE.missed);
     }

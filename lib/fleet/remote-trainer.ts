@@ -105,8 +105,8 @@ export class TrainerRanks {
   }
 
   /**
-   * New ranks read a new log: it begins with what makes their trainers what the old ones' were, and goes on with what
-   * nobody has answered.
+   * Starts the log of a new epoch: it begins with the calls that rebuild the trainers' state, followed by the
+   * unanswered calls.
    */
   form(epoch: number): void {
     this.#reading.abort();
@@ -147,13 +147,14 @@ export class TrainerRanks {
     const pending = this.#pending.get(reply.number);
     const fault = reply.fault && faultOf(reply.fault, `trainer rank ${reply.rank}`);
     if (pending === undefined) {
-      // of a call made again for new ranks, or that rank 0 has done: they are no more where others were
+      // a call repeated for new ranks, or one that rank 0 has done, changes nothing on ranks that already have its
+      // effect
       if (fault && !this.#refused.has(reply.number)) this.fail(fault);
       return;
     }
     this.#pending.delete(reply.number);
     this.#formations = 0;
-    // what is no more pending is remembered at once: ranks may be formed before whoever waits goes on
+    // recorded at once: new ranks may be formed before the caller continues
     if (fault === undefined) pending.resolve({ reply, base: this.#remember(pending.call) });
     else {
       this.#refused.add(reply.number);
@@ -175,14 +176,17 @@ export class TrainerRanks {
 
 const lastStage = (calls: readonly Call[]): number => calls.findLastIndex(({ name }) => name === "stage");
 
-/** What makes a trainer what `calls` made it, by the checkpoint that call `saved` of them wrote. */
+/** Calls that rebuild the trainer's state after `calls`, from the checkpoint that call `saved` wrote. */
 function fromCheckpoint(calls: readonly Call[], saved: number): Call[] {
   const kept = calls.slice(0, saved).filter(({ name }) => MAKES_BASE.has(name));
   const { args, ...call } = calls[saved]!;
   return [...kept, { ...call, name: "load", args: [args[0]] }, ...calls.slice(saved + 1)];
 }
 
-/** Calls after which a trainer is another (or a checkpoint is begun that nobody has yet), and those that a checkpoint is read on top of. */
+/**
+ * Calls that change a trainer (or begin a checkpoint that is not complete yet), and those after which a checkpoint is
+ * loaded.
+ */
 const CHANGES: ReadonlySet<string> = new Set([
   "open",
   "initialize",

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import { type KeyValues, openStore, type StreamStore } from "../streams/index.ts";
 
-/** How long a coordinator counts as alive without a word; others take its place then, or go. Milliseconds. */
+/** Time without a heartbeat after which a coordinator counts as lost; others then replace it or exit. Milliseconds. */
 const ALIVE_MS = 10_000;
 const BEAT_MS = 1_000;
 
@@ -12,13 +12,13 @@ const REGISTERS = {
   session: "cluster/sitting",
   /** A lease: the number of the session whose coordinator lives. */
   coordinator: "cluster/coordinator",
-  /** How a session ended, as the exit code for every agent. */
+  /** Exit code of a session, for every agent. */
   end: (session: number) => `cluster/end/${session}`,
-  /** How a launch ended: its coordinator, after which it has no other. */
+  /** Exit code of a launch: of its coordinator, after which it has no other. */
   launch: (launch: string) => `cluster/launch/${launch}`,
   /** A lease: the agent of a node. */
   node: (node: number) => `cluster/node/${node}`,
-  /** What the agents of a session go by. */
+  /** Recipe that the agents of a session must share. */
   recipe: (session: number) => `cluster/recipe/${session}`,
   /** Why a node cannot keep its places. */
   failure: (session: number) => `cluster/failure/${session}`,
@@ -28,8 +28,8 @@ const REGISTERS = {
 export const sessionRun = (runId: string, session: number): string => `${runId}.${session}`;
 
 /**
- * Where the coordinator and the agents of a run find each other: registers of a server that is there longer than any of
- * them. A run may sit several times, one coordinator each; of two at once the later is refused.
+ * Rendezvous of the coordinator and the agents of a run: registers of a server that outlives them all. A run may have
+ * several sessions, one coordinator each; of two at once the later is refused.
  */
 export class Rendezvous implements AsyncDisposable {
   readonly runId: string;
@@ -55,7 +55,7 @@ export class Rendezvous implements AsyncDisposable {
     return new Rendezvous(runId, await openStore(url, { run: runId }), aliveMs);
   }
 
-  /** The next number: whoever has it may prepare, and is nobody yet. */
+  /** Reserves the next session number. The holder may prepare; it is not the coordinator yet. */
   async sit(): Promise<number> {
     const { kv } = this.#store;
     for (;;) {
@@ -66,8 +66,8 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /**
-   * Makes the session's coordinator the only one, whom agents follow from here on. Waits until the last one's lease has run
-   * out; throws HONE_ERR_STATE where that one lives.
+   * Makes this process the session's coordinator, which agents follow from here on. Waits until the last coordinator's
+   * lease has expired; throws HONE_ERR_STATE if that one is alive.
    */
   async acquireLeadership(session: number): Promise<void> {
     const deadline = performance.now() + 2 * this.#aliveMs;
@@ -80,7 +80,10 @@ export class Rendezvous implements AsyncDisposable {
     }
   }
 
-  /** Signs of life until `close` is called. `onLost`: for too long none came through, and another may have begun. */
+  /**
+   * Renews the coordinator's lease until `close` is called. Calls `onLost` if no renewal succeeded for so long that
+   * another coordinator may have begun.
+   */
   keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
     const { kv } = this.#store;
     const beat = async () => {
@@ -106,7 +109,10 @@ export class Rendezvous implements AsyncDisposable {
     return { close: () => giveBack(kv, timer, key, me) };
   }
 
-  /** What the first agent of the session goes by, which is `own` where nobody came before. @param own none: it only asks */
+  /**
+   * Recipe of the session: that of its first agent, which is `own` if no agent came before. @param own undefined: only
+   * reads
+   */
   async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
     if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
@@ -126,8 +132,9 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the coordinator of the session is gone; with the code it left behind, if it did. Its agent says that when
-   * the process has ended, which may take its time: whoever gave up before would wait for another coordinator in vain.
+   * Resolves when the coordinator of the session is gone, with its exit code if one was recorded. Its agent records the
+   * code after the process has exited, which may take a while: a caller that gave up earlier would wait for another
+   * coordinator in vain.
    */
   async over(session: number): Promise<number | undefined> {
     const { kv } = this.#store;
@@ -144,7 +151,7 @@ export class Rendezvous implements AsyncDisposable {
     }
   }
 
-  /** Says how a session ended, by default the last one, for the agents of other nodes. Whoever says it first is right. */
+  /** Records how a session ended, by default the last one, for the agents of other nodes. The first record stands. */
   async end(code: number, session?: number): Promise<void> {
     const { kv } = this.#store;
     const ended = session ?? (await kv.get(REGISTERS.session));
@@ -161,13 +168,13 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.kv.set(REGISTERS.launch(launch), String(code));
   }
 
-  /** How the coordinator of a launch ended, as soon as it has; undefined when `signal` aborts. */
+  /** Resolves with how the coordinator of a launch ended, as soon as it has; undefined when `signal` aborts. */
   async endOfLaunch(launch: string, signal: AbortSignal): Promise<number | undefined> {
     const code = await firstOf(this.#store.kv, REGISTERS.launch(launch), signal);
     return code === undefined ? undefined : Number(code);
   }
 
-  /** A node cannot keep its places: the coordinator is told why, once. */
+  /** Reports once to the coordinator that a node cannot keep its processes running. */
   async fail(session: number, message: string): Promise<void> {
     await this.#store.kv.cas(REGISTERS.failure(session), null, message);
   }
@@ -183,8 +190,8 @@ export class Rendezvous implements AsyncDisposable {
 }
 
 /**
- * What a register says once it says something; undefined when `signal` aborts. A server that is gone is said by those who work
- * with it: a connection that is over for good refuses at once, and asking it without a pause would let nobody say so.
+ * Resolves with a register's value once it is set; undefined when `signal` aborts. Callers that use the server report
+ * its loss: a closed connection refuses at once, and asking it in a loop without a pause would block that report.
  */
 async function firstOf(kv: KeyValues, key: string, signal: AbortSignal): Promise<string | undefined> {
   const pause = () => sleep(BEAT_MS, undefined, { signal }).catch(() => undefined);

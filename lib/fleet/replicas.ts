@@ -5,9 +5,9 @@ import type { Roster } from "./roster.ts";
 import type { LastEnd, Supervisor } from "./supervisor.ts";
 
 /**
- * Number of the next process of a place: the one before is fenced from here on, and what it held is others' at once. That
- * counts as a delivery unless the process was killed, which is not its work's fault. Throws HONE_ERR_STATE where somebody
- * else fills the place too.
+ * Number of the next process in a place. The one before is fenced from here on and its leases are released at once.
+ * Each released lease counts as a delivery, unless the process was killed from outside, which is not its work's fault.
+ * Throws HONE_ERR_STATE if another agent fills the place too.
  */
 export async function nextGeneration(
   store: Pick<StreamStore, "kv" | "free">,
@@ -30,7 +30,7 @@ export async function nextGeneration(
   return next;
 }
 
-/** Ranks for processes of a role that join a run, which nobody else gets. @param begun how many the run began with */
+/** Reserves ranks for processes of a role that join a run. @param begun number of processes that the run began with */
 export async function joiningRanks(
   kv: KeyValues,
   role: Exclude<Role, "trainer">,

@@ -1,12 +1,12 @@
 import { type EntrySize, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
 import { type Follower, follow } from "./follow.ts";
 
-/** What others are asked, and their answers: requests and outcomes, jobs and their ends. What is done with leaves the store. */
+/** Requests and their outcomes, verifier jobs and their ends. Finished entries leave the store. */
 export class RequestLog {
   readonly #store: StreamStore;
   readonly #stream: string;
   readonly #answers: string;
-  /** Where those under way lie, once they are there. */
+  /** Offsets of pending entries, once they are appended. */
   readonly #offsets = new Map<number, Offset>();
   readonly #ended = new Set<number>();
   #last: Offset = 0;
@@ -23,7 +23,7 @@ export class RequestLog {
     if (!this.#ended.delete(number)) this.#offsets.set(number, offset);
   }
 
-  /** It was answered, or nobody waits for it any more. */
+  /** Removes a request that was answered or is no longer awaited. */
   end(number: number): void {
     if (!this.#offsets.delete(number)) this.#ended.add(number);
   }

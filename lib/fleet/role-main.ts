@@ -1,4 +1,4 @@
-// Where a process of a fleet begins. Its output is its log.
+// Entry point of a fleet process. Its output is its log.
 import { writeSync } from "node:fs";
 import { PROCESS_EXIT, readEnvironment } from "./environment.ts";
 import { runRole } from "./role.ts";
@@ -9,12 +9,12 @@ const LINGER_MS = 5_000;
 const say = (line: string) => void writeSync(LOG, `${new Date().toISOString()} ${line}\n`);
 const kill = () => process.kill(process.pid, "SIGKILL");
 const stop = new AbortController();
-// under an agent a launcher's SIGTERM goes to everybody, and the coordinator still needs this process to save
+// under an agent, the launcher's SIGTERM reaches every process, and the coordinator still needs this one to save
 if (process.env["HONE_AGENT"] === undefined) process.on("SIGTERM", () => stop.abort());
 else process.on("SIGTERM", () => {});
 process.on("message", (message) => message === "leave" && stop.abort());
 process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
-process.once("disconnect", kill); // nobody is left to work for
+process.once("disconnect", kill); // the parent is gone
 if (process.connected === false) kill(); // nor was there when this was being loaded
 
 try {

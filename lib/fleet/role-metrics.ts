@@ -12,7 +12,7 @@ import { TokenRate } from "./token-rate.ts";
 const PORTS = 64;
 const LEASE_BEATS = 20;
 
-/** Where processes tell Prometheus how they are. */
+/** Where processes serve metrics for Prometheus. */
 export interface MetricsPlace {
   readonly host: string;
   /** The first process of a machine takes it, the next ones those after it; 0: any that is free. */
@@ -52,9 +52,12 @@ export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
   return place;
 }
 
-/** What a process knows of itself. */
+/** Metrics of a process. */
 export interface RoleFacts {
-  /** Of its weights, and how far that is behind what may be used; absent, as the next, of one that has none. */
+  /**
+   * Version of its weights, and how many versions that is behind the current one; both absent for a process without
+   * weights.
+   */
   readonly version?: number;
   readonly lag?: number;
   /** Sampled or trained, since it began. */
@@ -77,7 +80,7 @@ export interface RoleMetricsOptions {
   readonly facts: () => RoleFacts;
 }
 
-/** How one process is, for Prometheus, at an address that the coordinator finds in the store. */
+/** Serves the metrics of one process to Prometheus, at an address that the coordinator finds in the store. */
 export class RoleMetrics implements Disposable {
   readonly #options: RoleMetricsOptions;
   readonly #rate = new TokenRate();
@@ -107,7 +110,7 @@ export class RoleMetrics implements Disposable {
     this.#perSecond = this.#rate.at(facts().tokens ?? 0);
     const address = await this.#endpoint.address;
     if (address === undefined) return;
-    // what the store says is said to the process's own work too
+    // the process's own work meets the store's errors too
     await store.kv.setLease(REGISTERS.metrics(name), outside(address), beatMs * LEASE_BEATS).catch(() => {});
   }
 
@@ -139,6 +142,6 @@ function sample(type: Sample["type"], name: string, help: string, value: number 
   return value === undefined ? [] : [{ name: `hone_process_${name}`, type, help, value }];
 }
 
-/** Of one that listens everywhere, where others find it. */
+/** Address under which other machines reach a server that listens on all interfaces. */
 const outside = (address: string): string =>
   address.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, `//${process.env["HONE_HOST"] || hostname()}:`);

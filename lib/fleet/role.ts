@@ -12,7 +12,10 @@ import { runTrainer } from "./trainer-role.ts";
 import { openReceiver, openSender } from "./transports.ts";
 import { runVerifierHost } from "./verifier-host.ts";
 
-/** Does the work that the environment names, until `signal`. Resolves with the exit code; `say` is told why it is not 0. */
+/**
+ * Runs the role that the environment names until `signal` aborts. Resolves with the exit code; `say` receives the
+ * reason if it is not 0.
+ */
 export async function runRole(
   environment: RoleEnvironment,
   signal: AbortSignal,
@@ -81,7 +84,7 @@ async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): 
 
 const WORK = { actor: sample, trainer: train, verifier: judge } as const;
 
-/** Metrics of this process, where it is told a place for them. */
+/** Metrics of this process, where the environment gives an address for them. */
 class OptionalMetrics implements Disposable {
   readonly #environment: RoleEnvironment;
   readonly #options: Pick<RoleMetricsOptions, "store" | "beatMs" | "say">;

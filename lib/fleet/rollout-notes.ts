@@ -15,15 +15,15 @@ export interface NotedRequest {
   readonly unwritten: AttemptTokens[];
 }
 
-/** What actors have of requests under way, noted under their leases: an actor's side. */
+/** Records an actor's tokens of requests in progress, under the requests' leases. */
 export class RolloutNotes {
   readonly #store: StreamStore;
   readonly #stream: string;
-  /** Where the notes of a request lie, as far as they were looked at. */
+  /** Offsets of a request's notes that were read so far. */
   readonly #places = new Map<number, Offset[]>();
   #cursor: Offset = 0;
   #written = 0;
-  /** Of the last note of a request. */
+  /** Last write of each request. */
   readonly #writing = new Map<number, Promise<void>>();
 
   constructor(store: StreamStore, stream: string) {
@@ -32,8 +32,8 @@ export class RolloutNotes {
   }
 
   /**
-   * Notes follow each other in their order. Where the lease is somebody else's by now, or over, none is written; the tokens
-   * go with the next one, in case that lease ran out and came back to the same holder.
+   * Writes notes in order. Writes none if the lease is lost or over; those tokens go with the next note, in case the
+   * lease expired and was leased again by the same holder.
    */
   write(held: NotedRequest, tokens: readonly AttemptTokens[]): Promise<void> {
     held.unwritten.push(...tokens);
@@ -71,7 +71,7 @@ export class RolloutNotes {
     return begun.length === 0 ? asked : { ...asked, request: { ...request, begun } };
   }
 
-  /** Undefined where it was trimmed: nobody waits for its request any more. */
+  /** Reads an entry; undefined if it was trimmed: its request is no longer awaited. */
   async #at(place: Offset) {
     const entries = this.#store.read(this.#stream, place - 1, { max: 1, waitMs: 0 });
     const [entry] = await entries.catch((error: unknown) => {
@@ -96,7 +96,7 @@ export class RolloutNotes {
     }
   }
 
-  /** What was trimmed meanwhile was of requests that are over. */
+  /** Reads the next notes; entries trimmed meanwhile belong to finished requests. */
   async #next(): Promise<readonly Entry[]> {
     for (;;) {
       try {
@@ -151,7 +151,7 @@ export class FollowedNotes {
   }
 }
 
-/** What is damaged is as if it were not there, and what follows it too: less is taken up. */
+/** Decodes a note. A damaged one counts as missing, as do those after it: fewer tokens are resumed. */
 function readable({ payload }: Entry) {
   try {
     return decodeNote(payload);

@@ -2,15 +2,15 @@ import type { EngineStats } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type FleetSettings, type PlaceName, REGISTERS } from "./names.ts";
 
-/** What an actor or a verifier host says of itself with every sign of life. */
+/** Status that an actor or a verifier host publishes with every heartbeat. */
 export interface Beat {
   readonly member: string;
   readonly pid: number;
-  /** Which machine it is on. */
+  /** Machine it runs on. */
   readonly host: string;
-  /** Of each of an actor's engines, by name: what it samples with, and what it did. */
+  /** Version and statistics of each of an actor's engines, by name. */
   readonly engines: Readonly<Record<string, EngineStats>>;
-  /** Of a verifier host: jobs that it does now, and completions that it has judged. */
+  /** Of a verifier host: jobs in progress, and completions judged so far. */
   readonly judging?: { readonly jobs: number; readonly judged: number };
 }
 
@@ -51,12 +51,12 @@ export const NO_STATS: EngineStats = {
   version: 0,
 };
 
-/** Who is alive, as the coordinator sees it: the registers of actors and verifier hosts, looked at again and again. */
+/** Live actors and verifier hosts, as the coordinator sees them: polls their registers. */
 export class Roster {
   readonly #store: StreamStore;
   readonly #settings: FleetSettings;
   readonly #listeners = new Set<() => void>();
-  /** The last words of everybody who ever said any: what a dead one did still counts. */
+  /** Last statistics of every process that ever published any; those of exited processes still count. */
   readonly #heard = new Map<string, Map<string, EngineStats>>();
   #alive = new Map<string, MemberStatus>();
   readonly #seen = new Set<string>();
@@ -87,12 +87,12 @@ export class Roster {
     return this.#alive.has(member);
   }
 
-  /** Whether it was alive once and is no more. */
+  /** True if it was alive once and is no longer. */
   wasLost(member: string): boolean {
     return this.#seen.has(member) && !this.isAlive(member);
   }
 
-  /** Whether it ever gave a sign of life. */
+  /** True if it ever had a heartbeat. */
   wasSeen(member: string): boolean {
     return this.#seen.has(member);
   }
@@ -102,7 +102,7 @@ export class Roster {
     const look = () => void this.look().then(again, (error) => this.#closed || onFailure(error));
     const again = () => {
       if (this.#closed) return;
-      // where this process was stopped, or busy for long, it first reads what others have said meanwhile
+      // after this process was stopped or busy for long, it first reads what others published meanwhile
       this.#timer = setTimeout(() => setImmediate(look), this.#settings.beatMs).unref();
     };
     again();
@@ -125,7 +125,7 @@ export class Roster {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A word of an actor that came by another way. */
+  /** Takes an actor's statistics that arrived with an outcome. */
   heard(member: string, engine: string, stats: EngineStats): void {
     const engines = this.#heard.get(member) ?? new Map<string, EngineStats>();
     const before = engines.get(engine);
@@ -139,7 +139,7 @@ export class Roster {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Of an engine over all actors: what they did, those that are gone included, and what those alive hold. */
+  /** Statistics of an engine over all actors: totals include exited actors, current values only live ones. */
   stats(engine: string): EngineStats {
     const sum: Record<string, number> = { ...NO_STATS };
     for (const [member, engines] of this.#heard) {

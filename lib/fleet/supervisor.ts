@@ -19,15 +19,15 @@ const LEAVE_MS = 3_000;
 export interface Place extends Pick<RoleEnvironment, "role" | "rank" | "worldSize" | "runId" | "store"> {}
 
 export interface SupervisorOptions {
-  /** Where each process writes what it has to say. */
+  /** Folder of the processes' logs. */
   readonly logs: string;
-  /** Of the core, in each process. */
+  /** Threads of the core in each process. */
   readonly threads: number;
   /** Further variables of a process. */
   readonly environmentOf?: (place: Place) => NodeJS.ProcessEnv;
   /**
-   * Places that are filled together have nobody, or nobody any more: whatever was there may not write from here on. Returns
-   * the epoch of the processes that come.
+   * Called when places of one group have no process, at first or after an exit: earlier processes may not write from
+   * here on. Resolves to the epoch of the processes to start.
    */
   readonly onVacant: (places: readonly Place[], last?: LastEnd) => Promise<number>;
   /** Places cannot be kept: HONE_ERR_STATE with the last words of the process that ended first. */
@@ -35,12 +35,12 @@ export interface SupervisorOptions {
 }
 
 /**
- * Of the process that ended first. "killed": from outside, whatever it was doing, or told to leave; "failed": what it was
- * doing may be why.
+ * How the first process of the group ended. "killed": from outside, whatever it was doing, or told to leave; "failed":
+ * its own work may be the cause.
  */
 export type LastEnd = "killed" | "failed";
 
-/** How a place is filled, for whoever watches. */
+/** State of a place, for status displays. */
 export interface PlaceStatus {
   readonly role: RoleEnvironment["role"];
   readonly rank: number;
@@ -49,7 +49,7 @@ export interface PlaceStatus {
   /** When its process was started, by performance.now(). */
   readonly startedMs: number;
   readonly restarts: number;
-  /** Of the one that ended last. */
+  /** How the last process ended. */
   readonly ended: ProcessEnd | undefined;
 }
 
@@ -69,7 +69,7 @@ interface RestartGroup {
   epoch: number;
   restarts: number;
   inARow: number;
-  /** By a clock that nobody sets. */
+  /** Start by a monotonic clock. Milliseconds. */
   startedMs: number;
   /** The process that ended first, while the others end. */
   first: (End & Pick<Child, "place" | "hung">) | undefined;
@@ -78,8 +78,8 @@ interface RestartGroup {
 }
 
 /**
- * Keeps processes of a fleet alive on this machine: those that end are started again, after pauses that grow. Where one of
- * a group ends, the others are told to leave, killed if they do not, and all are started again as a later epoch.
+ * Keeps processes of a fleet running on this machine: restarts those that exit, with growing pauses. When one process
+ * of a group exits, the others are told to leave, killed if they do not, and all are restarted under a later epoch.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
@@ -208,11 +208,11 @@ export class Supervisor implements AsyncDisposable {
       return;
     }
     const pauseMs = FIRST_PAUSE_MS * 2 ** (group.inARow - 1);
-    // what they held is others' at once, and not only when somebody comes
+    // releases the leases now, not only when a replacement starts
     this.#vacate(group, isKilled(first) ? "killed" : "failed")
       .then(() => sleep(pauseMs, undefined, { ref: false }))
       .then(() => this.#fill(group))
-      .catch((error) => this.#closed || this.#options.onFailure(error)); // then nobody needs the places
+      .catch((error) => this.#closed || this.#options.onFailure(error)); // the places are no longer needed
   }
 
   #given({ first, inARow }: RestartGroup): HoneError {
@@ -240,7 +240,7 @@ function signal(children: readonly Child[], which: NodeJS.Signals): void {
   for (const { process: child } of children) child?.kill(which);
 }
 
-/** Who was stopped hears nothing before it goes on. */
+/** Tells processes to leave, by message and SIGTERM; SIGCONT lets a stopped process receive it. */
 function tellToLeave(children: readonly Child[]): void {
   for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // it may end before
   signal(children, "SIGTERM");

@@ -32,7 +32,7 @@ export const TRAINER_CALLS = [
 ] as const satisfies readonly (keyof TrainerFace)[];
 export type TrainerCall = (typeof TRAINER_CALLS)[number];
 
-/** Calls that are read at once: batches may be large; and who asks for one more than there is knows that it has all. */
+/** Calls read at once: batches may be large; asking for one more than there is tells a reader that it has all. */
 const MOST = 2;
 
 /** Calls that change nothing and that every rank could answer alone: rank 0 does. */
@@ -44,17 +44,17 @@ export interface TrainerParts {
   readonly open: (config: ModelConfigJson, options: TrainerOptions) => TrainerFace;
   readonly sender: WeightSender;
   readonly rank: number;
-  /** Of this epoch of the ranks: another one reads another log. */
+  /** Epoch of the ranks; each epoch reads its own log. */
   readonly epoch: number;
-  /** Of all ranks, connected, where there are several; closed with the rank. */
+  /** Communicator of all ranks, connected, where there are several; closed with the rank. */
   readonly group?: CommunicatorFace;
   /** The same ranks once more, for checkpoints that they write while they train; closed likewise. */
   readonly writers?: CommunicatorFace;
-  /** Which machine it is on. Default: this one's name. */
+  /** Machine it runs on. Default: this machine's name. */
   readonly host?: string;
   /** Told what to ask for how it is; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
-  /** Between two signs of life. Milliseconds. */
+  /** Interval between heartbeats. Milliseconds. */
   readonly beatMs: number;
   readonly signal: AbortSignal;
 }
@@ -74,7 +74,7 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
   }
 }
 
-/** What a member of an update lost on the way, it says itself. */
+/** True for calls whose losses the members of an update report themselves. */
 const isToldByMembers = ({ name }: Call, { code }: FaultText): boolean => name === "send" && isOfTheWay(code);
 
 class TrainerRank {
@@ -84,14 +84,14 @@ class TrainerRank {
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
   readonly #heartbeat: RankHeartbeat;
-  /** Of the batches that it trained with. */
+  /** Tokens of the batches it trained with. */
   #tokens = 0;
   #hasLeft = false;
 
   constructor(parts: TrainerParts) {
     const { store, rank, epoch, host = hostname(), beatMs } = parts;
     this.#parts = parts;
-    this.#lost.promise.catch(() => {}); // it may come when nobody waits any more
+    this.#lost.promise.catch(() => {}); // may reject after the last wait has ended
     this.#heartbeat = new RankHeartbeat({ store, rank, epoch, host, beatMs, onLost: this.#lost.reject });
   }
 
@@ -108,7 +108,7 @@ class TrainerRank {
     return { version, lag: 0, tokens: this.#tokens, restarts: this.#parts.epoch - 1 };
   }
 
-  /** Nobody waits for the other ranks any more. */
+  /** Ends every wait for the other ranks. */
   readonly #leave = (): void => {
     this.#hasLeft = true;
     this.#parts.writers?.abort("this rank leaves");
@@ -163,7 +163,10 @@ class TrainerRank {
     );
   }
 
-  /** Where another rank is gone, all leave: new ones will do it again. Of two calls under way the first to know ends both. */
+  /**
+   * Turns a rank's loss into no reply: all ranks leave, and new ones repeat the call. Of two calls in progress the
+   * first to notice ends both.
+   */
   #faultOf({ name }: Call, error: unknown): Pick<Reply, "fault"> {
     if (this.#hasLeft) throw error;
     if (name !== "send" && HoneError.is(error) && error.code === "HONE_ERR_COLLECTIVE") throw error;
@@ -204,7 +207,7 @@ class TrainerRank {
     }
   }
 
-  /** Whether this rank makes a call that the first one could make alone, but for weights that are divided. */
+  /** True if this rank must take part in a call that rank 0 could do alone were the weights not sharded. */
   async #takesPart(id: string, trainer: TrainerFace): Promise<boolean> {
     const { rank } = this.#parts;
     if (!this.#divided.has(id)) return rank === 0;

@@ -8,7 +8,7 @@ export interface Located {
   readonly host: string;
 }
 
-/** Who can send weights, and how. */
+/** Members that can send weights, and the transport. */
 export interface Senders {
   readonly way: TransportKind;
   /** At least one. */
@@ -16,8 +16,9 @@ export interface Senders {
 }
 
 /**
- * Who gets weights from whom: a machine's members from a sender of their own machine, the first one there; members of
- * machines without one are dealt to the senders that have fewest. One group a sender; a sender without members has none.
+ * Assigns receivers to senders: a machine's members get weights from the first sender on their machine; members of
+ * machines without a sender go to the senders with fewest members. One group a sender; a sender without members has
+ * none.
  */
 export function nodeGroups(
   senders: readonly Located[],
@@ -58,7 +59,7 @@ export class TransferGroups {
     return this.#connected(senders, located);
   }
 
-  /** A connection is lost with one of its members. @param received who has what came over them */
+  /** Drops the connections of groups that lost a member. @param received members that have all data */
   dropLost(groups: readonly TransferGroup[], received: ReadonlySet<string>): Promise<void> {
     const lost = groups.filter(({ members }) => !members.every((member) => received.has(member)));
     return this.#drop((group) => lost.includes(group));

@@ -15,7 +15,7 @@ import { type FleetSettings, STREAMS } from "./names.ts";
 import type { Roster } from "./roster.ts";
 import { type Located, type Senders, TransferGroups } from "./transfer-groups.ts";
 
-/** Who sends one update. */
+/** Senders of one update. */
 export interface Sending extends Senders {
   readonly version: number;
   /** To the members of the plan. Rejects where one of them is not there in time. */
@@ -28,18 +28,18 @@ export interface TransferParts {
   readonly settings: FleetSettings;
   /** Says something to all actors: `tell`, or what does it besides. */
   readonly say: (control: Control) => Promise<void>;
-  /** Nobody is waited for after it. */
+  /** Ends every wait when it aborts. */
   readonly closed: AbortSignal;
 }
 
-/** What actors answer to updates, and who does not. */
+/** Collects the actors' answers to updates, and tracks late actors. */
 export class Answers {
   readonly #store: StreamStore;
   readonly #roster: Roster;
   readonly #settings: FleetSettings;
   readonly #closed: AbortSignal;
   readonly #expected = new Map<number, Map<string, Answer>>();
-  /** Who was silent last: for a while the others do not wait for them. */
+  /** Actors that did not answer last time; for a while the others do not wait for them. */
   readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
   #heard: (() => void) | undefined;
 
@@ -65,8 +65,8 @@ export class Answers {
   }
 
   /**
-   * When all have answered, or those who have not are gone or too late. Time in which this process stood still counts against
-   * nobody: what they said meanwhile it has not heard.
+   * Resolves when every member has answered, is gone, or is too late. Time in which this process was suspended does not
+   * count: answers sent meanwhile are still to be read.
    */
   async of(update: number, members: readonly string[]): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;
@@ -83,8 +83,8 @@ export class Answers {
   }
 
   /**
-   * When actors that send have done their part: each has answered or is gone, or all that it sends to have. There is no other
-   * deadline: what they do has one at every bucket, and who is frozen is gone before long.
+   * Resolves when the sending actors are done: each has answered or is gone, or all its receivers have. It has no
+   * deadline of its own: every bucket has one, and a suspended actor is soon dropped as lost.
    */
   async sent({ update, groups }: TransferPlan): Promise<void> {
     const answers = this.#expected.get(update)!;
@@ -97,7 +97,7 @@ export class Answers {
     return performance.now() < (this.#late.get(member)?.untilMs ?? 0);
   }
 
-  /** Until one more answer, or another look at who is alive. */
+  /** Resolves at the next answer or the next poll of the roster. */
   #next(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, this.#settings.beatMs);
@@ -116,13 +116,13 @@ export class Answers {
   }
 }
 
-/** What came of one transfer. */
+/** Outcome of one transfer. */
 export interface Attempt {
-  /** Who has the weights whole. */
+  /** Members that have all weights. */
   readonly received: readonly string[];
   /** Senders that are there no more, or whose members say that they did not get them. */
   readonly unable: readonly string[];
-  /** With others it would be the same. */
+  /** Fault that would recur with other members. */
   readonly fault?: unknown;
 }
 
@@ -132,7 +132,7 @@ const isGood = (answer: Answer | undefined): boolean => answer !== undefined && 
 const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>): boolean =>
   members.some((member) => answers.get(member)?.fault !== undefined);
 
-/** Weights on their way to actors, from whoever sends them. */
+/** Transfers of weights to actors, from trainers or from other actors. */
 export class Transfers {
   /** Ordinal of the last one. */
   last = 0;
@@ -147,7 +147,7 @@ export class Transfers {
     this.#groups = new TransferGroups(parts.store);
   }
 
-  /** To all actors, after what was told before. */
+  /** Sends a message to all actors, after all earlier ones. */
   tell(control: Control): Promise<void> {
     const told = this.#told.then(async () => {
       await this.#parts.store.append(STREAMS.control, randomUUID(), encodeControl(control));
@@ -161,12 +161,12 @@ export class Transfers {
     return this.#answers.listen();
   }
 
-  /** Whether it did not answer in time, a short while ago. */
+  /** True if the member recently did not answer in time. */
   isLate(member: string): boolean {
     return this.#answers.isLate(member);
   }
 
-  /** What actors have, from them to others: they send when they hear of the plan. Undefined where there are none. */
+  /** Sending by actors that have the weights: they start when they read the plan. Undefined if there are none. */
   fromActors(
     { version, way }: Pick<Sending, "version" | "way">,
     actors: readonly Located[],

@@ -7,11 +7,11 @@ export interface StagedWeights {
   commit(engine: EngineFace): Promise<void>;
 }
 
-/** How an actor gets weights, and gives on those that it has. */
+/** Receives an actor's weights, and sends those it has to others. */
 export interface WeightReceiver {
   /**
-   * Takes part in one transfer. Rejects with HONE_ERR_COLLECTIVE where somebody was not there in time, with anything else
-   * where the weights are not what they should be; then nothing was changed.
+   * Takes part in one transfer. Rejects with HONE_ERR_COLLECTIVE if a member was not there in time, with another error
+   * if the weights are damaged; then nothing has changed.
    * @param me this member's name in the plan
    */
   receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
@@ -25,7 +25,7 @@ export interface WeightReceiver {
   close(): Promise<void>;
 }
 
-/** How a trainer gives them away. */
+/** Sends a trainer's weights. */
 export interface WeightSender {
   /**
    * Resolves when those members of the plan that `me` sends to can have them. Rejects with HONE_ERR_COLLECTIVE where one

@@ -11,7 +11,7 @@ import type { EngineSpec, TransferPlan, TransportKind } from "./messages.ts";
 import { type FleetSettings, rankName } from "./names.ts";
 import type { StagedWeights, WeightReceiver, WeightSender } from "./transport.ts";
 
-/** How weights of a run travel, and the sentence that says why. */
+/** Transport of a run's weights, and the sentence that explains the choice. */
 export interface ChosenTransport {
   readonly way: TransportKind;
   readonly words: string;

@@ -6,20 +6,20 @@ import type { MemberStatus, Roster } from "./roster.ts";
 import type { Located } from "./transfer-groups.ts";
 import { type Sending, Transfers } from "./transfers.ts";
 
-/** Whoever holds the weights that go out. */
+/** Source of the weights to send. */
 export interface WeightSource extends Sending {
   /** Another number whenever its weights are others, whatever their version. */
   readonly state: number;
 }
 
-/** What actors may sample with on one engine, and from whom it came. */
+/** Version that actors may sample with on one engine, and its source. */
 interface Published {
   readonly version: number;
   readonly source: WeightSource;
   readonly state: number;
   /** Actors that have it. */
   readonly members: ReadonlySet<string>;
-  /** Those among them from whom another did not get it: they are not asked again. */
+  /** Members from which another member failed to receive: they are not asked again. */
   readonly unable: ReadonlySet<string>;
 }
 
@@ -30,13 +30,13 @@ const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Publishe
     .map(({ member, host }) => ({ name: member, host }));
 
 /**
- * Brings weights to the actors in two phases: everybody gets them, then those who have them whole may use them. An actor
- * that does not answer in time is left out; it samples nothing new until it has caught up. One update at a time.
+ * Brings weights to the actors in two phases: all receive them, then those that have them complete may use them. An
+ * actor that does not answer in time is left out and samples nothing new until it has caught up. One update at a time.
  */
 export class Updates {
   /** Told of each version that actors may use, in the order of publications. */
   onPublished: (version: number) => void = () => {};
-  /** Why no actor comes any more, for who waits for one. */
+  /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;
   readonly #roster: Roster;
   readonly #settings: FleetSettings;
@@ -72,7 +72,7 @@ export class Updates {
     return this.#transfers.tell(control);
   }
 
-  /** Work during which nobody catches up from the trainer: its weights may change. */
+  /** Runs work during which no actor catches up from the trainer, since its weights may change. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     const done = this.#turn.then(work).finally(() => (this.#busy -= 1));
@@ -91,7 +91,7 @@ export class Updates {
     return this.#roster.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
   }
 
-  /** Whether one that is alive may sample on this engine. */
+  /** True if the live member may sample on this engine. */
   isServed(engine: string): boolean {
     const members = this.#published.get(engine)?.members ?? [];
     return [...members].some((member) => this.#roster.isAlive(member));
@@ -118,7 +118,7 @@ export class Updates {
 
   close = (): void => this.#closed.abort();
 
-  /** Who has it whole: one at least. */
+  /** Members that received all weights, at least one. */
   async #received(engine: string, source: WeightSource): Promise<readonly string[]> {
     const deadline = performance.now() + this.#settings.gatherMs;
     for (;;) {
@@ -130,7 +130,7 @@ export class Updates {
     }
   }
 
-  /** Who is alive and was not late last, or, where there is nobody else, who was. */
+  /** Live members that were not late last time; if there are none, all live members. */
   async #whoIsThere(deadline: number): Promise<string[]> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
@@ -141,7 +141,7 @@ export class Updates {
     }
   }
 
-  /** Gives whoever is gone or new the time to be seen. Throws HONE_ERR_COLLECTIVE after the deadline. */
+  /** Waits for lost and new members to be noticed. Throws HONE_ERR_COLLECTIVE after the deadline. */
   async #pause(deadline: number): Promise<void> {
     const { beatMs, gatherMs } = this.#settings;
     if (performance.now() > deadline || this.#closed.signal.aborted) throw nobody(gatherMs);
@@ -156,8 +156,8 @@ export class Updates {
   }
 
   /**
-   * What is current goes to those who lag: from actors that have it, whatever the trainer does meanwhile, or, where there are
-   * none, from the trainer while it rests. Who is not there lags on, until the next look.
+   * Sends the current weights to lagging members: from actors that have them, whatever the trainer does meanwhile; if
+   * there are none, from the trainer while it is idle. Absent members stay behind until the next poll.
    */
   async #catchUp(): Promise<void> {
     for (const [engine, published] of this.#published) {

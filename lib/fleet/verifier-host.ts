@@ -14,7 +14,7 @@ import type { RoleFacts } from "./role-metrics.ts";
 export interface VerifierHostParts extends MemberParts {
   /** Told what to ask for how it is; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
-  /** Where jobs are done. Default: processes of this machine. */
+  /** Opens the workers that judge. Default: processes of this machine. */
   readonly openPlace?: (workers: number) => JobPlace;
   readonly signal: AbortSignal;
 }
@@ -63,7 +63,7 @@ class VerifierHost {
     const { expectAlive } = this.#heartbeat;
     const streams = { asked: STREAMS.jobs, group: VERIFIER_HOSTS, done: STREAMS.jobEnds };
     this.#leases = new LeasedWork({ store, settings, ...streams, expectAlive });
-    this.#failed.promise.catch(() => {}); // whoever races gets it
+    this.#failed.promise.catch(() => {}); // the races below handle it
     setMaxListeners(0, this.#stop.signal);
     if (parts.signal.aborted) this.#end();
     parts.signal.addEventListener("abort", () => this.#end(), { once: true });
@@ -142,7 +142,7 @@ class VerifierHost {
     return { end: await this.#place.run(heapMb, job), members: job.members.length };
   }
 
-  /** What somebody else has by now is left to them: what comes of it here is said to nobody. */
+  /** Renews leases. Jobs that another host holds by now are abandoned and their verdicts discarded. */
   async #renew(): Promise<void> {
     for (const [key, held] of [...this.#held]) {
       const { lease } = held;

@@ -24,19 +24,21 @@ const PATIENCE_MS = 600_000;
 const AGAIN_MS = 2_000;
 /** Among the fields that nodes compare: how many there are, which is not a joining one's to know. */
 const NODES = "nodes";
-/** After which whoever waits for a coordinator says so. */
+/** Time after which an agent that waits for a coordinator reports it. Milliseconds. */
 const QUIET_MS = 5_000;
 
 export interface AgentOptions {
   readonly launcherEnv: Pick<LauncherEnv, "nodeRank" | "nodes" | "launch">;
-  /** Of this node. */
+  /** Processes of this node. */
   readonly placements: readonly Placement[];
-  /** A node that the run did not begin with: it has these instead of placements, and leaves when it is told to. */
+  /**
+   * Set for a node that joins after the start: it brings these instead of placements, and leaves when it is told to.
+   */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
   readonly store: string;
-  /** What all agents of the run go by: one whose recipe says something else is refused. */
+  /** Recipe that all agents of the run share; an agent with another one is refused. */
   readonly recipe: RecipeFields;
   /** Folder for what this node's processes say. */
   readonly logs: string;
@@ -46,14 +48,14 @@ export interface AgentOptions {
   readonly coordinator: readonly string[];
   /** Exit codes of that command after which another attempt would end so again. */
   readonly nonRetryable: readonly number[];
-  /** Where it tells Prometheus how this node is. Default: nowhere. */
+  /** Address for this node's Prometheus metrics. Default: none. */
   readonly metrics?: MetricsPlace;
-  /** Of the launcher: the coordinator saves, then everybody leaves. */
+  /** The launcher's signal: the coordinator saves, then every process leaves. */
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
 }
 
-/** How many of each join, and with how many the run began. */
+/** How many processes of each role join, and how many the run began with. */
 export interface Joining {
   readonly actors: number;
   readonly verifiers: number;
@@ -78,7 +80,7 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   });
   const [code, own] = await Promise.all([
     ended.then(async (each) => {
-      await rendezvous.end(each).catch(() => {}); // the others see that nobody is there any more
+      await rendezvous.end(each).catch(() => {}); // the others notice that this node is gone
       return each;
     }),
     follow(options, rendezvous, gone.signal),
@@ -105,7 +107,7 @@ const coordinates = ({ launcherEnv, joins }: AgentOptions): boolean =>
 const nodeName = ({ launcherEnv, joins }: AgentOptions): string =>
   joins === undefined ? String(launcherEnv.nodeRank) : `joined-${hostname()}-${process.pid}`;
 
-/** What a coordinator's end asks of the launcher; one that was killed has a checkpoint to go on from. */
+/** Exit code for the launcher after a coordinator's end; a killed coordinator has a checkpoint to resume from. */
 export function verdict(code: number | null, nonRetryable: readonly number[]): number {
   if (code === 0) return PROCESS_EXIT.done;
   return code !== null && nonRetryable.includes(code) ? PROCESS_EXIT.config : PROCESS_EXIT.restart;
@@ -192,8 +194,8 @@ async function awaitSession(
 }
 
 /**
- * A run of two recipes is nobody's, and ranks of two numbers of processes never meet: the session ends, by name and for all
- * agents alike, instead of waiting for them. A node that joins ends alone.
+ * Checks that this node's recipe is the session's. Ranks with different world sizes would wait for each other forever,
+ * so the session ends for all agents with an error that names the difference. A node that joins ends alone.
  */
 async function isOfAnotherRecipe(
   options: AgentOptions,
@@ -221,10 +223,13 @@ async function isOfAnotherRecipe(
   return true;
 }
 
-/** Told to leave, and nobody needs it in order to save. */
+/** True if this node was told to leave and the coordinator does not need it in order to save. */
 const leaves = ({ joins, signal }: AgentOptions): boolean => joins !== undefined && signal.aborted;
 
-/** Resolves when the coordinator is gone, with the code it left; a node that has joined, also when it is told to leave. */
+/**
+ * Runs this node's processes. Resolves when the coordinator is gone, with its exit code; on a node that joined, also
+ * when it is told to leave.
+ */
 async function takePart(
   options: AgentOptions,
   rendezvous: Rendezvous,

@@ -1,21 +1,21 @@
 import { HoneError } from "../errors.ts";
 
-/** What every job file is written from. */
+/** Data of every job file. */
 export interface Job {
-  /** Of the run; also the job's. */
+  /** Name of the run and of the job. */
   readonly name: string;
   readonly nodes: number;
   /** 0: none is asked for. */
   readonly gpusPerNode: number;
-  /** How the command begins on a node: "node", "/opt/hone/main.js". */
+  /** Beginning of the command on a node: "node", "/opt/hone/main.js". */
   readonly hone: readonly string[];
-  /** What follows `agent`: the recipe and its options. */
+  /** Arguments after `agent`: the recipe and its options. */
   readonly agent: readonly string[];
   /** Run folder, as every node sees it. */
   readonly dir: string;
   /** Address of a store that is there; without it the job brings a server of its own. */
   readonly store?: string;
-  /** How long agents get to save after SIGTERM. */
+  /** Time agents have to save after SIGTERM. */
   readonly graceSeconds: number;
   /** The job is started again so often at most. */
   readonly maxRestarts: number;
@@ -38,7 +38,7 @@ export function expectName(name: string): void {
   );
 }
 
-/** One word of a shell, whatever it holds. */
+/** Quotes any text as one word of a shell. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 

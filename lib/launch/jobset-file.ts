@@ -2,13 +2,13 @@ import { PROCESS_EXIT } from "../fleet/environment.ts";
 import { expectName, type Job, type JobFile, quoted } from "./job.ts";
 
 export interface JobSetOptions {
-  /** With Node, Hone and the recipe in it. */
+  /** Image with Node, Hone and the recipe. */
   readonly image: string;
   /** A volume that every node mounts (ReadWriteMany): the run folder, weights on their way, the store. */
   readonly claim: string;
-  /** Where it is mounted. */
+  /** Mount path of the volume. */
   readonly mount: string;
-  /** Of Kueue, which admits all nodes or none. */
+  /** Queue of Kueue, which admits all nodes or none. */
   readonly queue?: string;
   readonly storeImage?: string;
 }

@@ -2,12 +2,15 @@ import { HoneError } from "../errors.ts";
 import type { LauncherRank } from "./launcher-rank.ts";
 import { kubernetes, openMpi, slurm, torchrun } from "./launchers.ts";
 
-/** What a process is told by its launcher, whichever launcher it was. */
+/** Position that a launcher gives to a process, whichever launcher it is. */
 export interface LauncherEnv extends LauncherRank {
   readonly launcher: LauncherName | "none";
-  /** A name that all processes of this launch have, and none of another, not of the same job when it starts again. Where somebody says one. */
+  /**
+   * Name that all processes of this launch share, and no other launch has, not even the same job started again.
+   * Undefined if the launcher gives none.
+   */
   readonly launch?: string;
-  /** Of the first node, where somebody says it. */
+  /** Address of the first node, if the launcher gives it. */
   readonly master?: { readonly address: string; readonly port?: number };
 }
 
@@ -39,8 +42,8 @@ const ALONE: LauncherRank = {
 };
 
 /**
- * What the environment says of this process; one process of one where no launcher has left its signs. Throws
- * HONE_ERR_USAGE naming the variables that are missing, make no sense, or contradict each other.
+ * Reads the launcher's variables; one process of one where no launcher has set any. Throws HONE_ERR_USAGE naming the
+ * variables that are missing, make no sense, or contradict each other.
  */
 export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   const found = Object.entries(LAUNCHERS).find(([, { sign }]) => (environment[sign] ?? "") !== "");
@@ -58,7 +61,9 @@ export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   return { launcher: name as LauncherName, ...place, ...launch, ...masterOf(environment) };
 }
 
-/** Of a task of srun its job, step and requeues; else HONE_LAUNCH, which the files of other launchers set. */
+/**
+ * Name of the launch: job, step and requeues of a task of srun; else HONE_LAUNCH, which other launchers' job files set.
+ */
 function launchOf(environment: NodeJS.ProcessEnv, requeues?: number): Pick<LauncherEnv, "launch"> {
   const {
     HONE_LAUNCH: said,

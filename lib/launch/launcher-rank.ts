@@ -1,4 +1,4 @@
-/** Where a process stands among those that a launcher started. */
+/** Position of a process among those that a launcher started. */
 export interface LauncherRank {
   /** Among all processes of the launcher: 0, 1, ... */
   readonly rank: number;
@@ -8,6 +8,6 @@ export interface LauncherRank {
   readonly localSize: number;
   readonly nodeRank: number;
   readonly nodes: number;
-  /** How often the launcher has started all of it again; a hint, because a node may be replaced without a count. */
+  /** Number of restarts by the launcher; a hint, because a node may be replaced without a count. */
   readonly restarts: number;
 }

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { Role } from "../fleet/index.ts";
 
-/** How many processes of each kind a run has, over all nodes. */
+/** Number of processes of each role, over all nodes. */
 export interface Roles {
   readonly actors: number;
   readonly trainers: number;
@@ -14,7 +14,7 @@ export interface Placement {
   readonly role: Role;
   /** Among those of its role, over all nodes. */
   readonly rank: number;
-  /** Of how many. */
+  /** Number of processes of its role. */
   readonly worldSize: number;
   /** Among the processes of its node: trainers, then actors, then verifier hosts. */
   readonly slot: number;
@@ -23,9 +23,9 @@ export interface Placement {
 const ORDER: readonly Role[] = ["trainer", "actor", "verifier"];
 
 /**
- * Who runs where: ranks follow each other over the nodes, each node has its part of those that train and sample, verifier
- * hosts are where fewest others are, and no node has more than one process more than another. Trainer 0 is on the first.
- * Throws HONE_ERR_USAGE where a node would have nothing to do.
+ * Assigns processes to nodes: ranks follow each other over the nodes, each node has its share of the trainers and
+ * actors, verifier hosts go where fewest others are, and no node has more than one process more than another. Trainer 0
+ * is on the first node. Throws HONE_ERR_USAGE if a node would have nothing to do.
  */
 export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes: number): Placement[][] {
   if (actors + trainers + verifiers < nodes)
@@ -53,7 +53,7 @@ export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes
   });
 }
 
-/** How many more each node gets, one after another where fewest are. */
+/** Number to add to each node, one after another to the smallest. */
 function evenedOut(sizes: readonly number[], count: number): number[] {
   const more = sizes.map(() => 0);
   for (let i = 0; i < count; i++) {
@@ -66,6 +66,6 @@ function evenedOut(sizes: readonly number[], count: number): number[] {
 const placements = (role: Placement["role"], worldSize: number): Omit<Placement, "slot">[] =>
   Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize }));
 
-/** How many GPUs the fullest node needs: one a process that trains or samples. */
+/** Number of GPUs the fullest node needs: one a process that trains or samples. */
 export const devicesANode = (nodes: readonly (readonly Placement[])[]): number =>
   Math.max(...nodes.map((placements) => placements.filter(({ role }) => role !== "verifier").length));

@@ -9,7 +9,7 @@ export interface SlurmOptions {
   readonly account?: string;
 }
 
-/** Of sbatch(1), --time. */
+/** Format of sbatch(1), --time. */
 const TIME = /^(?:\d+(?::\d+){0,2}|\d+-\d+(?::\d+){0,2}|infinite|unlimited)$/i;
 
 /**

@@ -24,11 +24,11 @@ export interface ActorOptions {
   readonly clock: Clock;
   /** Told how many tokens a group that came back has. */
   readonly onTokens?: (count: number) => void;
-  /** Where to keep what there is of groups under way. */
+  /** Stores the tokens of groups in progress. */
   readonly unfinished?: UnfinishedGroups | undefined;
   /** Replay: the versions each attempt of a group is to be sampled with. */
   readonly plan?: (request: GroupRequest) => GenerationRequest["plan"];
-  /** Who answers the policy between turns, for domains that have an environment. */
+  /** Environments that answer the policy between turns, for domains that have one. */
   readonly episodes?: EpisodeStage;
 }
 

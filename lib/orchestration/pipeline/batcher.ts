@@ -2,7 +2,7 @@ import type { Recipe } from "../../config/index.ts";
 import type { GroupAccounting } from "./group-accounting.ts";
 import type { SettledGroup } from "./grouper.ts";
 
-/** What one step consumes. */
+/** Groups that one step consumes. */
 export interface StepBatch {
   /** By group number. Kept and dropped ones; those released early are among them. */
   readonly groups: readonly SettledGroup[];
@@ -10,7 +10,7 @@ export interface StepBatch {
   readonly credits: number;
 }
 
-/** Of the recipe: P, what counts towards it, and how old a group may get. */
+/** Batching rule of the recipe: P, which groups count towards it, and how old a group may get. */
 export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
 /** The accounting: told of every group that is taken or released, and asked which are due. */
@@ -75,7 +75,10 @@ function take(
   return taken;
 }
 
-/** Takes out those that the filter dropped: each makes room for another before the step. @param last that came */
+/**
+ * Removes the filtered groups; each frees a credit for another group before the step. @param last the group that
+ * arrived last
+ */
 function releaseFiltered(
   last: SettledGroup,
   waiting: Map<number, SettledGroup>,

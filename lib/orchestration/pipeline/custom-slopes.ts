@@ -6,9 +6,10 @@ import { askSlopes, loadSlopes } from "../../slopes-function.ts";
 import { moduleUrl } from "../../user-module.ts";
 
 /**
- * What the trainer asks for a custom objective's slopes: the recipe's function, or its module. Undefined for a built-in
- * objective. Throws HONE_ERR_USAGE where the recipe knows its function by name alone, as one read from a run folder does,
- * and HONE_ERR_TRUST for such a recipe's module that the user has not allowed.
+ * Returns the function through which the trainer gets a custom objective's slopes: the recipe's function, or its
+ * module's. Undefined for a built-in objective. Throws HONE_ERR_USAGE where the recipe knows its function by name
+ * alone, as one read from a run folder does, and HONE_ERR_TRUST for a module of such a recipe that the user has not
+ * allowed.
  */
 export function customSlopes(recipe: Recipe): StepOptions["slopes"] {
   const { objective } = recipe;

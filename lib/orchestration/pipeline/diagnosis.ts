@@ -2,7 +2,7 @@ import { counted } from "../../data/index.ts";
 import type { VerifierStatus } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
 
-/** What is known of the pipeline at a moment. */
+/** State of the pipeline, from which a diagnosis is made. */
 export interface PipelineFacts {
   /** Steps done. */
   readonly step: number;
@@ -11,7 +11,7 @@ export interface PipelineFacts {
   readonly training: boolean;
   /** The hook of the run's owner that holds the pipeline, if one does. */
   readonly hook?: string | undefined;
-  /** What that hook is at, where it says so. */
+  /** Progress that the hook reports, if it reports any. */
   readonly doing?: string | undefined;
   readonly credits: { readonly free: number; readonly total: number };
   readonly outstanding: number;
@@ -35,13 +35,13 @@ export interface PipelineSnapshot extends Omit<PipelineFacts, "step" | "paused" 
   readonly engine: Omit<EngineStats, "running" | "waiting">;
 }
 
-/** Who waits for whom. `key` stays the same while only the numbers change. */
+/** Which stage waits for which. `key` stays the same while only the numbers change. */
 export interface Diagnosis {
   readonly key: string;
   readonly sentence: string;
 }
 
-/** The sentence that a person needs who asks why the run does not go faster. */
+/** Returns the sentence that explains why the run does not go faster. */
 export function diagnose(facts: PipelineFacts): Diagnosis {
   const { hook, doing, paused, training, step } = facts;
   if (hook !== undefined && doing !== undefined)

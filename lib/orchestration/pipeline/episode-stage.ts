@@ -12,7 +12,7 @@ import type { DomainName } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import type { GroupRequest } from "./group-request.ts";
 
-/** How the groups of some domains are played. */
+/** Plays the groups of multi-turn domains. */
 export interface EpisodeStage {
   readonly plays: ReadonlyMap<DomainName, Play>;
   partnerOf(play: Play, request: GroupRequest, attempt: number): Partner;
@@ -22,7 +22,7 @@ export interface EpisodeStage {
   readonly onTurn?: (request: GroupRequest, attempt: number, turn: number) => void;
 }
 
-/** Episodes in the recipe's environments. @param closing aborted when nobody waits for them any more. */
+/** Plays episodes in the recipe's environments. @param closing aborts when results are no longer awaited */
 export function liveEpisodes(
   plays: EpisodeStage["plays"],
   format: PromptFormat,

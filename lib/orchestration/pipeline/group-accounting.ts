@@ -34,9 +34,9 @@ export interface AccountingParts {
 export type SavedAccounting = Pick<PipelineState, "sampler" | "ledger" | "outstanding" | "generatedTokens">;
 
 /**
- * What became of every group and rollout since the run began. A group is `submitted`, its rollouts are `completed`,
- * it is `settled` (taken for training, or dropped for a reason), and after its step `trained`: whoever moves a group
- * says so here and nowhere else, and the sampler's counts, the credits and the event log follow.
+ * State of every group and rollout since the run began. A group is `submitted`, its rollouts are `completed`, it is
+ * `settled` (taken for training, or dropped for a reason), and after its step `trained`. Each stage reports these
+ * transitions here and nowhere else; the sampler's counts, the credits and the event log follow from them.
  */
 export class GroupAccounting {
   readonly credits: Credits;

@@ -24,14 +24,14 @@ export interface GroupRequest extends DrawnGroup {
   /** Weight version at the time; none of the group's tokens is older. */
   readonly submittedVersion: number;
   readonly submittedMs: number;
-  /** What a sitting before sampled of it. */
+  /** Tokens that an earlier session sampled of it. */
   readonly begun?: readonly AttemptTokens[];
 }
 
-/** What is kept of groups under way, so that a run that was killed goes on with them. */
+/** Stored tokens of groups in progress, from which a killed run resumes them. */
 export interface UnfinishedGroups {
   readonly everyTokens: number;
-  /** What there is of a group that is drawn again, and the weight version when it was submitted first. */
+  /** Stored tokens of a group that is drawn again, and the weight version of its first submission. */
   of(drawn: DrawnGroup): { readonly begun: readonly AttemptTokens[]; readonly version: number } | undefined;
   add(request: GroupRequest, tokens: readonly AttemptTokens[]): void;
 }

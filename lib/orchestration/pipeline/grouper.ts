@@ -13,11 +13,11 @@ export interface SettledGroup {
   readonly rollouts: readonly Rollout[];
   /** Attempts left out because they got no verdict. */
   readonly unscored: readonly number[];
-  /** What a hook put in place of the rewards, one for each rollout of the group; logged, so that a replay has them. */
+  /** Rewards that a hook returned instead, one a rollout of the group; logged, so that a replay has them. */
   readonly rewards?: readonly number[];
 }
 
-/** What a hook wants done with a group: take it out of training, or train on other rewards. */
+/** Request of a hook: drop the group, or train on other rewards. */
 export type GroupWish = "drop" | { readonly rewards: readonly number[] } | undefined;
 
 /**

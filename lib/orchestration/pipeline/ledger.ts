@@ -117,7 +117,7 @@ export class Ledger {
     );
   }
 
-  /** What the mixture of trained rollouts is held by. */
+  /** Counts by which the mixture of trained rollouts is controlled. */
   progress(outstanding: OutstandingGroups): Record<DomainName, MixtureCounts> {
     const onTheLine = new Map<DomainName, number>();
     for (const { request } of outstanding)

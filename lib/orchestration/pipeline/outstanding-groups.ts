@@ -120,9 +120,9 @@ export class OutstandingGroups {
 }
 
 /**
- * How a group goes to the engine while the weights are of `version`. One that goes on has the age of its first token, and
- * begins anew where that is above `maxLag`. One that was not in the pipeline goes on only with what these very weights sampled:
- * of an older age it could make more due than a step takes.
+ * Returns how a group is submitted while the weights are of `version`. A resumed group has the age of its first token,
+ * and starts over if that is above `maxLag`. A group that was not in the pipeline resumes only tokens that these very
+ * weights sampled: with an older age it could make more groups due than a step takes.
  */
 export function submission(
   drawn: DrawnGroup,

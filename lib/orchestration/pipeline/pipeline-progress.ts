@@ -4,7 +4,7 @@ import type { GroupAccounting } from "./group-accounting.ts";
 import type { GroupHook } from "./grouper.ts";
 import { heldByHook, type PipelinePosition } from "./stall-watch.ts";
 
-/** What the pipeline's stages hold at a moment. */
+/** Contents of the pipeline's stages. */
 export interface StageFacts {
   readonly accounting: Pick<GroupAccounting, "outstanding"> & {
     readonly credits: { readonly free: number; readonly total: number };
@@ -15,7 +15,7 @@ export interface StageFacts {
   readonly ready: number;
 }
 
-/** Where the pipeline is, for the stall watch: it hears when a stage begins and ends. */
+/** Progress of the pipeline, for the stall watch: updated when a stage begins and ends. */
 export class PipelineProgress {
   /** Groups that wait for verdicts; the verification stage counts here. */
   readonly verifying = { groups: 0 };

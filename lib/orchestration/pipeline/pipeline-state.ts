@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const counts = z.record(z.string(), z.int());
 
-/** What a checkpoint keeps of the pipeline: enough to go on with the same problems, picks and counts. */
+/** State of the pipeline in a checkpoint: enough to continue with the same problems, picks and counts. */
 export const pipelineStateSchema = z.object({
   /** Steps done. */
   step: z.int().min(0),

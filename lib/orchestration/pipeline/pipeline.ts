@@ -28,7 +28,7 @@ export interface PipelineParts {
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly model: { readonly format: PromptFormat };
   readonly verifiers: Verifiers;
-  /** Of the domains that are played in several turns; default: none is. */
+  /** Names the domains played in several turns. Default: none. */
   readonly plays?: EpisodeStage["plays"];
   readonly trainer: TrainerFace;
   readonly generations: Generations;
@@ -141,7 +141,7 @@ export class Pipeline {
     return this.#drawer.leftOut;
   }
 
-  /** What waits where, for the metrics. */
+  /** Queue lengths, for the metrics. */
   queues(): Record<string, number> {
     return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
   }
@@ -151,7 +151,7 @@ export class Pipeline {
     return this.#parts.verifiers.workers ?? verifierWorkers(this.#parts.recipe);
   }
 
-  /** What is known of it at this moment, for whoever watches the run. */
+  /** Returns the pipeline's current state, for status displays. */
   snapshot(): PipelineSnapshot {
     const { generations, recipe } = this.#parts;
     const { running, waiting, ...engine } = generations.engine.stats();

@@ -5,7 +5,10 @@ import type { DomainName, Problem } from "../../records.ts";
 import type { GroupAccounting } from "./group-accounting.ts";
 import type { DrawnGroup, GroupRequest, SavedGroup } from "./group-request.ts";
 
-/** Where drawing stood: with it and the sampler's state, a resumed run draws what the uninterrupted one would have. */
+/**
+ * Positions of the problem sources. With them and the sampler's state, a resumed run draws what the uninterrupted one
+ * would have drawn.
+ */
 export interface SavedDraws {
   readonly nextGroup: number;
   /** Next index in each domain's source. */

@@ -1,4 +1,4 @@
-/** The pipeline without whoever computes: what `simulate` drives by a virtual clock, and loads without engine and trainer. */
+/** The pipeline without engine and trainer: `simulate` drives it by a virtual clock and loads neither. */
 
 export { batchGroups, type StepBatch } from "./batcher.ts";
 export { GroupAccounting } from "./group-accounting.ts";

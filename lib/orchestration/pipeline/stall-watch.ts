@@ -66,7 +66,7 @@ export class StallWatch {
     this.#since = clock.now();
   }
 
-  /** So much of the time until now is nobody's. */
+  /** Excludes the last `ms` milliseconds from the stall time. */
   forgive(ms: number): void {
     this.#since += ms;
   }

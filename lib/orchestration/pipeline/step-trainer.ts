@@ -9,7 +9,7 @@ import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradien
 import { learningRateFactor } from "./learning-rate.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
-/** What happened in one step, for the metrics and the log. */
+/** Outcome of one step, for the metrics and the log. */
 export interface StepOutcome {
   readonly step: number;
   readonly batch: StepBatch;
@@ -25,11 +25,11 @@ export interface StepOutcome {
 export interface PolicyUpdate extends AssembledBatch {
   readonly report: StepReport;
   readonly learningRate: number;
-  /** What scoring by the reference policy took; absent without one. */
+  /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
-  /** Where this step measures them. */
+  /** Gradient statistics, in steps that measure them. */
   readonly gradients?: GradientFacts;
-  /** Whose sample made the loss not finite. */
+  /** Rollout whose sample made the loss not finite. */
   readonly culprit?: ScoredRollout;
 }
 
@@ -127,7 +127,7 @@ async function askReference(
   return { logprobs, seconds: (clock.now() - begun) / 1000 };
 }
 
-/** What the trainer is told beside the batch and a custom objective's function. */
+/** Options of a training step besides the batch and a custom objective's function. */
 export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
   const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = objective;
   const { temperature } = rollouts;

@@ -18,9 +18,9 @@ export interface AssembledBatch {
 }
 
 /**
- * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on what the policy sampled of the
- * response; every such token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are computed by nobody: they
- * are in the numbers of sequences and of group members alone, so that none of the others gains weight.
+ * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response tokens that the
+ * policy sampled; every such token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are not
+ * computed: they only count in the numbers of sequences and of group members, so that no other rollout gains weight.
  * @param drGrpoNormalizer tokens, L of the recipe.
  */
 export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer: number): AssembledBatch {

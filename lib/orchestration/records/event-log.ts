@@ -7,8 +7,8 @@ import { type LoggedEpisode, loggedEpisode, loggedEpisodeSchema } from "./logged
 import { versionRuns } from "./version-runs.ts";
 
 /**
- * What a replay needs to know of an asynchronous run: everything else follows from the recipe and the seed.
- * One JSON array or object a line.
+ * Events that a replay of an asynchronous run needs; everything else follows from the recipe and the seed. One JSON
+ * array or object a line.
  */
 export type RunEvent =
   /** A group went to the engine. */
@@ -27,7 +27,7 @@ export type RunEvent =
       readonly s?: number;
       readonly x?: DropReason;
       readonly r: readonly LoggedRollout[];
-      /** What each of `r` was judged, null where it got no verdict; absent in the logs of before 0.2. */
+      /** Verdict on each of `r`, null where it got none; absent in logs of versions before 0.2. */
       readonly j?: readonly LoggedVerdict[];
       /** Rewards that a hook put in place of the recipe's, one for each judged of `r`; absent where none did. */
       readonly h?: readonly number[];
@@ -133,7 +133,7 @@ export class EventLog {
     this.#lines.push(() => JSON.stringify(stepEvent(outcome)));
   }
 
-  /** Throws HONE_ERR_IO: no room, or the log was deleted under way. */
+  /** Throws HONE_ERR_IO: no space, or the log was deleted meanwhile. */
   flush(): void {
     if (this.#lines.length === 0 || !this.#file.isOpen) return;
     const lines = this.#lines.map((line) => `${typeof line === "string" ? line : line()}\n`).join("");

@@ -1,4 +1,4 @@
-/** What a run writes down, and reads back. */
+/** Records that a run writes and reads. */
 
 export {
   EventLog,

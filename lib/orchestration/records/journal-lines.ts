@@ -11,7 +11,7 @@ import {
 import type { SettledGroup } from "../pipeline/index.ts";
 import { versionRuns } from "./version-runs.ts";
 
-/** What a verdict depends on beside the completion. */
+/** Fields of a problem that a verdict depends on. */
 export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference"> & {
   /** As the model saw it, special tokens spelled; absent in journals of older versions. */
   readonly prompt?: string;
@@ -51,7 +51,8 @@ export interface TakenGroup {
 
 /**
  * One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash; a group
- * that a step took; and where a run that was resumed went on: what steps after `sitting` took before is void.
+ * that a step took; and where a resumed run continued (`sitting`, its number of steps done): groups that later steps
+ * had taken before are void.
  */
 export type JournalLine =
   | ({ readonly problem: string } & JudgedProblem)
@@ -60,7 +61,7 @@ export type JournalLine =
       readonly of: string;
       readonly finish: FinishReason;
       readonly text: string;
-      /** Of an episode: begin, end, ... in the text of what its environment gave. */
+      /** Ranges [begin, end, ...] of an episode's text that its environment gave. */
       readonly given?: readonly number[];
       /** Token ids (see {@link encodeIds}), where a reward in Python may ask for them. */
       readonly ids?: string;

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Episode, FinishReason, Rollout } from "../../records.ts";
 
 /**
- * What a replay cannot sample again of an episode, since it came from its environment: why it ended, how many calls were
- * read in it, and what was given before each further turn, as the index of its first token and then its ids.
+ * Parts of an episode that a replay cannot sample again, since its environment gave them: why it ended, how many calls
+ * were read in it, and what was given before each further turn, as the index of its first token and then its ids.
  */
 export interface LoggedEpisode {
   readonly f: FinishReason;

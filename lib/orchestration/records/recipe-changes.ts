@@ -5,10 +5,10 @@ import { ConfigError, type ConfigIssue } from "../../errors.ts";
 const LASTING = ["seed", "tokenizer", "model.config"] as const;
 
 /**
- * What a recipe says otherwise than the one a run went by so far, one line a field: "optimizer.lr: 0.001 -> 0.003".
- * @param before the recipe as run.json keeps it.
- * Throws HONE_ERR_CONFIG with every field that a run cannot change on its way: seed, tokenizer, sizes of the model,
- * and the domains with their order, which numbers the problems.
+ * Lists the fields in which a recipe differs from the one that a run used so far, one line a field: "optimizer.lr:
+ * 0.001 -> 0.003".
+ * @param before the recipe as run.json keeps it. Throws HONE_ERR_CONFIG with every changed field that a run must keep:
+ * seed, tokenizer, sizes of the model, and the domains with their order, which numbers the problems.
  */
 export function recipeChanges(dir: string, before: unknown, now: Recipe): string[] {
   const plain: unknown = JSON.parse(JSON.stringify(now));

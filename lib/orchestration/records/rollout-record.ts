@@ -84,15 +84,15 @@ export interface RecordedRollout {
   /** [first token, version, first token, version, ...] */
   readonly versions: readonly number[];
   readonly oldestKv: readonly number[];
-  /** Of an episode: [begin, end, begin, end, ...] of the tokens that its environment gave; not in any loss. */
+  /** Ranges [begin, end, begin, end, ...] of an episode's tokens that its environment gave; they are in no loss. */
   readonly given?: readonly number[];
   readonly verdict: Verdict;
-  /** What reward shaping made of it; absent without a verdict. The trainer takes the advantage in float32. */
+  /** Reward after shaping; absent without a verdict. The trainer takes the advantage in float32. */
   readonly reward?: number;
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** Whether it was cut and left out of the loss (advantages.overlong: "mask"). */
+  /** True if it was cut and left out of the loss (advantages.overlong: "mask"). */
   readonly masked?: boolean;
   /** Place in the batch and weight in the loss; absent where it was not trained on. */
   readonly sequence?: number;
@@ -262,7 +262,7 @@ function judged(scored: ScoredRollout | undefined) {
   return { verdict, reward, penaltyScale, penalty, advantage, ...(masked !== undefined && { masked }) };
 }
 
-/** Where the trained rollouts of a kept group lie in the batch, the first at `first`. */
+/** Position of a kept group's trained rollouts in the batch, the first at `first`. */
 class Sequences {
   readonly #update: PolicyUpdate;
   readonly #recipe: Recipe;

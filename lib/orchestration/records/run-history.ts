@@ -15,7 +15,7 @@ export interface RunHistory {
   readonly steps: readonly LoggedStep[];
   /** Steps in order, a stretch for each recipe they went by; undefined where the log does not tell it. */
   readonly stretches: readonly { readonly recipe: unknown; readonly steps: readonly LoggedStep[] }[];
-  /** Where each group's problem comes from. */
+  /** Source of each group's problem. */
   readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
   /** Hash of the final weights, if the run got to its end. */
   readonly weights?: string;

@@ -20,7 +20,7 @@ export interface FactSources {
   readonly pipeline: Pipeline;
   readonly engineStats: () => EngineStats;
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
-  /** How far the trackers are. */
+  /** Progress of the trackers. */
   readonly deliveries?: () => StepFacts["trackers"];
   /** Ids of the processes that work for the run, beside this one. */
   readonly processes?: () => readonly number[];
@@ -54,8 +54,8 @@ export class StepRecorder {
   }
 
   /**
-   * What only this moment knows, in which a step has ended: the counters move on. What becomes facts later, by the
-   * function that it returns, the next step does not wait for.
+   * Reads what is only available when a step has just ended, since the counters advance. The returned function computes
+   * the facts later, so that the next step does not wait for it.
    * @param before seconds between the last step and this one, which count to this one.
    * @param evaluation one that has ended since the last step.
    */
@@ -87,7 +87,7 @@ export class StepRecorder {
     });
   }
 
-  /** What was gathered as a record, in that order; `publish` takes it to the sinks. */
+  /** Computes records in the order in which facts were gathered; `publish` sends each to the sinks. */
   record(gathered: () => StepFacts, publish: (record: StepRecord) => void): void {
     const begun = this.#from.clock.now();
     const facts = gathered();
@@ -164,7 +164,7 @@ function verifierFacts({
 
 type JudgeStats = NonNullable<VerifierStats["judge"]>;
 
-/** What has come since then; a budget is as it is now. */
+/** Judge statistics since `then`; a budget is its current value. */
 function judgeFacts(now: JudgeStats, then: JudgeStats | undefined): NonNullable<VerifierFacts["judge"]> {
   const since = (of: Exclude<keyof JudgeStats, "budgetLeft">) => now[of] - (then?.[of] ?? 0);
   return {
@@ -193,7 +193,7 @@ function updateFacts(
   const { rollouts, data, report, learningRate, referenceSeconds, gradients } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
-  // with a correction every ratio that could be clipped is 1; what a custom objective clips only it knows
+  // with a correction every ratio that could be clipped is 1; only a custom objective itself knows what it clips
   const clips =
     objective.kind !== "reinforce" && objective.kind !== "custom" && objective.correction.kind === "none";
   return {

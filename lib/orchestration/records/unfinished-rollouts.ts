@@ -35,7 +35,7 @@ interface Messages {
   readonly places: Map<number, Place[]>;
 }
 
-/** Of a message about a group. */
+/** Header of a message about a group. */
 interface Head {
   readonly group: number;
   readonly problem: number;
@@ -46,8 +46,8 @@ interface Head {
 }
 
 /**
- * What a run has of its groups under way, in a file of messages with checksums that only grows until the next checkpoint
- * and then keeps what is still under way. What is written survives the process; a torn end is left out.
+ * Tokens of a run's groups in progress, in a file of checksummed messages that only grows until the next checkpoint and
+ * then keeps the groups still in progress. Written messages survive the process; a torn end is left out.
  */
 export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   readonly everyTokens: number;
@@ -55,7 +55,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   readonly #recipe: string;
   #file: Messages;
   #closed = false;
-  /** Groups that this sitting wrote of, or went on with. */
+  /** Groups that this session wrote or resumed. */
   readonly #known = new Set<number>();
 
   /**
@@ -92,8 +92,8 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   }
 
   /**
-   * Nothing once it is disposed of, as where a run that stood still is given up while its engine goes on: the descriptor is
-   * another file's by then. Throws HONE_ERR_IO naming the file: no room, or it was deleted under way.
+   * Writes nothing once disposed: when a stalled run is given up its engine may go on, and the descriptor may be
+   * another file's by then. Throws HONE_ERR_IO naming the file: no space, or it was deleted meanwhile.
    */
   add({ group, problem, submittedVersion, begun }: GroupRequest, tokens: readonly AttemptTokens[]): void {
     if (this.#closed) return;
@@ -103,7 +103,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#append(this.#file, { kind: "unfinished", header: head, sections: attemptSections(tokens) });
   }
 
-  /** Forgets the other groups, and gives their room back; nothing once it is disposed of. Throws HONE_ERR_IO. */
+  /** Forgets the other groups and frees their space; does nothing once disposed. Throws HONE_ERR_IO. */
   retain(isUnderWay: (group: number) => boolean): void {
     if (this.#closed) return;
     const { fd, places } = this.#file;
@@ -181,7 +181,7 @@ function* messagesAt(fd: number, places: readonly Place[]): Generator<Message> {
   for (const place of places) yield decodeMessage(bytesAt(fd, place));
 }
 
-/** What the messages of a file still say where a run goes on from weights `version`; none of another recipe. */
+/** Messages of a file that a run resumed from weights `version` can use; none of another recipe. */
 function* kept(fd: number, recipe: string, version: number): Generator<Message> {
   const messages = messagesOf(fd);
   const first = messages.next();

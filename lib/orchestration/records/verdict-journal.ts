@@ -33,7 +33,7 @@ export interface JournalOptions {
 /**
  * Every completion that a run had judged, its verdicts, and which step took it with what reward: appended line by line
  * to a file of the run folder, completions addressed by content (problem with its reference and verifier; completion;
- * version of the verifier). What is written survives the process: one write per call, and whoever opens the file next
+ * version of the verifier). Written lines survive the process: one write per call; the next process to open the file
  * cuts off a torn last line.
  */
 export class VerdictJournal implements Disposable {
@@ -42,7 +42,7 @@ export class VerdictJournal implements Disposable {
   readonly #tokensFor: ReadonlySet<string>;
   /** Problems that this process has written down. */
   readonly #problems: DiskSet;
-  /** Of what was judged and not yet taken. */
+  /** Keys of completions that were judged and not yet taken. */
   readonly #keys = new WeakMap<object, CompletionKeys>();
 
   /** Throws HONE_ERR_IO naming the file. */
@@ -138,7 +138,7 @@ function keyOfProblem(problem: Problem): string {
   return key;
 }
 
-/** What a journal tells, in its order: a completion once, when it was first judged, and then each verdict on it. */
+/** Entries of a journal, in its order: a completion once, when it was first judged, and then each verdict on it. */
 export type JournalEntry = JournaledCompletion | JournaledVerdict;
 
 export interface JournaledCompletion {
@@ -153,7 +153,7 @@ export interface JournaledCompletion {
 /** The first one on a completion is the run's own. */
 export interface JournaledVerdict {
   readonly kind: "verdict";
-  /** Of the completion. */
+  /** Key of the completion. */
   readonly key: string;
   readonly version: number;
   readonly verdict: Verdict;
@@ -174,8 +174,8 @@ export function openJournal(
 }
 
 /**
- * A journal as it is read: held are its distinct problems and a hash of each completion, no text. A torn last line is
- * left out. Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
+ * Reads a journal, keeping only its distinct problems and a hash of each completion in memory. A torn last line is left
+ * out. Throws HONE_ERR_IO if it cannot be read, HONE_ERR_FORMAT naming the line if one before the last is damaged.
  */
 export async function* readVerdictJournal(path: string): AsyncGenerator<JournalEntry> {
   const known = new Known();
@@ -196,12 +196,12 @@ export async function* readVerdictJournal(path: string): AsyncGenerator<JournalE
   }
 }
 
-/** What later lines of a journal may speak of. */
+/** Entries that later lines of a journal may refer to. */
 class Known {
   readonly #problems = new Map<string, JudgedProblem>();
   readonly #completions = new Set<string>();
 
-  /** Undefined where the line is of no known kind or speaks of what has not come before it. */
+  /** Undefined if the line is of no known kind or refers to an entry that has not come before it. */
   entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
     if ("problem" in line) {
       const { problem: key, ...problem } = line;

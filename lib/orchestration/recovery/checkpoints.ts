@@ -18,11 +18,11 @@ const stateSchema = z.object({
 });
 export type RunState = z.infer<typeof stateSchema>;
 
-/** Of the checkpoint of a step, in the folder `checkpoints` of its run. */
+/** Name of the checkpoint of a step, in the folder `checkpoints` of its run. */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, "0")}`;
 
 const NAME = /^step-(\d{6})$/;
-/** What a process that was killed while it saved or removed leaves behind. */
+/** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
 
@@ -31,7 +31,7 @@ interface Beginnings {
   readonly recipe: { readonly lora?: unknown };
 }
 
-/** Which checkpoints outlive newer ones. */
+/** Rule for which old checkpoints are kept. */
 export interface KeepRule {
   readonly keepLast: number;
   /** Steps divisible by it; 0: none. */
@@ -51,7 +51,7 @@ export class Checkpoints {
     this.#rule = rule;
   }
 
-  /** Where the weights that training starts from are kept. */
+  /** Path of the weights that training starts from. */
   get warmStart(): string {
     return join(this.directory, "warm-start");
   }
@@ -72,7 +72,7 @@ export class Checkpoints {
     else await trainer.load(this.warmStart);
   }
 
-  /** What adapters are added to: all weights as a warm start or `startFrom` left them, or those of the model. */
+  /** Loads the base of adapters: all weights as a warm start or `startFrom` left them, or those of the model. */
   async loadBase(trainer: TrainerFace, model: Pick<Model, "fill">): Promise<void> {
     if (existsSync(this.warmStart) && !holdsAdapters(this.warmStart)) await trainer.loadHf(this.warmStart);
     else await model.fill(trainer);
@@ -88,7 +88,7 @@ export class Checkpoints {
       .map((name) => join(this.directory, name));
   }
 
-  /** Where the checkpoint of a step is, or would be. */
+  /** Path of the checkpoint of a step, whether or not it exists. */
   pathOf(step: number): string {
     return join(this.directory, checkpointName(step));
   }
@@ -134,7 +134,7 @@ export class Checkpoints {
     this.#saving += 1; // the trainer may begin to write before it is heard that it has copied
     const copied = trainer.stage(path, JSON.stringify(state));
     const whole = copied.then(() => trainer.written()).finally(() => (this.#saving -= 1));
-    whole.catch(() => {}); // where copying failed nobody waits for more
+    whole.catch(() => {}); // if copying failed, this is not awaited
     await copied;
     return { written: whole.then(() => this.#tidy()).then(() => path) };
   }
@@ -164,7 +164,7 @@ export class Checkpoints {
   }
 
   /**
-   * Restores the newest checkpoint that is whole; `warn` is told of damaged ones, which are passed over.
+   * Restores the newest complete checkpoint; `warn` receives a message for each damaged one, which is skipped.
    * Undefined if there is none; throws the last error if all are damaged.
    */
   async loadNewest(trainer: TrainerFace, warn: (message: string) => void): Promise<RunState | undefined> {
@@ -199,7 +199,7 @@ export function expectStepsLeft(
   throw new ConfigError("a run goes on from its checkpoint", [{ path: "training.steps", message }]);
 }
 
-/** How the moments of a checkpoint were kept; f32 also where no manifest says so. */
+/** Type in which a checkpoint keeps the moments; f32 also where no manifest says so. */
 export function momentsOf(checkpoint: string): "f32" | "bf16" {
   const path = join(checkpoint, "manifest.json");
   if (!existsSync(path)) return "f32";

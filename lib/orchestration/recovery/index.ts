@@ -1,4 +1,4 @@
-/** What survives a kill. */
+/** Checkpoints and the run folder. */
 
 export {
   Checkpoints,

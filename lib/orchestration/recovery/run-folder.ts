@@ -51,7 +51,10 @@ export async function claimRunFolder({
   }
 }
 
-/** Throws what claimRunFolder does, and makes no folder: for whoever starts processes before the run that claims it. */
+/**
+ * Throws what claimRunFolder throws, and makes no folder: for callers that start processes before the run that claims
+ * it.
+ */
 export async function expectClaimable(options: FolderOptions): Promise<void> {
   if (!existsSync(options.dir)) return;
   using _ = await claimRunFolder(options);

@@ -15,8 +15,8 @@ interface ManifestFile {
 }
 
 /**
- * Hash of the weights of a checkpoint, whoever wrote them: that of the one file which one process writes, also where they
- * are in files of several. Moments and the extra text do not enter.
+ * Hash of a checkpoint's weights, independent of how many processes wrote it: that of the one file which one process
+ * writes, also where the weights are in several files. Moments and the extra text are not hashed.
  */
 export function weightsHash(checkpoint: string): string {
   const path = join(checkpoint, "manifest.json");
@@ -31,7 +31,9 @@ export function weightsHash(checkpoint: string): string {
   return hashOfOne(names.map((name) => join(checkpoint, name)));
 }
 
-/** Of the file that holds all tensors of `paths`, one after the other, as csrc/model/safetensors.h writes it. */
+/**
+ * Hash of the file that would hold all tensors of `paths`, one after the other, as csrc/model/safetensors.h writes it.
+ */
 function hashOfOne(paths: readonly string[]): string {
   const parts = paths.map(readPart);
   const all: Record<string, unknown> = {};

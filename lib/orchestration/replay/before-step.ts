@@ -26,7 +26,7 @@ export interface BeforeStep extends AsyncDisposable {
   readonly step: RecordedStep;
   readonly groups: readonly RecordedGroup[];
   readonly hooked: HookRewards;
-  /** Of the step. */
+  /** Recipe of the step. */
   readonly recipe: Recipe;
   readonly model: Model;
   readonly trainer: TrainerFace;
@@ -44,7 +44,7 @@ type Step = Pick<BeforeStep, "step" | "groups">;
 
 export interface BeforeStepOptions {
   readonly core?: Core;
-  /** What the folder's record may make this process do. Default: nothing. */
+  /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
   /** Throws for a step that is not what was meant, before any weights are restored. */
   readonly expect?: (groups: readonly RecordedGroup[]) => void;
@@ -220,7 +220,7 @@ class WayBack {
     throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
   }
 
-  /** With the trainer of the step's own recipe, at the step's version. */
+  /** Returns the trainer with the step's own recipe, at the step's version. */
   async arrive({ step, versionBefore }: RecordedStep) {
     const recipe = this.#recipeOf(step);
     if (this.#open!.recipe !== recipe) await this.#moveTo(recipe);

@@ -7,7 +7,7 @@ import type { GroupEvent, LoggedEpisode, LoggedRollout } from "../records/index.
 /** Sampled tokens of a turn in the whole rollout, [begin, end). */
 type Span = readonly [begin: number, end: number];
 
-/** Of an ordinary rollout the one turn that it is. */
+/** Token spans of the turns; an ordinary rollout is one turn. */
 function spansOf(tokens: number, episode: LoggedEpisode | null | undefined): Span[] {
   const given = episode?.o.map(([at, ...ids]) => [at!, at! + ids.length] as const) ?? [];
   const begins = [0, ...given.map(([, end]) => end)];
@@ -43,7 +43,7 @@ export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
 
 const AS_IT_WAS: Verdict = { status: "unscored", cause: "as it was in the run" };
 
-/** What the environment of a recorded episode said; it is not asked again. */
+/** Replays what the environment of a recorded episode said, without calling it. */
 function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
   return {
     toolCalls: c,
@@ -56,8 +56,8 @@ function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
 }
 
 /**
- * Episodes of a recorded run. A turn comes to the engine when the one before it is back, and the engine goes on to newer
- * weights when no request needs the old ones: so whoever publishes new weights waits here first (`submitted`).
+ * Episodes of a recorded run. A turn reaches the engine when the one before it is back, and the engine takes newer
+ * weights when no request needs the old ones: a caller that publishes new weights must wait for `submitted` first.
  */
 export class RecordedEpisodes implements EpisodeStage {
   readonly plays: ReadonlyMap<DomainName, Play>;

@@ -76,9 +76,9 @@ export async function replayRun(
   options: {
     readonly core?: Core;
     readonly verifiers?: Verifiers;
-    /** That of the entry script, for a run with a custom objective: its function is not in the folder. */
+    /** Recipe of the entry script, for a run with a custom objective: its function is not in the folder. */
     readonly recipe?: Recipe | undefined;
-    /** What the folder's record may make this process do. Default: nothing. */
+    /** What the folder's record may make this process execute. Default: nothing. */
     readonly trust?: Trust | undefined;
     readonly onStep?: (step: number) => void;
   } = {},
@@ -186,7 +186,7 @@ class Replay {
   /** Groups by the version they started with. */
   readonly #byVersion = new Map<number, GroupEvent[]>();
   readonly #submitted = new Set<number>();
-  /** Of the groups that no step has taken yet. */
+  /** Rollouts of the groups that no step has taken yet. */
   readonly #rollouts = new Map<number, Promise<GroupRollouts>>();
 
   constructor(
@@ -247,7 +247,7 @@ class Replay {
       const request = this.#request(group.g, version, group.r.length);
       const prompt = encodePrompt(request.problem, model.format, recipe.rollouts.maxPromptTokens);
       const { promise, resolve: deliver, reject: fail } = deferred<GroupRollouts>();
-      // whoever waits for the group gets the error; that may be a later step
+      // the consumer of the group gets the error, perhaps in a later step
       promise.catch(() => {}).finally(() => this.#episodes.over(group.g));
       this.#rollouts.set(group.g, promise);
       submitGroup({ request, prompt }, generations, this.#actorOptions, { deliver, fail });

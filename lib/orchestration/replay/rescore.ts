@@ -21,7 +21,7 @@ export interface RescoreOptions {
   readonly all?: boolean;
   /** Default: a pool as the run's recipe has it. */
   readonly verifiers?: Verifiers;
-  /** What the folder's record may make this process do. Default: nothing. */
+  /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
   readonly onProgress?: (judged: number, total: number) => void;
 }
@@ -40,7 +40,7 @@ export interface ChangedVerdict {
 export interface RescoredDomain {
   readonly domain: DomainName;
   readonly completions: number;
-  /** How many were judged again; the others' verdicts are the journal's. */
+  /** Number of completions judged again; the others' verdicts are the journal's. */
   readonly judged: number;
   readonly scoreBefore: number;
   readonly scoreAfter: number;
@@ -59,7 +59,7 @@ export interface Rescoring {
 /** A completion without its text. */
 interface Outcome {
   readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
-  /** Of its verifier, now. */
+  /** Present version of its verifier. */
   readonly version: number;
   before: Verdict | undefined;
   after: Verdict | undefined;
@@ -73,11 +73,12 @@ type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
 const BATCH = 64;
 
 /**
- * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the
- * journal has for the verifier's present version is taken from there; new ones are added to it, so that the next
- * time finds them. The journal is read twice, and the texts of one batch are held at a time.
- * Throws HONE_ERR_TRUST where its recipe names modules or judges that `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its journal is damaged, HONE_ERR_USAGE while the run is
- * under way: whoever opens a journal to write takes a line that is being written for a torn one.
+ * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the journal
+ * has for the verifier's present version is taken from there; new ones are added to it for the next rescore. The
+ * journal is read twice, and the texts of one batch are held at a time. Throws HONE_ERR_TRUST where its recipe names
+ * modules or judges that `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its
+ * journal is damaged, HONE_ERR_USAGE while the run is in progress: opening a journal for writing would cut off a line
+ * that the run is writing.
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
   const manifest = readRunManifest(dir);

@@ -5,8 +5,8 @@ const MOST_EARLY = 20;
 type Listener = (...args: unknown[]) => unknown;
 
 /**
- * Tells listeners what happened. What one throws, or rejects with, is told as a warning, once an event, and changes nothing.
- * Warnings from before anyone could listen (createRun has not returned yet) wait for the first listener.
+ * Calls the listeners of a run's events. An error of a listener becomes a warning, once an event, and changes nothing.
+ * Warnings from before a listener could be added (createRun has not returned yet) are kept for the first listener.
  */
 export class Announcer {
   readonly #listeners = new Map<keyof RunEvents, Listener[]>();

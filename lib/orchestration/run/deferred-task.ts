@@ -1,7 +1,8 @@
 /**
- * Work that waits until everything more urgent is started: the next step's requests are with their engine, also where
- * that is in another process, and its batch trains. Pieces run in order, each once. Once one has thrown, every flush
- * throws that: whoever is the first to flush, for a checkpoint that somebody asked for, need not be the one that it ends.
+ * Work that is deferred until everything more urgent has started: the next step's requests are with their engine, also
+ * in another process, and its batch trains. Pieces run in order, each once. Once one has thrown, every flush throws its
+ * error, since the first caller to flush need not be the one that should fail: it may be a checkpoint that a user
+ * requested.
  */
 export class DeferredTask {
   #work: (() => void) | undefined;

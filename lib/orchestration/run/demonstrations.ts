@@ -9,13 +9,13 @@ import type { Model, RunResources } from "../setup/index.ts";
 /** A problem and how it is to be answered. */
 export interface Shown {
   readonly problem: Problem;
-  /** What follows the prompt. */
+  /** Tokens after the prompt. */
   readonly tokens: Int32Array;
-  /** Of an episode: [tokens] 1 where its environment chose the token. */
+  /** [tokens] of an episode: 1 where its environment chose the token. */
   readonly given?: Uint8Array;
 }
 
-/** What demonstrations are made from. */
+/** Sources of demonstrations. */
 export type Demonstrated = {
   readonly model: Pick<Model, "tokenizer" | "format">;
 } & Pick<RunResources, "sources" | "plays">;
@@ -31,7 +31,9 @@ export class Demonstrations {
     { readonly by: EpisodeDemonstrator; readonly source: ProblemSource }
   >;
 
-  /** Throws HONE_ERR_CONFIG for a domain that nobody demonstrates. @param closing ends calls of environments. */
+  /**
+   * Throws HONE_ERR_CONFIG for a domain without a source of demonstrations. @param closing ends calls of environments
+   */
   constructor(
     { seed, rollouts }: Pick<Recipe, "seed" | "rollouts">,
     { mixture, wrongRate, endlessRate }: WarmStartConfig,

@@ -1,9 +1,9 @@
-/** How long a hook may take to return once the run has been told to stop. */
+/** Time a hook may take to return once the run has been told to stop. Milliseconds. */
 const GRACE_MS = 2000;
 
 /**
- * What a hook returns; undefined if the run is told to stop and the hook has not returned some time later: then it is
- * left behind, `onLeft` is called, and what it returns or throws later is ignored.
+ * Resolves with what a hook returns. Undefined if the run is told to stop and the hook does not return within the grace
+ * time: it is then abandoned, `onLeft` is called, and its later result or error is ignored.
  */
 export async function unlessStopped<T>(
   work: T | PromiseLike<T>,

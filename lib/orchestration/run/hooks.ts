@@ -4,8 +4,8 @@ import type { RunContext } from "./run-context.ts";
 import type { RunHooks } from "./run-interface.ts";
 
 /**
- * Calls a hook of the run's owner. A run that is told to stop waits no longer than a hook takes to notice; then it goes
- * on without, and warns. Undefined where the hook is not called or not waited for; throws what it throws.
+ * Calls a hook of the run's owner. A run that is told to stop waits no longer than the grace time; then it continues
+ * without the hook and warns. Undefined where the hook is not called or not awaited; throws what it throws.
  */
 export async function callHook<T>(
   { stop, options, publisher }: Pick<RunContext, "stop" | "options" | "publisher">,

@@ -1,6 +1,6 @@
 import { deferred } from "../../deferred.ts";
 
-/** Where a run is in its life. A step may be running only while it is at "training" and not idle. */
+/** Stage of a run's life. A step may be running only while it is at "training" and not idle. */
 export type Stage<Training> =
   | { readonly at: "preparing" }
   | { readonly at: "training"; readonly training: Training }
@@ -63,7 +63,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     await this.serve();
   }
 
-  /** What still waits is refused with what ended the run: it may be that nothing can be served any more, or only late. */
+  /** Rejects all waiting work with the error that ended the run: it could be served late or never. */
   fail(error: unknown): void {
     this.#stage = { at: "over", training: this.training };
     for (const request of this.#requests.splice(0)) request.refuse(error);

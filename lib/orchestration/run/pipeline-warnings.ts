@@ -64,7 +64,7 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
 }
 
-/** Of the first problem of each domain that was passed over. */
+/** Warns about the first left-out problem of each domain. */
 function leftOutWarnings(warn: Warn): NonNullable<DrawerOptions["onLeftOut"]> {
   const told = new Set<DomainName>();
   return ({ domain }, fault) => {

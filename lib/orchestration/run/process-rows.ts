@@ -56,7 +56,7 @@ function trainerWords({ state, doing }: ProcessStatus, { training }: ProcessFact
 export class EndedProcesses {
   readonly #told = new Map<string, number>();
 
-  /** What is new among the rows, in words. */
+  /** Sentences about processes that newly ended, from the rows. */
   of(rows: readonly ProcessStatus[]): string[] {
     return rows.flatMap(({ name, restarts, ended }) => {
       const news = ended?.atMs ?? restarts;

@@ -7,7 +7,7 @@ import { Announcer } from "./announcer.ts";
 
 const BUFFERED_RECORDS = 1000;
 
-/** Takes what a run has to say to its sinks, its listeners and whoever iterates over it. */
+/** Publishes a run's records and events to its sinks, its listeners and its iterators. */
 export class Publisher {
   readonly listeners = new Announcer();
   readonly records = new Channel<StepRecord>();
@@ -23,7 +23,7 @@ export class Publisher {
     this.listeners.emit("warning", message);
   }
 
-  /** How far the trackers that are sent to are, by name. */
+  /** Progress of the trackers, by name. */
   get deliveries(): Record<string, DeliveryState> {
     const trackers = this.#sinks.filter((sink) => sink instanceof Delivery);
     return Object.fromEntries(trackers.map(({ name, state }) => [name, state]));
@@ -49,7 +49,7 @@ export class Publisher {
     this.warn(`step ${record.step} was skipped${whose}`);
   }
 
-  /** What a sink throws is a warning: the run has ended, and whoever waits for that is told next. */
+  /** Reports the end to the sinks. An error of a sink becomes a warning, since the run has ended. */
   ended(state: "finished" | "stopped" | "failed"): void {
     for (const sink of this.#sinks)
       try {

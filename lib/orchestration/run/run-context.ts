@@ -6,7 +6,7 @@ import type { Publisher } from "./publisher.ts";
 import type { RunOptions } from "./run-interface.ts";
 import type { StopRequest } from "./stop-request.ts";
 
-/** What all parts of one run work with. */
+/** Shared state of the parts of one run. */
 export interface RunContext {
   readonly resources: RunResources;
   readonly options: RunOptions;
@@ -15,13 +15,13 @@ export interface RunContext {
   readonly publisher: Publisher;
   readonly stop: StopRequest;
   readonly progress: RunProgress;
-  /** What was asked of the run by files in its folder so far; set when the run begins. */
+  /** Control requests from files in the run's folder so far; set when the run begins. */
   asked: readonly ControlOutcome[];
   /** As of the last status. */
   processes: readonly ProcessStatus[];
 }
 
-/** How far a run is, earlier sessions included. */
+/** Progress of a run, earlier sessions included. */
 export interface RunProgress {
   /** Steps done. */
   step: number;
@@ -29,7 +29,7 @@ export interface RunProgress {
   readonly seconds: { warmStart: number; training: number };
   /** Tokens when this session began. */
   readonly before: { generated: number; trained: number };
-  /** What the metrics keep from step to step. */
+  /** State that the metrics keep from step to step. */
   metrics: unknown;
   /** An evaluation that no step's record tells yet. */
   evaluated: EvaluationFacts | undefined;

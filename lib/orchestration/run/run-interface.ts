@@ -10,7 +10,7 @@ import type { GroupHook } from "../pipeline/index.ts";
 import type { Core, Model, ValidationSet, Verifiers } from "../setup/index.ts";
 import type { WarmStartProgress } from "./warm-start.ts";
 
-/** Why a run ended. An aborted run was told to by its signal and can be resumed, like a stopped one. */
+/** Why a run ended. "aborted": its signal aborted; it can be resumed, like a stopped one. */
 export type RunEnd = "done" | "stopped" | "aborted";
 
 export interface RunOutcome {
@@ -20,7 +20,7 @@ export interface RunOutcome {
   readonly version: number;
 }
 
-/** What a hook may ask for after a step. */
+/** Request of a hook after a step. */
 export type StepWish = "checkpoint" | "stop" | undefined;
 
 /**
@@ -33,7 +33,7 @@ export interface RunHooks {
   /** Before a group is trained on. */
   readonly onGroup?: GroupHook;
   readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
-  /** What a hook that has not returned is at, for whoever looks who waits for whom: "the evaluation of step 20". */
+  /** Describes what a hook that has not returned is doing, for status displays: "the evaluation of step 20". */
   readonly doing?: () => string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface RunEvents {
   warning: readonly [message: string];
   /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
   control: readonly [outcome: ControlOutcome];
-  /** Once a second while it trains: who waits for whom, in a sentence (docs/how-to/live.md). */
+  /** Once a second while it trains: which stage waits for which, in a sentence (docs/how-to/live.md). */
   waits: readonly [sentence: string];
   /** It was paused (true), or goes on. */
   paused: readonly [paused: boolean];
@@ -74,7 +74,7 @@ export interface RunOptions {
   readonly clock?: Clock;
   /** Default: the native core. */
   readonly core?: Core;
-  /** Shared with other runs, and closed by whoever made them. Default: a pool of the run's own. */
+  /** Verifiers shared with other runs; their owner closes them. Default: a pool of the run's own. */
   readonly verifiers?: Verifiers;
 }
 

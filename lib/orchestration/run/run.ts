@@ -83,7 +83,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   }
 }
 
-/** Of a recipe for one process: another one's processes are for whoever starts the run to open. */
+/** Opens the core of a recipe for one process; for a recipe of several, the caller of createRun opens the processes. */
 function ownCore({ name, hardware }: Recipe): ReturnType<typeof nativeCore> {
   if (hardware?.processes === undefined) return nativeCore();
   throw new HoneError(
@@ -95,7 +95,7 @@ function ownCore({ name, hardware }: Recipe): ReturnType<typeof nativeCore> {
   );
 }
 
-/** Sinks of the run's folder, of the recipe's trackers, and of whoever starts it. */
+/** Opens the sinks of the run's folder, of the recipe's trackers, and of the caller. */
 function openAllSinks(recipe: Recipe, { dir, sinks = [] }: RunOptions, warn: (text: string) => void): Sink[] {
   const own = sinks.filter(sends);
   const writing = sinks.filter((sink) => !sends(sink)) as Sink[];
@@ -117,7 +117,7 @@ class LiveRun implements Run {
     this.#context = context;
     this.#lock = lock;
     this.finished = this.#outcome.promise;
-    this.finished.catch(() => {}); // whoever looks gets it; whoever iterates gets it too
+    this.finished.catch(() => {}); // awaiting `finished` and iterating both receive the error
   }
 
   get recipe(): Recipe {

@@ -26,7 +26,10 @@ export class Saving {
   /** Settles when nothing is being written. */
   #writing: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
-  /** What kept the last of the run's own from the disk, and the step with which that ends the run; none was written since. */
+  /**
+   * Error that prevented the last checkpoint of the run's own schedule, and the step at which it ends the run unless
+   * one is written before.
+   */
   #unsaved: { readonly error: unknown; readonly end: number } | undefined;
   #seconds: { pause?: number; write?: number } = {};
   #saidSlow = false;
@@ -36,8 +39,9 @@ export class Saving {
   }
 
   /**
-   * Of a state that the trainer has at this call: it is asked for its copy before anything else happens, and whatever step
-   * comes then, comes after that. Training may go on when it resolves. Rejects with what kept the state from being copied.
+   * Begins a checkpoint of the state that the trainer has at this call: it is asked for its copy before anything else,
+   * so later steps do not enter. Training may continue when this resolves. Rejects with the error that kept the state
+   * from being copied.
    */
   async begin(state: RunState): Promise<Saved> {
     const { resources, checkpoints, clock } = this.#context;
@@ -84,7 +88,7 @@ export class Saving {
     if (this.#unsaved !== undefined && step >= this.#unsaved.end) throw this.#unsaved.error;
   }
 
-  /** What nobody has asked for yet. */
+  /** Returns the seconds not yet reported, and resets them. */
   takeSeconds(): CheckpointSeconds {
     const taken = this.#seconds;
     this.#seconds = {};

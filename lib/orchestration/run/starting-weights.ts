@@ -21,7 +21,7 @@ interface Beginning {
   readonly startFrom?: string;
 }
 
-/** Whether a run would begin with its recipe's warm start, and not from weights that are there already. */
+/** True if a run would begin with its recipe's warm start, and not from weights that exist already. */
 export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }: Beginning): boolean {
   if (recipe.warmStart === undefined || startFrom !== undefined) return false;
   return resume === "never" || !existsSync(new Checkpoints(dir).warmStart);
@@ -79,7 +79,7 @@ export async function prepareWeights(context: RunContext): Promise<number> {
   }
 }
 
-/** Whether the base of adapters is still to be made: a new model's, or one given as all weights. */
+/** True if the base of adapters is still to be made: a new model's, or one given as all weights. */
 function beginsWhole({ resources, options }: RunContext): boolean {
   const { recipe, model } = resources;
   const { startFrom } = options;

@@ -48,7 +48,7 @@ export class StatusWriter {
       this.#phase = { name: "warm start", done: step, total: steps };
     });
     this.#timer = setInterval(() => this.look(), EVERY_MS).unref();
-    // with nothing under way, a paused run's process has nothing else to stay for
+    // the timer is all that keeps a paused run's process alive when nothing is in progress
     listeners.on("paused", (paused) => void (paused ? this.#timer.ref() : this.#timer.unref()));
     this.look();
   }
@@ -228,7 +228,7 @@ function machineOf({ device }: Recipe, processors: number, gpu: GpuUsage): Pipel
   };
 }
 
-/** Of this process, as Linux counts them; 0 elsewhere. */
+/** Threads of this process, as Linux counts them; 0 elsewhere. */
 function threadCount(): number {
   try {
     return Number(/^Threads:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0);

@@ -1,6 +1,6 @@
 import type { RunEnd } from "./run-interface.ts";
 
-/** Whether a run was told to stop, and how. The first request counts. */
+/** Records that a run was told to stop, and how. The first request counts. */
 export class StopRequest {
   readonly #controller = new AbortController();
   #request: { readonly end: RunEnd; readonly save: boolean } = { end: "done", save: true };
@@ -10,12 +10,12 @@ export class StopRequest {
     return this.#controller.signal;
   }
 
-  /** "done" for a run that nobody stops. */
+  /** "done" for a run that was not stopped. */
   get end(): RunEnd {
     return this.#request.end;
   }
 
-  /** Whether the run saves a checkpoint at its end. */
+  /** True if the run saves a checkpoint at its end. */
   get save(): boolean {
     return this.#request.save;
   }

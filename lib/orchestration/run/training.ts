@@ -31,13 +31,13 @@ import type { StepWish } from "./run-interface.ts";
 import { type Saved, Saving } from "./saving.ts";
 import { failAfterRepeatedErrors } from "./verifier-health.ts";
 
-/** What is written as groups and steps come. */
+/** Files written as groups and steps complete. */
 interface Records {
   readonly events: EventLog;
   /** Absent where the recipe wants none. */
   readonly journal: VerdictJournal | undefined;
   readonly unfinished: UnfinishedRollouts | undefined;
-  /** Of the checkpoint that the run goes on from. */
+  /** State in the checkpoint that the run resumes from. */
   readonly before: RunState | undefined;
 }
 
@@ -51,9 +51,9 @@ export class Training {
   /** The record of the last step, written while the next one trains. */
   readonly #recording = new DeferredTask();
   readonly #saving: Saving;
-  /** Of the newest checkpoint. */
+  /** State in the newest checkpoint. */
   #saved: RunState | undefined;
-  /** What is given up because it stands still may go on later: nobody is there for it then. */
+  /** Set at the end: a stalled step that was given up may continue later, and its outcome is then ignored. */
   #isOver = false;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, pipeline: Pipeline, records: Records) {
@@ -66,7 +66,10 @@ export class Training {
     this.#recorder = new StepRecorder(sourcesOf(context, pipeline), context.progress.metrics);
   }
 
-  /** To the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
+  /**
+   * Trains to the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing
+   * moves.
+   */
   async run(): Promise<void> {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
@@ -110,7 +113,7 @@ export class Training {
       this.#forget(state);
       return path;
     });
-    whole.catch(() => {}); // nobody may wait for it
+    whole.catch(() => {}); // it may never be awaited
     return { written: whole };
   }
 
@@ -130,7 +133,7 @@ export class Training {
     };
   }
 
-  /** What no run that goes on from this state, or from the newest checkpoint, needs of groups under way. */
+  /** Drops stored tokens of groups that no run resumed from this state, or from the newest checkpoint, needs. */
   #forget({ draws, outstanding }: Pick<RunState, "draws" | "outstanding">): void {
     const under = new Set([...outstanding, ...(this.#saved?.outstanding ?? [])].map(({ group }) => group));
     this.#records.unfinished?.retain((group) => group >= draws.nextGroup || under.has(group));
@@ -192,7 +195,7 @@ export class Training {
   }
 }
 
-/** What a step's record is gathered from. */
+/** Sources of a step's record. */
 function sourcesOf(context: RunContext, pipeline: Pipeline): ConstructorParameters<typeof StepRecorder>[0] {
   const { resources, clock, publisher } = context;
   return {

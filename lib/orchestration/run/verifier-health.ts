@@ -6,9 +6,9 @@ const WARNING_GROUPS = 4;
 const LIMIT_STEPS = 3;
 
 /**
- * The same verifiers, watched for one that gives no verdict any more: an outage trains nothing wrong, and nothing at
- * all. Completions without an answer say nothing either way. After four groups of completions in a row without a verdict `warn` is told, once; after three steps' worth
- * verify() throws HONE_ERR_VERIFIER with the last cause.
+ * Wraps verifiers to detect one that no longer gives verdicts: an outage trains nothing wrong, and nothing at all.
+ * Completions without an answer do not count either way. After four groups of completions in a row without a verdict
+ * `warn` is called, once; after three steps' worth verify() throws HONE_ERR_VERIFIER with the last cause.
  */
 export function failAfterRepeatedErrors(
   verifiers: Verifiers,
@@ -40,7 +40,7 @@ export function failAfterRepeatedErrors(
     verify: async (requests) => {
       const verdicts = await verifiers.verify(requests);
       for (const [i, verdict] of verdicts.entries()) {
-        // that nothing was answered is seen without the judge, the sandbox or the service that may be down
+        // "no_answer" needs neither the judge, the sandbox nor the service that may be down
         if (verdict.status === "no_answer") continue;
         note(requests[i]!.problem.verifier, verdict.status === "unscored" ? verdict.cause : undefined);
       }

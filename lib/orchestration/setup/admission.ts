@@ -36,7 +36,7 @@ export function admissionOf(
 const MOST_KEPT = 1 << 13;
 const LONGEST_KEPT = 64;
 
-/** Of short references, many of which are the same, what the verifier said the last time. */
+/** Recent faults of short references, many of which are equal. */
 class RecentFaults {
   readonly #known = new Map<string, string | undefined>();
 

@@ -22,20 +22,23 @@ import type { JobPlace } from "../../rewards/index.ts";
 /** The processes that a core has besides this one. */
 export interface CoreProcesses {
   readonly list: readonly ProcessStatus[];
-  /** Where they meet, without a password. */
+  /** Address of the store, without a password. */
   readonly store?: NonNullable<PipelineStatus["store"]>;
-  /** How weights get from one to another, in a sentence. */
+  /** Transport of the weights, in a sentence. */
   readonly weights?: string;
 }
 
-/** What makes engines and trainers: the native core, or a stand-in for the tests of the pipeline. */
+/** Creates engines and trainers: the native core, or a stand-in for the tests of the pipeline. */
 export interface Core {
   info(): NativeInfo;
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace;
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
   /** Absent where all of it is in this process. */
   processes?(): CoreProcesses;
-  /** Where verifiers judge, so many jobs a host at a time. Absent, or undefined, where this process has a pool. */
+  /**
+   * Opens the hosts that judge, at most `workers` jobs a host at a time. Absent, or undefined, where this process has a
+   * pool.
+   */
   verifierHosts?(workers: number): JobPlace | undefined;
 }
 
@@ -45,8 +48,8 @@ export async function nativeCore(): Promise<Core> {
 }
 
 /**
- * @param tokenBytes asked for only where stop strings need them: a large vocabulary's take a while.
- * @param use "evaluation" has room for the contexts of evaluation, which may be longer than training's.
+ * @param tokenBytes called only where stop strings need them: a large vocabulary's take a while.
+ * @param use "evaluation" allocates for the contexts of evaluation, which may be longer than training's.
  */
 export function engineOptions(
   recipe: Recipe,

@@ -11,8 +11,9 @@ export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false):
 }
 
 /**
- * Whether this version can run a recipe on this machine, for `hone run` and `hone check` alike: HONE_ERR_UNSUPPORTED for
- * hardware this version cannot use, or that this machine has too little of; HONE_ERR_CUDA where it runs on a GPU and there is none.
+ * Returns why this version cannot run a recipe on this machine, for `hone run` and `hone check` alike:
+ * HONE_ERR_UNSUPPORTED for hardware this version cannot use, or that this machine has too little of; HONE_ERR_CUDA
+ * where it runs on a GPU and there is none; undefined if it can.
  * @param spread its processes are elsewhere: agents have started them, each with a GPU of its own.
  */
 export function whyNotRunnable(recipe: Asked, info: NativeInfo, spread = false): HoneError | undefined {

@@ -10,14 +10,14 @@ export interface LocalSource<S extends Source = Source> {
   readonly hub: readonly HubOrigin[];
 }
 
-/** Whether a source names a data set of the Hub: "hf:org/name", "taco:hf:org/name", or a path of such a name. */
+/** True if a source names a data set of the Hub: "hf:org/name", "taco:hf:org/name", or a path of such a name. */
 export function isHubSource(source: Source): boolean {
   if (typeof source === "string" && isHubPath(source)) return true;
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
   return [spec?.path ?? []].flat().some(isHubPath);
 }
 
-/** Whether a source is a path alone, so that its rows say what kind they are: "hf:org/name", "data/mine.jsonl". */
+/** True if a source is a path alone, so that its kind follows from its rows: "hf:org/name", "data/mine.jsonl". */
 export const isPathAlone = (source: Source): source is string =>
   typeof source === "string" &&
   (isHubPath(source) || (parseDatasetSpec(source) === undefined && isDataFile(source)));

@@ -1,4 +1,4 @@
-/** What a run works with, from its recipe. */
+/** Resources of a run, opened from its recipe. */
 
 export { admissionOf } from "./admission.ts";
 export { type Core, type CoreProcesses, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";

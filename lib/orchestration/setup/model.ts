@@ -25,7 +25,7 @@ export interface Model {
   readonly config: ModelConfigJson;
   readonly tokenizer: Tokenizer;
   readonly format: PromptFormat;
-  /** What the folder holds; undefined for a new model. */
+  /** Model in the folder; undefined for a new model. */
   readonly origin: ModelOrigin | undefined;
   /** Puts in the folder's weights and its adapter's, or fresh ones drawn with the recipe's seed. */
   fill(trainer: TrainerFace): Promise<void>;

@@ -34,7 +34,7 @@ export interface Problems {
 interface OpenOptions {
   /** Asked for every row of a data set; what it refuses is left out and counted in the source's report. */
   readonly admit?: Admission;
-  /** Of a run that goes on: what it held out, in place of what the recipe says. */
+  /** Held-out problems of a resumed run, in place of the recipe's rule. */
   readonly heldOut?: HeldOut | undefined;
   /** Likewise the commits of data sets of the Hub that it read. */
   readonly commits?: HubCommits | undefined;
@@ -102,8 +102,8 @@ async function openSets(
 }
 
 /**
- * How rows are read and admitted. Where no verifier judges, rows need no answer, and the verifier that their domain is
- * called like does not read the one they have.
+ * Options for reading and admitting rows. Without a verifier, rows need no answer, and the built-in verifier of the
+ * domain's name does not read one.
  */
 function rowsOf(
   options: SourceOptions,

@@ -3,10 +3,10 @@ import type { Recipe } from "../../config/index.ts";
 import type { NativeInfo } from "../../native/face.ts";
 import { expectFit, type Machine, planMemory } from "../../plan/index.ts";
 
-// With hardware.ts: whether this version can run a recipe here. `hone check` shows it; `hone run` refuses before an
-// earlier run is replaced and anything large is allocated.
+// With hardware.ts: whether this version can run a recipe here. `hone check` reports it; `hone run` refuses before an
+// earlier run is replaced or anything large is allocated.
 
-/** What a plan reckons with: this machine's memory and threads, and the first of its GPUs, where they are asked for. */
+/** Machine for a memory plan: this machine's memory and threads, and the first of its GPUs, if `cuda` is given. */
 export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
   const machine = { memory: totalmem(), threads: availableParallelism() };
   if (!cuda?.memoryBytes) return machine;

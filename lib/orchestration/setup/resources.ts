@@ -14,11 +14,11 @@ import { type HeldOut, type HubCommits, openProblems, type ValidationSet } from 
 import { expectMemory } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
 
-/** What a run works with, from the recipe and its model; one trainer, one engine, one verifier pool. */
+/** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
   readonly recipe: Recipe;
-  /** What chat templates take for now: when the run began. */
+  /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;
   readonly model: Model;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
@@ -29,13 +29,13 @@ export interface RunResources extends AsyncDisposable {
   readonly plays: ReadonlyMap<DomainName, Play>;
   readonly trainer: TrainerFace;
   readonly generations: Generations;
-  /** One more engine, with room for the contexts of evaluation. */
+  /** Opens one more engine, sized for the contexts of evaluation. */
   openGenerations(): Generations;
   /** One more trainer of the same make; `whole`: without adapters. */
   openTrainer(whole?: boolean): TrainerFace;
 }
 
-/** What a run that goes on takes from its folder. */
+/** State that a resumed run takes from its folder. */
 export interface Begun {
   readonly clock?: Date;
   readonly heldOut?: HeldOut | undefined;
@@ -43,9 +43,9 @@ export interface Begun {
 }
 
 /**
- * Throws what model, data and core say to the recipe: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
- * @param shared verifiers of somebody else, who closes them; default: a pool of its own.
- * @param begun what chat templates take for now, and what is held out whatever the recipe says
+ * Throws the errors of model, data and core: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
+ * @param shared verifiers that the caller owns and closes; default: a pool of its own.
+ * @param begun the time that chat templates take as now, and the held-out problems, whatever the recipe says
  */
 export async function openResources(
   recipe: Recipe,

@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 import { keyOf, type RewardGiver, type RewardPlan } from "../../rewards/index.ts";
 import { moduleUrl, pythonPlace } from "../../user-module.ts";
 
-/** How the recipe's domains and validation sets with rewards of their own are judged. */
+/** Plans for judging the recipe's domains and validation sets that have rewards of their own. */
 export function rewardPlans(recipe: Recipe): RewardPlan[] {
   return Object.keys(judgedOf(recipe)).flatMap((name) => rewardPlan(recipe, name) ?? []);
 }
@@ -59,8 +59,8 @@ type PythonChoice = Extract<RewardChoice, { python: string }>;
 type PythonGiver = Extract<RewardGiver, { by: "python" }>["python"];
 
 /**
- * Calls of the pipeline to its verifiers at the same time, of how many of these there are by now: rewards in this process mostly
- * wait, and hold up nobody else.
+ * Number of concurrent calls to the verifiers, from the present number of workers: rewards in this process mostly wait,
+ * and block no other call.
  */
 export function verificationCalls(recipe: Recipe): (workers: number) => number {
   const givers = giversOf(recipe);
@@ -85,7 +85,7 @@ export function expectRewards(recipe: Recipe): void {
 
 const WAITING_CALLS = 16;
 
-/** Who gives a reward, for people: "function short in the main process". */
+/** Describes what gives a reward: "function short in the main process". */
 export function giverText(giver: RewardGiver): string {
   if (giver.by === "verifier") return "the problem's verifier";
   if (giver.by === "judge") {
