@@ -37,7 +37,7 @@ export interface DomainCheck {
   readonly looked: number;
   readonly leftOut: number;
   readonly verifiers: readonly string[];
-  /** Who gives the recipe's own rewards, and where. */
+  /** Functions and servers that give the recipe's own rewards. */
   readonly rewards?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
@@ -49,14 +49,14 @@ export interface Findings {
   /** Domains and validation sets by name. */
   readonly domains: Readonly<Record<DomainName, DomainCheck>>;
   readonly plan: MemoryPlan;
-  /** What is allowed but hardly ever intended. */
+  /** Settings that are allowed but rarely intended. */
   readonly warnings: readonly string[];
 }
 
-/** How many problems' prompts are measured, and how many of them are judged. */
+/** Number of problems whose prompts are measured, and of problems that are judged. */
 const LOOKED_AT = 32;
 const SAMPLES = 3;
-/** Of a warm start that are written: half a second of work. */
+/** Demonstrations of a warm start that are written: half a second of work. */
 const DEMONSTRATIONS = 20_000;
 
 /**
@@ -120,7 +120,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   return { recipe, stages, domains, plan, warnings: recipeWarnings(recipe) };
 }
 
-/** Of a run that agents start; none of another's. */
+/** Checks of a run that agents start; none for other runs. */
 async function agentStages(recipe: Recipe): Promise<Stage[]> {
   if (!isForAgents(recipe)) return [];
   const { clusterStages } = await import("./cluster-check.ts");
@@ -130,7 +130,7 @@ async function agentStages(recipe: Recipe): Promise<Stage[]> {
 /** The stage that says whether this machine does it. */
 export const RUN = "run";
 
-/** What runs a recipe that this machine cannot run, or why nothing does. */
+/** Describes how to run a recipe that this machine cannot run, or why no machine can. */
 async function elsewhereText(recipe: Recipe, info: NativeInfo): Promise<string> {
   const { shapeOf } = await import("./cluster-check.ts");
   const cuda = { ...info.cuda, devices: ["as the recipe says"] };
@@ -141,7 +141,7 @@ async function elsewhereText(recipe: Recipe, info: NativeInfo): Promise<string> 
   return `${what}; what runs it: ${onOne}hone launch slurm, kubernetes or mpirun`;
 }
 
-/** Whether `hone run` would accept this recipe on this machine, apart from memory. */
+/** Checks whether `hone run` would accept this recipe on this machine, apart from memory. */
 async function hereStage(recipe: Recipe, { missing, required }: Rehearsal): Promise<Stage> {
   const info = (await nativeCore()).info();
   const fault = whyNotRunnable(recipe, info);

@@ -18,7 +18,7 @@ export interface Stage {
   readonly ok: boolean;
   /** The finding, or the fault. */
   readonly said: string;
-  /** What was missing, and what replaced it. */
+  /** Missing part and its replacement. */
   readonly instead?: string;
 }
 
@@ -35,9 +35,9 @@ export function shapeOf(recipe: Recipe): string {
 }
 
 /**
- * What of a run on many nodes can be known without them: the files for launchers, who runs where as each agent will find it
- * from the variables that launchers set, and a simulation. Throws HONE_ERR_USAGE where the recipe does not say who samples
- * and who trains.
+ * Checks a run on many nodes without the nodes: the launchers' files, the placement of processes as each agent will
+ * derive it from the variables that launchers set, and a simulation. Throws HONE_ERR_USAGE if the recipe does not say
+ * how many processes sample and train.
  */
 export async function clusterStages(recipe: Recipe): Promise<Stage[]> {
   return [filesStage(recipe), rendezvousStage(recipe), await simulationStage(recipe)];

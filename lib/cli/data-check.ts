@@ -35,7 +35,7 @@ export interface Lengths {
   readonly longest: number;
 }
 
-/** What a source's own verifier says of its gold answers. */
+/** Verdicts of a source's own verifier on its gold answers. */
 export interface GoldCheck {
   readonly accepted: number;
   readonly rejected: readonly Tally[];
@@ -199,7 +199,7 @@ export function writeDrops(path: string, checks: readonly SourceCheck[]): void {
   );
 }
 
-/** Whether nothing of a source can be used: no row is left, or its verifier accepts none of the gold answers. */
+/** True if a source is unusable: no row is left, or its verifier accepts none of the gold answers. */
 export function isUseless({ report, gold }: SourceCheck): boolean {
   if (report.training + report.heldOut === 0) return true;
   const asked = gold === undefined ? 0 : gold.accepted + gold.rejected.length + gold.unscored.length;

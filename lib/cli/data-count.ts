@@ -15,7 +15,7 @@ import { HoneError } from "../errors.ts";
 import { resolveModelFolder } from "../inference/index.ts";
 import { admissionOf, localSpec, openModel } from "../orchestration/index.ts";
 
-/** What one filter took, and what was left after it. */
+/** Rows that one filter removed, and rows left after it. */
 export interface FilterCount {
   readonly filter: string;
   readonly rows: number;
@@ -25,7 +25,7 @@ export interface FilterCount {
 interface Source {
   readonly name: string;
   readonly kind: string;
-  /** What the paper says of its set of this kind. */
+  /** Counts that the paper gives for its set of this kind. */
   readonly paper?: PaperRows | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CountedSource extends Source {
   readonly files: number;
   readonly rows: number;
   readonly filters: readonly FilterCount[];
-  /** What every filter left: those held out, and those to train on. */
+  /** Rows left by all filters: held out, and for training. */
   readonly usable: number;
   readonly heldOut: number;
   readonly training: number;

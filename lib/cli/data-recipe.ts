@@ -12,7 +12,7 @@ export interface DataRecipe {
   readonly located: (issues: readonly ConfigIssue[]) => ConfigIssue[];
 }
 
-/** Whether a file can be a recipe in YAML or JSON, by its name. */
+/** True if a file's name is that of a recipe in YAML or JSON. */
 export const isDataRecipe = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name);
 
 /**
@@ -70,7 +70,7 @@ function withoutSchema(value: unknown): unknown {
 const FUNCTIONS =
   'a recipe in YAML or JSON holds data alone; a function belongs in a module: "./mine.ts#name", or { python: "mine.py#name" }';
 
-/** What is to be done where the parser's words do not say it. */
+/** Remedies for errors whose parser message gives none. */
 const REMEDIES: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "YAML is indented by spaces",
   DUPLICATE_KEY: "one of the two would be lost",
@@ -78,7 +78,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: FUNCTIONS,
 };
 
-/** What does not parse, and what has a tag that YAML's core does not know. @param codes those that count; all if left out */
+/** Syntax errors, and tags that YAML's core does not know. @param codes those that count; all if left out */
 function syntaxFaults(doc: Document.Parsed, codes?: readonly string[]): ConfigIssue[] {
   return [...doc.errors, ...doc.warnings]
     .filter(({ code }) => codes?.includes(code) ?? true)
@@ -94,7 +94,7 @@ function syntaxFaults(doc: Document.Parsed, codes?: readonly string[]): ConfigIs
     });
 }
 
-/** What parses and means one thing in YAML 1.2 and another in YAML 1.1, or in JavaScript. */
+/** Values that parse and mean one thing in YAML 1.2 and another in YAML 1.1, or in JavaScript. */
 function traps({ isScalar, visit }: Yaml, doc: Document.Parsed, lines: LineCounter): ConfigIssue[] {
   const found: ConfigIssue[] = [];
   const add = (node: { range?: readonly number[] | null | undefined }, message: string) =>
@@ -231,12 +231,12 @@ interface Step {
   readonly name: Node;
 }
 
-/** Of a merge, "<<". */
+/** Key of a pair; "<<" for a merge. */
 function keyOf(key: Scalar): string {
   return typeof key.value === "symbol" ? (key.value.description ?? "") : String(key.value);
 }
 
-/** What is said otherwise of data than of a script: a function cannot be in it, and "yes" is a text. */
+/** Rewords an issue for data files: a function cannot be in one, and "yes" is a text. */
 function said({ message }: ConfigIssue, value: unknown): Partial<ConfigIssue> {
   if (typeof value !== "string") return {};
   const word = WORDS[value.toLowerCase()];

@@ -20,7 +20,7 @@ export interface ClusterFlags {
 
 const SIZES = [4 * 2 ** 10, 2 ** 20, 16 * 2 ** 20];
 
-/** This rank's part in the drill, or all ranks as processes of this machine. Resolves with the exit code. */
+/** Runs this rank's part in the self-test, or all ranks as processes of this machine. Resolves with the exit code. */
 export async function doctorCluster(
   flags: ClusterFlags,
   print: (report: SelfTestReport) => void,
@@ -102,7 +102,7 @@ async function ranksEnd(
   return ends.every(([code]) => code === 0) ? EXIT.done : EXIT.environment;
 }
 
-/** Of the store in which the ranks of a launch meet. */
+/** Name of the store in which the ranks of a launch meet. */
 const selfTestRun = (runId = "cluster"): string => `doctor-${runId}`;
 
 function startRank(flags: readonly string[], rank: number, size: number, runId: string): ChildProcess {
@@ -138,7 +138,7 @@ function missingStore(): never {
   });
 }
 
-/** Who is there, how fast it goes, and what became of the drills. */
+/** Report of the self-test: ranks, timings, and results. */
 export function selfTestText({ ranks, timings, drills }: SelfTestReport, columns: number): string {
   const failed = drills.filter((drill) => drill.failed.length > 0);
   return [

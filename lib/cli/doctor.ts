@@ -11,7 +11,7 @@ import { explain } from "./exit.ts";
 /** A value is not broken into shorter lines, however narrow the terminal. */
 const MIN_VALUE_COLUMNS = 20;
 
-/** What `hone doctor` found. `native` is absent when the addon does not load; then `problem` says why. */
+/** Findings of `hone doctor`. `native` is absent when the addon does not load; then `problem` has the reason. */
 export interface Diagnosis {
   readonly hone: string;
   readonly node: string;
@@ -20,7 +20,7 @@ export interface Diagnosis {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
-  /** Which sandbox runs Python programs of the code domain, and why not a better one. */
+  /** Sandbox that runs Python programs of the code domain, and why not a better one. */
   readonly sandbox: string;
   readonly native?: NativeInfo;
   /** File of the native core, relative to the package. */

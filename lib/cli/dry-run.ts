@@ -21,7 +21,7 @@ export interface Rehearsal extends AsyncDisposable {
   readonly recipe: Recipe;
   /** The same with a two-layer model, few rows and one step. */
   readonly small: Recipe;
-  /** What is missing and its replacement, by use: "model", or the name of a domain or validation set. */
+  /** Missing parts and their replacements, by use: "model", or the name of a domain or validation set. */
   readonly missing: ReadonlyMap<string, string>;
   /** The missing parts that a run would not get by itself: all but a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;

@@ -26,9 +26,9 @@ export interface EvaluateOptions extends Partial<Sampling> {
   readonly out?: string | undefined;
   /** Folder of the published sets. Default "data". */
   readonly data?: string | undefined;
-  /** Who judges the rows of a file that are of no published kind. Default "math". */
+  /** Verifier for the rows of a file that are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
-  /** Of episodes: messages at most, default 3, and tokens of one at most. */
+  /** Maximum messages of an episode, default 3, and tokens of one. */
   readonly maxTurns?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
   /** Default [42]. */
@@ -49,7 +49,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
 }
 
 export interface Evaluated {
-  /** Where completions and results are kept. */
+  /** Folder of completions and results. */
   readonly dir: string;
   readonly results: EvaluationResults;
 }
@@ -98,7 +98,7 @@ async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
   return new EngineAnswerer(await modelFolder(model), { ...sampling, maxRunning: batch, device });
 }
 
-/** What people call it: the last part of a path, all of a name. */
+/** Short name of a model: the last part of a path, all of another name. */
 const nameOf = (model: string): string =>
   (existsSync(model) || /@[\w-]+$/.test(model) ? basename(model.replace(/\/+$/, "")) : model).replaceAll(
     "/",

@@ -13,7 +13,7 @@ export const span = (interval: Interval | undefined, of: (end: number) => string
 const last = (byK: Readonly<Record<string, number>> | undefined): [string, number] | undefined =>
   Object.entries(byK ?? {}).at(-1);
 
-/** What `hone eval` prints: a row a suite, then, where they are asked for, its subjects and levels. */
+/** Report of `hone eval`: a row a suite, then, if requested, its subjects and levels. */
 export function resultsText(
   { suites }: EvaluationResults,
   by: readonly string[],
@@ -68,7 +68,7 @@ function sharesText(
   return formatTable({ head, rows }, format, columns);
 }
 
-/** What is in none of the numbers, in sentences; empty where nothing is. */
+/** Sentences about what is missing from the numbers; empty if nothing is. */
 export function warningsOf({ suites, empty, outages }: EvaluationResults): string[] {
   const told = [
     ...suites.flatMap(gapsText),
@@ -87,7 +87,10 @@ const gapsText = ({ suite, absent, unscored, unasked }: SuiteGaps): string[] => 
 const countsText = (counts: Readonly<Record<string, number>>, what: string): string[] =>
   Object.entries(counts).map(([why, count]) => `${count} ${what}: ${why}`);
 
-/** What an evaluation lacks: completions or verdicts, which can be had, or all of a suite, which cannot be asked. */
+/**
+ * Error for an incomplete evaluation: completions or verdicts, which a rerun can add, or a whole suite, which cannot be
+ * asked.
+ */
 export function lackOf({ suites, empty }: EvaluationResults, dir: string): HoneError | undefined {
   const isOpen = ({ absent, unscored }: SuiteGaps) => absent > 0 || Object.keys(unscored).length > 0;
   if ([...suites, ...empty].some(isOpen))

@@ -34,7 +34,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   HONE_ERR_ABORTED: EXIT.aborted,
 };
 
-/** What node:util's parseArgs says of a command line that it does not take. */
+/** True for errors of node:util's parseArgs about a command line. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
 
@@ -46,7 +46,7 @@ export function exitCodeOf(error: unknown): number {
   return BY_CODE[error.code] ?? EXIT.bug;
 }
 
-/** Whether another attempt at the same recipe, with this version and on such machines, would end so again. */
+/** True if another attempt at the same recipe, with this version and on such machines, would end in the same error. */
 export function isNonRetryable(error: unknown): boolean {
   const code = exitCodeOf(error);
   const isUnsupported = HoneError.is(error) && error.code === "HONE_ERR_UNSUPPORTED";
@@ -75,7 +75,7 @@ function hintLines(hint: string): string[] {
 }
 const HINT = "  hint: ";
 
-/** What to do when nobody reads the output any more; a run has something to save first. */
+/** Called when the reader of the output has gone; a run sets it, to save first. */
 let onUnread = (): void => process.exit(EXIT.done);
 
 /**
@@ -101,10 +101,10 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 }
 
 /**
- * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when nobody reads the output any more (SIGPIPE), so
- * that a run drains and saves; the second SIGINT or SIGTERM ends the process at once, unless it is `patient`: launchers
- * signal a process and its parent, which passes it on. Its reason is a HONE_ERR_ABORTED, which `exitCodeOf` maps to 130,
- * 143, 129 or 141.
+ * Returns a signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when the reader of the output has gone
+ * (SIGPIPE), so that a run drains and saves. The second SIGINT or SIGTERM ends the process at once, unless it is
+ * `patient`: launchers signal a process and its parent, which passes it on. Its reason is a HONE_ERR_ABORTED, which
+ * `exitCodeOf` maps to 130, 143, 129 or 141.
  */
 export function interruptSignal(say: (line: string) => void, patient = false): AbortSignal {
   const controller = new AbortController();
@@ -117,7 +117,7 @@ export function interruptSignal(say: (line: string) => void, patient = false): A
     abort(name);
   };
   onUnread = () => abort("SIGPIPE");
-  process.on("SIGHUP", abort); // the terminal is gone: nobody reads a message
+  process.on("SIGHUP", abort); // the terminal is gone: no message would be read
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", interrupted);
   return controller.signal;
@@ -130,8 +130,8 @@ export function endAtSignals(): void {
 }
 
 /**
- * For a process that another of ours started over a channel (a run of a sweep): the end of that one is a SIGHUP, so
- * that the run saves and stops even where nobody was left to tell it.
+ * For a process that another Hone process started over a channel (a run of a sweep): treats the end of the parent as a
+ * SIGHUP, so that the run saves and stops even if the parent was killed.
  */
 export function endWithParent(): void {
   const hangUp = () => void process.kill(process.pid, "SIGHUP");

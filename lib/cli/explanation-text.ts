@@ -2,7 +2,7 @@ import type { ExplainedSettings, ExplainedToken, Explanation, GradientPart } fro
 import { type Style, textTable } from "../report/index.ts";
 import { visibleText } from "../visible-text.ts";
 
-/** What `hone explain` prints for people: the way from verdict to gradient, then a row a token. */
+/** Text of `hone explain`: from verdict to gradient, then a row a token. */
 export function explanationText(explanation: Explanation, columns: number, style: Style): string {
   const { settings } = explanation;
   const lines = [
@@ -22,7 +22,7 @@ const LEGEND = [
   "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
 ];
 
-/** What a custom objective does not say. */
+/** Settings of a custom objective that are unknown. */
 function unknownOf(settings: readonly ExplainedSettings[]): string[] {
   const custom = settings.filter(({ objective }) => objective.kind === "custom");
   if (custom.length === 0) return [];

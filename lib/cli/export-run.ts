@@ -26,10 +26,10 @@ export interface ExportRequest extends ConvertOptions {
   readonly checkpoint?: string;
 }
 
-/** What was written of a run that trained adapters. */
+/** Files written for a run that trained adapters. */
 export interface AdapterExport {
   readonly checkpoint: string;
-  /** What PEFT loads first. */
+  /** Base model, which PEFT loads first. */
   readonly base: string;
   readonly target: string;
 }
@@ -113,7 +113,7 @@ async function changesSince(began: string, checkpoint: string, target: string) {
   };
 }
 
-/** What was written, and how much of the training survived rounding. */
+/** Describes the written files, and how much of the training survived rounding. */
 export function exportText(
   { checkpoint, tensors, source, change, changeInF32 }: RunExport,
   size: string,

@@ -13,8 +13,8 @@ export const TRUST = [
 ] as const;
 
 /**
- * What the user allows a folder's record by the command line: with --trust everything, with a recipe what that names too,
- * otherwise nothing.
+ * Returns what a folder's record may make this process execute: with --trust everything, with a recipe what that names
+ * too, otherwise nothing.
  */
 export async function trustOf(
   { trust }: TrustFlags,

@@ -24,7 +24,7 @@ export interface Generation {
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
   readonly finish: FinishReason;
-  /** Of generated tokens, the prompt's time included. */
+  /** Generated tokens a second, the prompt's time included. */
   readonly tokensPerSecond: number;
 }
 
@@ -66,7 +66,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   return { text, promptIds: [...prompt], ids, logprobs, finish, tokensPerSecond };
 }
 
-/** How long the answer may get. */
+/** Maximum tokens of the answer. */
 function tokensBehind({ length }: Int32Array, { directory, maxTokens }: GenerateRequest): number {
   const { maxPositions } = modelFacts(readModelFile(directory, "config.json"), directory);
   const room = maxPositions - length;

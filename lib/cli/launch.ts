@@ -16,17 +16,17 @@ export interface LaunchFlags {
   readonly grace: number;
   readonly restarts: number;
   readonly out?: string;
-  /** How the command begins there. */
+  /** Beginning of the command on a node. */
   readonly hone?: string;
   /** The recipe's path there, where it is another. */
   readonly recipeThere?: string;
-  /** What `dir` lies in unless it is given. Default "runs". */
+  /** Parent folder of `dir` unless that is given. Default "runs". */
   readonly runs?: string;
 }
 
 /**
- * What a job file is written from. Paths stand in it as they are here, so that every node must see them so. Throws
- * HONE_ERR_USAGE where the recipe does not say who does what, or a node would have nothing to do.
+ * Data of a job file. Paths are written as they are here, so every node must see them under the same names. Throws
+ * HONE_ERR_USAGE if the recipe does not say how many processes sample and train, or a node would have nothing to do.
  */
 export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
   const { nodes = recipe.hardware?.nodes ?? 1, grace, restarts, store, hone } = flags;

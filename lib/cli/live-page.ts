@@ -9,7 +9,7 @@ export interface LivePageOptions {
   readonly host?: string | undefined;
   /** Modules that the run's own recipe names, which the page may load to explain a step. */
   readonly allowed?: readonly Demand[] | undefined;
-  /** What stands before `watch`. Default: this command. */
+  /** Command before `watch`. Default: this command. */
   readonly command?: readonly string[] | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface LivePageOptions {
  * Disposed, it ends once no browser has it open, ten minutes later at the latest.
  */
 export interface LivePage extends Disposable {
-  /** What to open; undefined if the page could not be served, of which that process has told why. */
+  /** Address to open; undefined if the page could not be served, which that process has reported. */
   readonly url: string | undefined;
 }
 

@@ -17,7 +17,7 @@ export async function loadRecipe(file: string, assignments: readonly string[] = 
   return recipeOf(await loadExport(file), file, assignments);
 }
 
-/** What an entry script says: its recipe, and sinks beside it. */
+/** Content of an entry script: its recipe, and sinks beside it. */
 export interface Entry {
   readonly recipe: Recipe;
   readonly sinks: NonNullable<RunOptions["sinks"]>;
@@ -62,13 +62,15 @@ export async function loadExport(file: string): Promise<unknown> {
   return (await importExisting(file)).default;
 }
 
-/** Whether a file can be an entry script, by its name. */
+/** True if a file's name is that of an entry script. */
 const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
 
 /** Larger than any recipe. */
 const MOST_BYTES = 2 ** 20;
 
-/** Whether a file is a recipe rather than data: by its name, and of a .json by its `domains`, which files of rows lack. */
+/**
+ * True if a file is a recipe rather than data: by its name, and for .json by its `domains`, which files of rows lack.
+ */
 export function isRecipe(file: string): boolean {
   if (!file.endsWith(".json")) return isScript(file) || isDataRecipe(file);
   const found = statSync(file, { throwIfNoEntry: false });
@@ -127,7 +129,7 @@ function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | unde
   return error instanceof SyntaxError && !isThrownByCode(error) ? syntaxFault(path, error) : undefined;
 }
 
-/** Whether code of the user's was running, JSON.parse in a recipe say: then the stack tells where. */
+/** True if user code threw the error, JSON.parse in a recipe for example: then the stack shows where. */
 const isThrownByCode = ({ stack = "" }: Error): boolean =>
   /^ {4}at (?!.*(?:node:|load-recipe\.))/m.test(stack);
 
@@ -160,8 +162,8 @@ async function importModule(path: string): Promise<Exports> {
 }
 
 /**
- * Whether a file imports nothing but `defineRecipe` and types: then it is given the room that has it, a fifth of the
- * package. Whatever is in doubt, be it the word in a comment, counts as no.
+ * True if a file imports only `defineRecipe` and types: then it is given the config module alone, a fifth of the
+ * package. In doubt, as for the word in a comment, false.
  */
 function asksForRecipesOnly(text: string): boolean {
   const known = /^import (?:type \{[^}]*\}|\{ defineRecipe(?:, type \w+)* \}) from "hone-rl";$/gm;

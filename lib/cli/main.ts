@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
  */
 const FILES_NEEDED = 256;
 /**
- * GiB of address space that V8 reserves for itself and its threads, with room for a small run; with less it dies
- * without a message.
+ * GiB of address space that V8 reserves for itself and its threads, and a small run needs; with less it crashes without
+ * a message.
  */
 const ADDRESSES_NEEDED = 3;
 

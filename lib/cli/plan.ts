@@ -14,7 +14,7 @@ import {
 } from "../plan/index.ts";
 import { recipeConfig } from "./recipe-config.ts";
 
-/** What to do if the GPU's memory is unknown. */
+/** Advice if the GPU's memory is unknown. */
 export const UNKNOWN_MEMORY =
   "how much memory the GPU has is not known: no GPU was found here; say it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
 
@@ -97,7 +97,7 @@ function adviceLines({ proposals, least }: Advice): string[] {
   ];
 }
 
-/** Of processes that share the memory of their machine: what they take of it. */
+/** Memory that processes on one machine take together. */
 function togetherLines({ together, capacity = Number.NaN }: MemoryPlan): string[] {
   if (together === undefined) return [];
   const where = together.nodes > 1 ? `the fullest of ${together.nodes} machines` : "one machine";

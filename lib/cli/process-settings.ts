@@ -2,7 +2,7 @@ import { HoneError } from "../errors.ts";
 
 /**
  * Settings of a recipe for N processes beside the run's own: half of them train, the others sample; without Gloo one
- * trains, and `say` is told. Throws HONE_ERR_USAGE.
+ * trains, and `say` receives a sentence about it. Throws HONE_ERR_USAGE.
  */
 export async function processSettings(number: string, say: (line: string) => void): Promise<string[]> {
   if (!/^\d{1,2}$/.test(number) || Number(number) < 2 || Number(number) > 64)

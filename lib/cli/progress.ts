@@ -9,14 +9,14 @@ const LOG_MS = 5_000;
 export interface Progress {
   /** @param isLast shown at any time, because nothing follows. */
   show(text: string, isLast?: boolean): void;
-  /** Ends the line that is overwritten; does nothing if nothing was shown. */
+  /** Ends the line that is being overwritten; does nothing if nothing was shown. */
   end(): void;
 }
 
 export interface ProgressOptions {
   /** Writes to the terminal, without a newline. Default stderr. */
   readonly say?: (text: string) => void;
-  /** Whether a line can be overwritten. Default: whether stderr is a terminal, and not that of a CI service. */
+  /** True if a line can be overwritten. Default: true if stderr is a terminal, and not that of a CI service. */
   readonly isLive?: boolean;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -61,7 +61,7 @@ export async function whileWaiting<T>(
   }
 }
 
-/** What long work gets: where to report bytes, and when to stop. */
+/** Progress callback and stop signal of long work. */
 export interface Told {
   show(what: string, done: number, total: number): void;
   readonly signal: AbortSignal;

@@ -9,9 +9,9 @@ import { processesOf } from "./run-processes.ts";
 const WAIT_MS = 300_000;
 
 /**
- * Coordinates a run of agents up to where it would open a model: every place filled by its own process, trainers connected
- * with each other, all by what a real run does. Returns who is where. Throws HONE_ERR_COLLECTIVE naming places that stay
- * empty, HONE_ERR_STATE with why a node gave up.
+ * Coordinates a run of agents up to the point where it would open a model: a process in every place, trainers connected
+ * with each other, all as in a real run. Returns a table of the processes. Throws HONE_ERR_COLLECTIVE naming places
+ * that stay empty, HONE_ERR_STATE with the reason that a node gave.
  */
 export async function reportReadiness(recipe: Recipe, dir: string): Promise<string> {
   const roles = expectRoles(recipe);

@@ -7,7 +7,7 @@ const rowSchema = z.object({
   prompt: z.string().default(""),
   response: z.string(),
   reference: z.unknown().optional(),
-  /** Who else would judge it: the part "verifier" asks that one, by default the one called like the domain. */
+  /** Verifier for the part "verifier"; default: the one named like the domain. */
   verifier: z.string().optional(),
   finish: z.enum(["eos", "stop", "length"]).default("stop"),
 });

@@ -10,9 +10,9 @@ import {
 } from "../orchestration/index.ts";
 
 /**
- * What `hone rollouts` prints: a row a recorded step, or with `step` a row a rollout of it; as JSON lines the steps, or
+ * Report of `hone rollouts`: a row a recorded step, or with `step` a row a rollout of it; as JSON lines the steps, or
  * the step and its groups with arrays in place of base64. Throws what the record's readers throw; HONE_ERR_USAGE for a
- * step that there is no record of.
+ * step without a record.
  */
 export async function* rolloutLines(
   dir: string,
@@ -64,7 +64,7 @@ function rolloutRow(group: RecordedGroup, rollout: RecordedRollout): string {
   return `${row(cells.map(String))}  ${group.domain} ${group.family}, ${fate}`;
 }
 
-/** With arrays of numbers in place of base64. */
+/** Decodes base64 to arrays of numbers. */
 function decoded(line: RecordedStep | RecordedGroup): object {
   if (!("rollouts" in line)) return line;
   const rollouts = line.rollouts.map(({ tokens, logprobs, reference, ...rest }) => ({

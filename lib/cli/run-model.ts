@@ -65,7 +65,7 @@ function bestOf(run: string): string {
   });
 }
 
-/** What adapters of a run are added to: all weights that it warmed up or was given, or those of the model that it names. */
+/** Base of a run's adapters: all weights that it warmed up or was given, or those of the model that it names. */
 export async function adapterBase(
   { run, recipe }: RunCheckpoint,
   folderOf: (name: string) => Promise<string>,

@@ -4,7 +4,7 @@ import { HoneError } from "../errors.ts";
 import type { Agents, Processes } from "../fleet/index.ts";
 import { expectRunnable, nativeCore } from "../orchestration/index.ts";
 
-/** Of the run folder: weights on their way between nodes. */
+/** Subfolder of the run folder: weights in transfer between nodes. */
 const IN_FLIGHT = "in-flight";
 
 const NOBODY_TO_SCRAPE =

@@ -2,7 +2,7 @@ import { flow, meanChange, textTable } from "../report/index.ts";
 import type { ResultDifference, RunList, RunRow, RunsDifference } from "../runs/index.ts";
 import { visibleText } from "../visible-text.ts";
 
-/** Of a recipe's differences; --json has all. */
+/** Fields shown of a recipe's differences; --json has all. */
 const MOST_FIELDS = 4;
 const NONE = "–";
 

@@ -5,7 +5,7 @@ import { visibleText } from "../visible-text.ts";
 
 /** Characters of a text that are looked at for an excerpt of one line. */
 const EXCERPT_CHARS = 400;
-/** Of each text of a sample that is shown whole, from its beginning and from its end; more than anybody reads. */
+/** Characters shown from each end of a sample's text. */
 const SHOWN_CHARS = 20_000;
 
 /** A row a sample, and below it the beginning of what it says behind its thought. */
@@ -142,7 +142,7 @@ export function takingsText(takings: readonly Taking[], columns: number): string
   return textTable({ head, rows }, columns).join("\n");
 }
 
-/** What one attempt said in the problem's first group and in its last. */
+/** Prints what one attempt said in the problem's first group and in its last. */
 export function beforeAfterSamples(before: WholeSample, after: WholeSample, columns: number): string {
   const width = Math.max(20, Math.floor((columns - 3) / 2));
   const sides = [before, after].map((one) => {

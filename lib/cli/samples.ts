@@ -26,7 +26,7 @@ import {
   wholeSampleText,
 } from "./sample-tables.ts";
 
-/** What `hone samples` is asked, as the command line has it. */
+/** Flags of `hone samples`. */
 export interface SampleFlags {
   readonly step?: Range;
   readonly domain?: string;
@@ -48,7 +48,7 @@ export interface SampleFlags {
   readonly hints?: boolean | HintKind;
 }
 
-/** What is printed: a value as JSON, or text. */
+/** Output: a value as JSON, or text. */
 export interface Shown {
   readonly value: unknown;
   readonly text: string;

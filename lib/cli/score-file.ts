@@ -52,7 +52,7 @@ async function longestLine(file: string): Promise<number> {
 }
 
 export interface Telling {
-  /** Called during a pass with the line and the time it has taken. */
+  /** Receives the pass's line and the time it has taken. */
   readonly show?: ((text: string) => void) | undefined;
   readonly everyMs?: number | undefined;
 }

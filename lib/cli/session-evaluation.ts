@@ -29,7 +29,7 @@ export interface SessionEvaluationOptions {
 export class SessionEvaluation {
   before: Scoreboard[] = [];
   after: Scoreboard[] = [];
-  /** Of the closing evaluation, under the first setting. */
+  /** Problems of the closing evaluation, under the first setting. */
   problems: Validation["problems"] = [];
   readonly seconds = { before: 0, after: 0 };
   readonly #options: SessionEvaluationOptions;

@@ -40,7 +40,10 @@ export class SessionValidation {
     this.#path = join(options.dir, RUN_FILES.validation);
   }
 
-  /** With what earlier sessions found, as far as the run goes on from it; evaluates what they did not get to. */
+  /**
+   * Begins from the results of earlier sessions, as far as the run resumes from them; evaluates what they did not
+   * reach.
+   */
   async begin(run: Run): Promise<void> {
     this.#run = run;
     const found = run.step > 0 ? readValidations(this.#path) : [];
@@ -73,7 +76,7 @@ export class SessionValidation {
     };
   }
 
-  /** What `afterStep` waits for; undefined where the wait is none of its own. */
+  /** Work that `afterStep` awaits; undefined if it awaits none of its own. */
   get doing(): string | undefined {
     return this.#awaited;
   }
@@ -112,7 +115,9 @@ export class SessionValidation {
     this.#run!.keepCheckpoints([...best.map(({ step }) => step), ...waiting]);
   }
 
-  /** Resolves when the weights are pinned; the evaluation goes on. What goes wrong in it is told, and ends no training. */
+  /**
+   * Resolves when the weights are pinned; the evaluation continues. Its errors are reported and do not end training.
+   */
   async #begin(step: number, pin: () => Promise<PinnedPolicy>): Promise<void> {
     const { say, signal } = this.#options;
     const warn = (error: unknown) => {

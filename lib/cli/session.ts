@@ -68,7 +68,7 @@ class Session {
   readonly #display: SessionDisplay;
   readonly #evaluation: SessionEvaluation;
   readonly #validation: SessionValidation;
-  /** What training waits for before it begins. */
+  /** Work that training waits for before it begins. */
   #doing: string | undefined;
 
   constructor(recipe: Recipe, options: SessionOptions) {
@@ -157,7 +157,7 @@ class Session {
     }
   }
 
-  /** Where steps are evaluated while training, the last one is a candidate too. */
+  /** Adds the last step as a candidate, if steps are evaluated while training. */
   #addLastStep({ recipe, step }: Run): void {
     const { before, after, problems, seconds } = this.#evaluation;
     if (recipe.evaluation.everySteps === 0 || step === 0 || after.length === 0) return;
@@ -225,11 +225,11 @@ function imperfections(
   return answers || messages ? { ...answers, ...messages } : undefined;
 }
 
-/** Whether lines of JSON go there, so that nothing else may. */
+/** True if JSON lines are written to stdout, so that no other output may be. */
 export const takesStdout = ({ trackers }: Pick<Recipe, "trackers">): boolean =>
   trackers.some((tracker) => tracker.kind === "jsonl" && tracker.path === STDOUT);
 
-/** What a reader compares, and what it cost. */
+/** Score and cost of a candidate. */
 function candidateRow({ step, boards, seconds, tokens }: Validation): CandidateRow {
   const { mean, domains } = boards[0]!;
   const scores = Object.fromEntries(Object.entries(domains).map(([domain, { score }]) => [domain, score]));

@@ -4,7 +4,7 @@ import { networkOf } from "../plan/network.ts";
 import { gpuMachine, type Machine, type Outcomes, readMachine } from "../simulate/index.ts";
 import { recipeConfig } from "./recipe-config.ts";
 
-/** Where the machine comes from; neither: from the recipe's hardware. */
+/** Source of the machine's description; neither: the recipe's hardware. */
 export interface MachineChoice {
   readonly fit?: string;
   readonly machine?: string;
@@ -16,7 +16,7 @@ export interface MachineChoice {
 export interface ChosenMachine {
   readonly machine: Machine;
   readonly outcomes?: Outcomes;
-  /** Of the run it was fitted to. */
+  /** Measurements of the run it was fitted to. */
   readonly measured?: { readonly steps: number; readonly seconds: number };
 }
 

@@ -3,7 +3,7 @@ import { HoneError } from "../errors.ts";
 import { CounterRandom } from "../random.ts";
 import { askSlopes, type SlopesSettings } from "../slopes-function.ts";
 
-/** What differences of a custom objective's loss say of its slopes. */
+/** Comparison of a custom objective's slopes with differences of its loss. */
 export interface SlopesFinding {
   readonly ok: boolean;
   readonly said: string;
@@ -16,7 +16,7 @@ interface Point {
 }
 
 const STEP = 1e-6;
-/** Of the largest slope; f64 differences of a smooth loss are a hundred times nearer. */
+/** Relative to the largest slope; f64 differences of a smooth loss are a hundred times nearer. */
 const TOLERANCE = 1e-5;
 /** One-sided differences further apart than this part of the largest slope stand on both sides of a kink. */
 const KINK = 1e-3;

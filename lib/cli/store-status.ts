@@ -4,10 +4,10 @@ import type { RunStatus } from "../runs/index.ts";
 import { Trust } from "../trust.ts";
 
 /**
- * Of a run whose own process is silent: who of its actors and verifier hosts is alive, from the store itself. What the store says instead of
- * an answer becomes what they do.
- * @param address of the store, as the user gives it; default: what the folder says, if it is a Unix socket, or if `trust`
- * allows the server: the password of this process's environment would go there
+ * Replaces the process rows of a run whose own process is silent by those from the store: live actors and verifier
+ * hosts. A store's error becomes their state.
+ * @param address of the store, as the user gives it; default: that in the folder, if it is a Unix socket, or if `trust`
+ * allows the server: the password of this process's environment would be sent there
  */
 export async function asTheStoreSays(
   status: RunStatus,
@@ -38,7 +38,7 @@ const mayAsk = (url: string, trust: Trust): boolean =>
   isLocal(url) ||
   trust.allows({ field: "store.address", kind: "server", url, keyEnv: "HONE_REDIS_PASSWORD" });
 
-/** Whether it would show the store signs of life. */
+/** True if the process would have a heartbeat in the store. */
 const isMember = ({ name, pooled }: ProcessStatus): boolean =>
   name.startsWith("actor.") || (name.startsWith("verifier.") && !pooled);
 

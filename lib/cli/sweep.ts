@@ -80,7 +80,7 @@ async function runPlan(plan: SweepPlan, options: Omit<RunSweepOptions, "command"
   return { jobs, tables: sections.flatMap(({ tables }) => tables), page };
 }
 
-/** With progress on stderr while it runs. */
+/** Runs with progress on stderr. */
 export async function runShown(
   plan: SweepPlan,
   options: Omit<RunSweepOptions, "command" | "onChange">,
@@ -104,7 +104,7 @@ export async function runShown(
   }
 }
 
-/** What `--list` prints. */
+/** Output of `--list`. */
 export function listingText({ cells, seeds }: SweepPlan): string {
   const lines = cells.flatMap(({ name, settings }) => [name, ...settings.map((setting) => `  ${setting}`)]);
   return [...lines, "", `${cells.length} cells, seeds ${seeds.join(", ")}`].join("\n");

@@ -19,7 +19,7 @@ export interface TrackerRow extends DeliveryState {
   readonly note?: string | undefined;
 }
 
-/** What is read of the recipe that the folder keeps. */
+/** Fields read of the recipe that the folder keeps. */
 interface RecordedRecipe {
   readonly name: string;
   readonly seed: number;
@@ -28,15 +28,15 @@ interface RecordedRecipe {
 }
 
 export interface SendOptions {
-  /** Of all trackers together. */
+  /** Signal for all trackers together. */
   readonly signal: AbortSignal;
-  /** Of one attempt. */
+  /** Time of one attempt. Milliseconds. */
   readonly timeoutMs?: number;
-  /** What the folder's record may make this process do. Default: nothing. */
+  /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
 }
 
-/** How far each tracker of a run folder is, under way or not. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+/** Progress of each tracker of a run folder, running or not. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
 export function trackerRows(dir: string): TrackerRow[] {
   const folder = join(dir, TRACKERS_FOLDER);
   if (!existsSync(folder)) return [];
@@ -69,7 +69,7 @@ export function trackerDemands(trackers: readonly TrackerChoice[]): Demand[] {
   });
 }
 
-/** Where a tracker's key is, if there is one. */
+/** Environment variable of each tracker's key, if it has one. */
 const KEYS = { mlflow: "MLFLOW_TRACKING_TOKEN", otlp: "OTEL_EXPORTER_OTLP_HEADERS" } as const;
 
 /**

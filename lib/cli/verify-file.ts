@@ -28,9 +28,9 @@ const BATCH = 32;
 type Line = { readonly request: VerificationRequest } | { readonly fault: HoneError };
 
 /**
- * The verdicts on a file of cases, in its order, while it is being read; never more than a few batches are held. A
- * line that is no case of its domain becomes unscored, and its error, naming the line, goes to `onFault`. Throws
- * HONE_ERR_USAGE for an unknown domain, HONE_ERR_IO when the file cannot be read.
+ * Yields the verdicts on a file of cases, in its order, while reading it; holds a few batches at most. A line that is
+ * no case of its domain becomes unscored, and its error, naming the line, goes to `onFault`. Throws HONE_ERR_USAGE for
+ * an unknown domain, HONE_ERR_IO when the file cannot be read.
  */
 export async function* verifyFile(
   options: VerifyFileOptions,

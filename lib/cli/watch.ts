@@ -99,7 +99,7 @@ async function openWithin(ms: number, dir: string, wanted: LiveOptions): Promise
   }
 }
 
-/** Where the page of a run was; for its owner's eyes alone, as it holds the token. */
+/** File with the address of a run's page; private to its owner, since it holds the token. */
 const ADDRESS = "live.json";
 
 /** Undefined also for a file that was copied or unpacked here: its author would know the page's token. */
@@ -115,7 +115,7 @@ function readAddress(path: string): { readonly port: number; readonly token: str
   }
 }
 
-/** Which file it is: a copy is another one. */
+/** Identity of a file: a copy has another. */
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;
 
 function writeAddress(path: string, { port, token }: LiveServer): void {

@@ -51,7 +51,7 @@ function whyNotTogether(recipe: Recipe): string | undefined {
 interface CrossCheck {
   /** Fields the rule reads; the first is where the issue is reported. */
   readonly paths: readonly string[];
-  /** What is wrong, with the values found and what to do; undefined if nothing is. */
+  /** Returns what is wrong, with the values found and what to do; undefined if nothing is. */
   readonly rule: (recipe: Recipe) => string | undefined;
 }
 

@@ -10,7 +10,7 @@ export type RecipeUse = "problems" | "verifiers" | "objective";
 
 type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards">;
 
-/** What a recipe makes a command do that opens these parts of it: modules to run, servers to ask. */
+/** Modules and servers that opening these parts of a recipe would run or contact. */
 export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Demand[] {
   const judged: [string, Judged][] = [
     ...Object.entries(recipe.domains).map(([name, one]): [string, Judged] => [`domains.${name}`, one]),
@@ -67,7 +67,7 @@ function rewardDemands(field: string, { reward, rewards = {} }: Judged): Demand[
   return choices.flatMap(([at, choice]) => (choice === undefined ? [] : choiceDemands(at, choice)));
 }
 
-/** What starts Python is a program that the record chose, as much as the file that it runs. */
+/** Demands for the command that starts Python, which the record chose as much as the file that it runs. */
 function pythonDemands(recipe: Recipe, rewards: readonly Demand[]): Demand[] {
   if (!rewards.some(({ field }) => field.endsWith(".python"))) return [];
   const { bin: command, env: names } = pythonSettings(recipe);

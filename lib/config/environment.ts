@@ -107,7 +107,7 @@ function writtenOf(environment: Environment): Written {
   return { functions: names.join(), sha256, process: "main", ...tools };
 }
 
-/** Whether what stands in a recipe for an environment has an expert, also where its object is not in this process. */
+/** True if an environment in a recipe has an expert, also where its object is not in this process. */
 export function hasExpert(written: string | object): boolean {
   if (typeof written === "string") return ENVIRONMENTS[written]?.expert !== undefined;
   return (written as Written).functions.split(",").includes("expert");
@@ -121,7 +121,7 @@ export function keepEnvironments({ domains, evaluation }: Played, environments: 
   }
 }
 
-/** What a domain is played in; undefined where its object is not in this process, or there is none. */
+/** Environment of a domain; undefined if its object is not in this process, or there is none. */
 export function environmentOf(written: string | object | undefined): Environment | undefined {
   if (typeof written === "string") return ENVIRONMENTS[written];
   return (written as { [OBJECT]?: Environment } | undefined)?.[OBJECT];

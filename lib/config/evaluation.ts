@@ -17,7 +17,7 @@ export const sourceSchema = z.union([
   datasetSchema,
 ]);
 
-/** How problems are judged: strictly, or as the reference implementation does, its bugs included (docs/reference/verify.md). */
+/** Judging mode: strict, or as the reference implementation does, its bugs included (docs/reference/verify.md). */
 export const verifierSchema = z.strictObject({ compat: z.enum(["strict", "reference"]) });
 
 /** Problems of one kind that a policy is measured on; of a data set all rows, unless it says which with `heldOut`. */

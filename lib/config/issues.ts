@@ -51,7 +51,10 @@ function unknownField(path: string, key: string, known: readonly string[]): Conf
     : { path, message, suggestion: meant };
 }
 
-/** What a missing field must be: the values to choose from, its type, or the fields that a section requires. */
+/**
+ * Describes the value that a missing field needs: the values to choose from, its type, or the fields that a section
+ * requires.
+ */
 function requirement(issue: z.core.$ZodIssue): string {
   const form = FORMS[issue.path.join(".")];
   if (form !== undefined) return `: ${form}`;

@@ -25,7 +25,7 @@ export const judgeSchema = z.strictObject({
     .optional(),
   /** "rubric": a grade; "pairwise": better or worse than the reference. */
   kind: z.enum(["rubric", "pairwise"]).default("rubric"),
-  /** What makes an answer good. */
+  /** Criteria of a good answer. */
   rubric: z
     .string()
     .min(1)
@@ -38,7 +38,7 @@ export const judgeSchema = z.strictObject({
   /** Times that each answer is judged; two show how far the judge agrees with itself, and take both orders of a pair. */
   samplings: count(16).default(2),
   temperature: z.number().min(0).max(2).default(0.7),
-  /** Of a reply of the judge, its thinking included. */
+  /** Maximum tokens of a reply of the judge, its thinking included. */
   maxTokens: tokens().default(1024),
   /** Longer answers are unparsable. */
   maxAnswerChars: count().default(20_000),
@@ -48,7 +48,7 @@ export const judgeSchema = z.strictObject({
   /** Tries of a request after the first, with back-off from backoffMs. */
   retries: z.int().min(0).max(20).default(4),
   backoffMs: z.number().min(1).max(60_000).default(500),
-  /** What one process may ask; when it is spent, answers are unscored. */
+  /** Maximum calls and tokens of one process; once spent, answers are unscored. */
   budget: z
     .strictObject({ calls: count().optional(), tokens: count(Number.MAX_SAFE_INTEGER).optional() })
     .prefault({}),

@@ -9,14 +9,14 @@ export const optimizerSchema = z
     beta2: decay().default(0.95),
     eps: positive().default(1e-8),
     weightDecay: orOff().default(0),
-    /** How AdamW's m and v are kept: bf16 halves them, rounded at random so that their means stay exact. */
+    /** Type of AdamW's m and v: bf16 halves them, rounded stochastically so that their means stay exact. */
     moments: z.enum(["f32", "bf16"]).default("f32"),
     /** Global norm; 0 is off. */
     gradientClip: orOff().default(0.3),
     /** Linear, from lr / warmupSteps; when left out a tenth of the steps, 50 at most. */
     warmupSteps: z.int().min(0).optional(),
     schedule: z.enum(["constant", "cosine"]).default("constant"),
-    /** Where cosine ends, as a fraction of lr. */
+    /** End of the cosine schedule, as a fraction of lr. */
     finalFraction: fraction().default(0.1),
   })
   .prefault({});

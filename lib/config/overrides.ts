@@ -16,7 +16,7 @@ export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): 
   return defineRecipe(input, "--set");
 }
 
-/** Returns what is wrong with the assignment, so that all of them are told at once. */
+/** Returns what is wrong with the assignment, so that all of them are reported at once. */
 function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined {
   const equals = assignment.indexOf("=");
   const path = assignment.slice(0, Math.max(equals, 0)).split(".");

@@ -4,13 +4,13 @@ import { variableNames } from "./variable-names.ts";
 
 /** The Python that calls functions of Python files, and its processes. */
 export const pythonSchema = z.strictObject({
-  /** What starts it: "python3", "./venv/bin/python", or with arguments ["uv", "run", "python"]. */
+  /** Command that starts Python: "python3", "./venv/bin/python", or with arguments ["uv", "run", "python"]. */
   bin: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).default("python3"),
   /** Environment variables that its processes are given beside those that every program needs. */
   env: variableNames,
   /** Processes at the same time; each imports the file. */
   processes: count(256).default(1),
-  /** Of one call, which rates a group or more. */
+  /** Limit of one call, which rates a group or more. */
   timeoutSeconds: z
     .number()
     .min(0.001)

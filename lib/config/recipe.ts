@@ -52,7 +52,7 @@ export function definedRecipe(recipe: unknown, where: string): Recipe {
   return defined ? (recipe as Recipe) : defineRecipe(recipe as RecipeInput, where);
 }
 
-/** What `defineRecipe` was given, before defaults: overrides apply to this, so that derived defaults follow them. */
+/** Input of `defineRecipe`, before defaults: overrides apply to this, so that derived defaults follow them. */
 export function recipeInput(recipe: Recipe): RecipeInput {
   const kept = (recipe as { [INPUT]?: RecipeInput })[INPUT];
   const plain = keepOrigin(structuredClone(kept ?? (recipe as RecipeInput)), recipe);

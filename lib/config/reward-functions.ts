@@ -39,7 +39,7 @@ export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
   }) as T;
 }
 
-/** With the hash of the Python file, which a record has already; without one where there is no such file. */
+/** Adds the hash of the Python file, unless a record has one already or there is no such file. */
 function withHash(choice: Fields, place: string): Fields {
   if (choice["sha256"] !== undefined) return choice;
   try {

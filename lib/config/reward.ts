@@ -10,7 +10,7 @@ export const checkExportName = (place: string, check: z.RefinementCtx): void => 
   if (fault !== undefined) check.addIssue({ code: "custom", message: fault });
 };
 
-/** Where a verifier of the user's lies. */
+/** Path and name of a user's verifier. */
 export const modulePlace = z
   .string()
   .refine(isModulePlace, 'it must be a module by path: "./mine.ts", or file:///...');
@@ -68,7 +68,7 @@ const choiceSchema = z.union([
   pythonSchema,
 ]);
 
-/** What a recipe may say where run.json has a function's name. */
+/** Forms in which a recipe may give what run.json has as a function's name. */
 type Written =
   | z.input<typeof choiceSchema>
   | RewardFunction
@@ -82,7 +82,7 @@ const rewardChoice = choiceSchema as unknown as z.ZodType<RewardChoice, Written>
 const MOST_REWARD = 1e9;
 const rewardNumber = z.number().min(-MOST_REWARD).max(MOST_REWARD);
 
-/** How a reward's numbers are read (RewardScale). */
+/** Scale of a reward's numbers (RewardScale). */
 const scale = {
   /** Lowest and highest number that it returns, mapped to scores 0 and 1. */
   range: z
@@ -103,7 +103,7 @@ interface JudgedBy extends ScaledReward {
   readonly rewards?: Readonly<Record<string, ScaledReward>> | undefined;
 }
 
-/** What is wrong with the rewards of domains or validation sets by name; undefined if nothing is. */
+/** Returns what is wrong with the rewards of domains or validation sets by name; undefined if nothing is. */
 export function rewardsFault(judged: Readonly<Record<string, JudgedBy>>): string | undefined {
   for (const [name, { rewards, ...one }] of Object.entries(judged)) {
     if (one.reward !== undefined && rewards !== undefined)
@@ -135,15 +135,15 @@ interface JudgedRows {
   readonly environment?: unknown;
 }
 
-/** Whether a function of a Python file judges: those are given the columns of the row. */
+/** True if a function of a Python file judges: those receive the columns of the row. */
 export function readsColumns({ reward, rewards = {} }: JudgedRows): boolean {
   const choices = [reward, ...Object.values(rewards).map((one) => one.reward)];
   return choices.some((choice) => typeof choice === "object" && "python" in choice);
 }
 
 /**
- * Whether what judges a domain, or a validation set, reads the answer that a row has: a verifier does, and a judge that
- * compares with it; a reward of the recipe's own may do without, and so may an environment.
+ * True if the judging of a domain or validation set reads the row's answer: a verifier does, and a judge that compares
+ * with it; a reward of the recipe's own may do without, and so may an environment.
  */
 export function readsReference({ reward, rewards, environment }: JudgedRows): boolean {
   if (environment !== undefined) return false;

@@ -9,7 +9,7 @@ export const processesSchema = z.strictObject({
   verifiers: z.int().min(0).max(64).optional(), // when left out 0
 });
 
-/** How many processes of each kind a run has, over all nodes. */
+/** Number of processes of each role, over all nodes. */
 export interface Roles {
   readonly actors: number;
   /** 0: the coordinator trains. */
@@ -34,7 +34,10 @@ interface Asked {
     | undefined;
 }
 
-/** What a recipe asks for: `hardware.processes`, or a process a GPU where it counts those that generate; else undefined. */
+/**
+ * Processes that a recipe requires: `hardware.processes`, or a process a GPU if it counts generating GPUs; else
+ * undefined.
+ */
 export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   const { processes, gpus = 1, actorGpus } = hardware ?? {};
   if (processes !== undefined) return processes;
@@ -42,7 +45,7 @@ export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   return { actors: actorGpus, trainers: gpus - actorGpus };
 }
 
-/** Whether agents start its processes: on several machines, or each on a GPU of its own. */
+/** True if agents start its processes: on several machines, or each on a GPU of its own. */
 export const isForAgents = (recipe: Asked): boolean =>
   rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
 

@@ -66,7 +66,10 @@ const modelSchema = z.strictObject({
   config: modelSizesSchema.optional(),
   /** A PEFT folder whose adapters `lora` goes on from; they must be of its rank, alpha and targets. */
   adapter: z.string().min(1).optional(),
-  /** How the core keeps matrices, keys and values in memory: bf16 halves them and what decoding reads; arithmetic stays f32. */
+  /**
+   * Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads; arithmetic stays
+   * f32.
+   */
   weightStorage: z.enum(["f32", "bf16"]).default("f32"),
 });
 
@@ -124,7 +127,10 @@ const objectiveSchema = z
         "custom",
       ])
       .default("gspo"),
-    /** Of kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name" (docs/how-to/write-a-loss.md). */
+    /**
+     * For kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name"
+     * (docs/how-to/write-a-loss.md).
+     */
     slopes: slopesSchema.optional(),
     /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
@@ -134,9 +140,9 @@ const objectiveSchema = z
     klCoef: orOff().default(0),
     entropyCoef: orOff().default(0),
     /**
-     * What makes up for tokens that the weights before the step would have sampled otherwise than those that did
-     * (docs/reference/recipe.md, "Corrections"): constant weights in [low, high], or 0 outside. With one, the ratio of the
-     * objective is to the log-probs at the start of the step, hence 1, and clips nothing.
+     * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
+     * [low, high], or 0 outside. With one, the ratio of the objective is to the log-probs at the start of the step,
+     * hence 1, and clips nothing.
      */
     correction: z
       .strictObject({
@@ -155,7 +161,7 @@ const trainingSchema = z.strictObject({
   steps: z.int().min(0).max(INT32),
   /** P: groups (prompts) per optimizer step. */
   groupsPerStep: count(2 ** 20).default(16),
-  /** What P counts: groups that completed, or those that survived the filter. */
+  /** Groups that P counts: those that completed, or those that survived the filter. */
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */
   schedule: z.enum(["async", "sync"]).default("async"),
@@ -176,9 +182,9 @@ const trainingSchema = z.strictObject({
   headRows: z.literal([2048, 4096, 8192]).default(2048),
   /** After a step whose loss or gradient was not finite: go on without it, or end the run. */
   onNonFinite: z.enum(["skip", "stop"]).default("skip"),
-  /** With "skip": this many in a row still end the run. */
+  /** With "skip": this many skipped steps in a row still end the run. */
   maxSkippedInARow: count().default(3),
-  /** Seconds without any progress after which the run fails and names who waits for whom. */
+  /** Seconds without progress after which the run fails with an error that names the stages that wait. */
   stallSeconds: z
     .number()
     .min(0.001)
@@ -193,7 +199,7 @@ const engineSchema = z
     pageTokens: count(2 ** 12)
       .multipleOf(16)
       .default(16),
-    /** Of the key/value cache; enough for maxRunning whole contexts when left out. */
+    /** Pages of the key/value cache; enough for maxRunning whole contexts when left out. */
     pages: count(MOST_PAGES).optional(),
     stepTokens: count(2 ** 24).default(512),
     /** On a GPU: record decode steps once and repeat them by one launch. The tokens are the same either way. */
@@ -217,7 +223,7 @@ const checkpointSchema = z
 
 const metricsSchema = z
   .strictObject({
-    /** Gradients of each domain against each other (docs/reference/metrics.md, "Who pays for whom"). */
+    /** Compares the gradients of the domains (docs/reference/metrics.md, "Who pays for whom"). */
     gradients: z
       .strictObject({
         /** Measured in steps divisible by this; a measurement is one more forward and backward of the batch. 0: never. */
@@ -240,10 +246,13 @@ const hardwareSchema = z.strictObject({
   actorGpus: count().optional(),
   recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
   processes: processesSchema.optional(), // beside the one of the run (docs/how-to/cluster.md)
-  /** What trainers divide among themselves; when left out AdamW's moments, exactly, where there are several. */
+  /** State that trainers shard among themselves; when left out AdamW's moments, exactly, where there are several. */
   sharding: shardingSchema.optional(),
   weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is
-  /** Where AdamW's moments lie: on the GPU ("device", or left out), or in its host's memory, from where every step streams them through it. */
+  /**
+   * Memory of AdamW's moments: on the GPU ("device", or left out), or in its host's memory, from where every step
+   * streams them through it.
+   */
   optimizerMemory: z.enum(["device", "host"]).optional(),
 });
 
@@ -261,7 +270,10 @@ export const recipeSchema = z.strictObject({
   hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
-  /** What generates and trains; "cuda" for a recipe whose `hardware` names GPUs, else "cpu" unless HONE_DEVICE says otherwise. */
+  /**
+   * Device that generates and trains; "cuda" for a recipe whose `hardware` names GPUs, else "cpu" unless HONE_DEVICE
+   * says otherwise.
+   */
   device: z.enum(DEVICES).optional(),
   /**
    * On a GPU: the trainer's attention uses the instructions that generation uses, so that their log-probs agree to the
@@ -276,12 +288,12 @@ export const recipeSchema = z.strictObject({
    * the procedural tasks, default for a new model.
    */
   tokenizer: z.enum(["model", "lexicon/quickstart"]).optional(),
-  /** How a problem becomes a prompt; the model's own template when left out. */
+  /** Template that makes a problem a prompt; the model's own template when left out. */
   chatTemplate: chatTemplateSchema.optional(),
   domains: z.record(z.string().min(1), domainSchema),
   /**
-   * What keeps the weights w_d. "adaptive": the rollouts that completed, as the paper (§4.1); "trained": those that the
-   * filter left to be trained on; "static": neither, every prompt is drawn by w_d.
+   * Counts by which the sampler keeps the weights w_d. "adaptive": the rollouts that completed, as in the paper (§4.1);
+   * "trained": those that the filter left to be trained on; "static": neither, every prompt is drawn by w_d.
    */
   sampler: z.enum(["adaptive", "trained", "static"]).default("adaptive"),
   rollouts: rolloutsSchema,
@@ -294,7 +306,7 @@ export const recipeSchema = z.strictObject({
   warmStart: warmStartSchema.optional(),
   engine: engineSchema,
   verification: verificationSchema,
-  /** Of rewards that are functions of Python files (docs/how-to/rewards.md). */
+  /** For rewards that are functions of Python files (docs/how-to/rewards.md). */
   python: pythonSchema.optional(),
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,
@@ -303,11 +315,11 @@ export const recipeSchema = z.strictObject({
     .array(z.enum(["jsonl", "tensorboard", "prometheus"]))
     .refine((names) => new Set(names).size === names.length, "it names a sink twice")
     .default(["jsonl", "tensorboard"]),
-  /** Where its numbers go besides its folder (docs/how-to/trackers.md); what keys they need is in the environment. */
+  /** Trackers that receive the run's numbers (docs/how-to/trackers.md); their keys are in the environment. */
   trackers: trackersSchema,
 });
 
-/** What a recipe file says. */
+/** Content of a recipe file. */
 export type RecipeInput = z.input<typeof recipeSchema>;
 type Parsed = z.output<typeof recipeSchema>;
 
@@ -317,7 +329,7 @@ export type ModelSizes = z.output<typeof modelSizesSchema> & {
   readonly headDim: number;
 };
 
-/** What a run starts from: a published model's folder, or sizes of a new model. */
+/** Model that a run starts from: a published model's folder, or sizes of a new model. */
 export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "adapter"> &
   (
     | { readonly folder: string; readonly config?: undefined }

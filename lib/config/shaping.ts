@@ -15,8 +15,8 @@ const rewardRow = () =>
 export const rewardSchema = z
   .strictObject({
     /**
-     * What a verdict is worth before the length penalty: its score, a table of PipelineRL by name (docs/reference/recipe.md), or
-     * numbers of one's own for answers that ended by themselves and for those that were cut.
+     * Value of a verdict before the length penalty: its score, a table of PipelineRL by name (docs/reference/recipe.md), or
+     * numbers for answers that ended by themselves and for those that were cut.
      */
     table: z
       .union([
@@ -44,7 +44,10 @@ export const advantagesSchema = z
   .strictObject({
     baseline: z.enum(["mean", "leave-one-out"]).default("mean"),
     divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
-    /** What must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the length penalty. */
+    /**
+     * Numbers that must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the
+     * length penalty.
+     */
     filter: z.enum(["score", "reward", "none"]).default("score"),
     /** Completions that maxOutputTokens cut: "mask" keeps them in the group's baseline and out of the loss (DAPO). */
     overlong: z.enum(["keep", "mask"]).default("keep"),

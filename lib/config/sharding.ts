@@ -25,7 +25,9 @@ interface Divided {
     | undefined;
 }
 
-/** What the trainer's ranks divide, and the order in which they add up gradients; undefined where nothing is divided. */
+/**
+ * State that the trainer's ranks shard, and the order in which they add up gradients; undefined if nothing is sharded.
+ */
 export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | undefined {
   const { sharding } = recipe.hardware ?? {};
   if (sharding !== undefined) return sharding;

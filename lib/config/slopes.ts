@@ -22,7 +22,7 @@ const moduleSchema = z.strictObject({
 });
 type Written = WrittenFunction | z.output<typeof moduleSchema>;
 
-/** What still is a place when the schema sees it, {@link takeSlopes} could not read. */
+/** Schema of values that {@link takeSlopes} could not read as a place. */
 const placeSchema = z
   .string()
   .refine(isModulePlace, 'it must be a function, or a module by path: "./loss.ts", "./loss.ts#name"')

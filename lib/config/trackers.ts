@@ -27,7 +27,7 @@ const name = z
 const mlflowSchema = z.strictObject({
   kind: z.literal("mlflow"),
   name,
-  /** Of the tracking server; MLFLOW_TRACKING_URI where it is left out. */
+  /** Address of the tracking server; MLFLOW_TRACKING_URI where it is left out. */
   url: server().optional(),
   experiment: z.string().min(1).max(256).default("hone"),
 });
@@ -35,7 +35,7 @@ const mlflowSchema = z.strictObject({
 const otlpSchema = z.strictObject({
   kind: z.literal("otlp"),
   name,
-  /** Of the collector, without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT where it is left out. */
+  /** Address of the collector, without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT where it is left out. */
   url: server().optional(),
   metrics: z.boolean().default(true),
   traces: z.boolean().default(true),
@@ -61,7 +61,7 @@ const jsonlSchema = z.strictObject({
   path: z.string().min(1),
 });
 
-/** Where a run's numbers go besides its folder. */
+/** Trackers of a run. */
 export const trackersSchema = z
   .array(z.discriminatedUnion("kind", [mlflowSchema, otlpSchema, wandbSchema, prometheusSchema, jsonlSchema]))
   .refine((list) => {

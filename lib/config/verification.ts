@@ -3,7 +3,7 @@ import { count, LONGEST_TIMER_MS } from "./numbers.ts";
 import { modulePlace } from "./reward.ts";
 import { variableNames } from "./variable-names.ts";
 
-/** Where completions are judged, and by which modules of the user's. */
+/** Processes and user modules that judge completions. */
 export const verificationSchema = z
   .strictObject({
     workers: count(64).default(1),

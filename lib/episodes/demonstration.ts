@@ -13,7 +13,7 @@ import { writeCall } from "./tool-calls.ts";
 /** An episode as an expert played it. */
 export interface DemonstratedEpisode {
   readonly problem: Problem;
-  /** What follows the prompt: the expert's messages with their ends, and what was given between them. */
+  /** Tokens after the prompt: the expert's messages with their ends, and what was given between them. */
   readonly tokens: Int32Array;
   /** [tokens] 1 where the environment or the chat template chose the token: not to be learnt. */
   readonly given: Uint8Array;
@@ -28,7 +28,7 @@ export interface DemonstratorOptions {
   readonly maxTokens: number;
   /** Share of messages that the expert is asked to write carelessly. */
   readonly wrongRate: number;
-  /** Aborted when nobody waits for demonstrations any more. */
+  /** Aborts when demonstrations are no longer awaited. */
   readonly closing: AbortSignal;
 }
 

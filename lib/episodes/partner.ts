@@ -17,7 +17,7 @@ export interface SampledTurn {
 /** Tokens that the policy reads before its next turn, or that the episode ends here, and why where it says so. */
 export type Reply = { readonly given: Int32Array } | { readonly over: FinishReason | undefined };
 
-/** Who answers the policy between its turns: an environment, or the record of what one said. */
+/** Answers the policy between its turns: an environment, or the record of one. */
 export interface Partner {
   answer(turn: SampledTurn): Promise<Reply>;
   /** Once, at the end. Never rejects. */
@@ -44,7 +44,7 @@ interface PartnerOptions {
   readonly problem: Problem;
   readonly format: PromptFormat;
   readonly turns: TurnFormat;
-  /** Aborted when nobody waits for the episode any more. */
+  /** Aborts when the episode is no longer awaited. */
   readonly closing: AbortSignal;
 }
 
@@ -106,7 +106,7 @@ export class EnvironmentPartner implements Partner {
     return this.#state;
   }
 
-  /** Rejects at the time limit, and when nobody waits any more; the call is left behind then. */
+  /** Rejects at the time limit, or when the episode is no longer awaited; the call is then abandoned. */
   async #call<T>(name: string, work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const { play, closing } = this.#options;
     const { timeoutMs } = play;

@@ -4,7 +4,7 @@ import type { Episode, FinishReason } from "../records.ts";
 import type { PromptFormat } from "../text/index.ts";
 import type { Partner, Play } from "./partner.ts";
 
-/** Of all turns but the first, whose request is the caller's: ids above any that a caller chooses. */
+/** First id of the requests of later turns: above any that a caller chooses for the first turn. */
 const FIRST_ID = 2 ** 40;
 let requests = 0;
 
@@ -30,7 +30,7 @@ export interface PlayedEpisode {
   readonly episode: Episode;
 }
 
-/** Who writes the policy's turns. */
+/** Engine that samples the policy's turns. */
 type Asked = Pick<Generations, "generate">;
 
 /** Tokens of a turn at most, where `left` of the episode's are left. */
@@ -97,7 +97,7 @@ type Part = Completion | Int32Array;
 
 const idsOf = (part: Part): Int32Array => (part instanceof Int32Array ? part : part.tokens);
 
-/** What has been sampled and given so far. */
+/** Tokens sampled and given so far. */
 class Course {
   readonly #prompt: Int32Array;
   readonly parts: Part[] = [];

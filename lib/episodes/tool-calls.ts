@@ -41,7 +41,7 @@ export function readCalls(answer: string, style: ToolCallStyle, tools: readonly 
   };
 }
 
-/** Whether a function has an argument as a string, in the schema as such or under `function`. */
+/** True if a function has an argument that is a string, in the schema as such or under `function`. */
 function isString(tools: readonly unknown[], name: string, argument: string): boolean {
   return tools.some((tool) => {
     const schema = fieldOf(tool, "function") ?? tool;

@@ -80,10 +80,7 @@ export class Rendezvous implements AsyncDisposable {
     }
   }
 
-  /**
-   * Renews the coordinator's lease until `close` is called. Calls `onLost` if no renewal succeeded for so long that
-   * another coordinator may have begun.
-   */
+  /** Renews the coordinator's lease until `close`; `onLost`: another coordinator may have begun, as no renewal succeeded. */
   keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
     const { kv } = this.#store;
     const beat = async () => {
@@ -109,10 +106,7 @@ export class Rendezvous implements AsyncDisposable {
     return { close: () => giveBack(kv, timer, key, me) };
   }
 
-  /**
-   * Recipe of the session: that of its first agent, which is `own` if no agent came before. @param own undefined: only
-   * reads
-   */
+  /** Recipe of the session: its first agent's, which is `own` if there was none. @param own undefined: only reads */
   async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
     if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
@@ -132,9 +126,8 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the coordinator of the session is gone, with its exit code if one was recorded. Its agent records the
-   * code after the process has exited, which may take a while: a caller that gave up earlier would wait for another
-   * coordinator in vain.
+   * Resolves when the session's coordinator is gone, with its exit code if its agent recorded one. The agent does that after
+   * the process has exited: a caller that gave up earlier would wait for another coordinator in vain.
    */
   async over(session: number): Promise<number | undefined> {
     const { kv } = this.#store;

@@ -1,9 +1,9 @@
 export interface AdvantageOptions {
-  /** What a reward is compared with: the group's mean, or the mean of the others. Default "mean". */
+  /** Baseline of a reward: the group's mean, or the mean of the others. Default "mean". */
   readonly baseline?: "mean" | "leave-one-out";
   /**
-   * What the difference is divided by: 1, or the group's standard deviation over n or over n - 1, plus 1e-6.
-   * Default "population-std".
+   * Divisor of the difference: 1, or the group's standard deviation over n or over n - 1, plus 1e-6. Default
+   * "population-std".
    */
   readonly divideBy?: "none" | "population-std" | "sample-std";
   /** Groups whose rewards span less than this get advantages of exactly 0. Default 1e-6. */

@@ -1,9 +1,9 @@
 import { MIN_SPREAD, spread } from "./advantages.ts";
 
 /**
- * Which numbers must differ for a group to be trained on. "score": those of the verdicts, so that a group which is
- * all wrong or all right teaches nothing, not even brevity. "reward": the rewards with the length penalty, so
- * that an all-right group still teaches to be short. "none": keep every group.
+ * Numbers that must differ for a group to be trained on. "score": those of the verdicts, so that a group which is all
+ * wrong or all right teaches nothing, not even brevity. "reward": the rewards with the length penalty, so that an
+ * all-right group still teaches to be short. "none": keep every group.
  */
 export type GroupFilter = "score" | "reward" | "none";
 

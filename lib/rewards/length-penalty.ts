@@ -1,7 +1,7 @@
 /**
- * How the length of a completion enters its reward.
- * "none": not at all. "lp": the overlong penalty as it is. "dap": the penalty scaled by the difficulty of the
- * problem, so that what is easy must be short and what is hard may be long.
+ * Effect of a completion's length on its reward. "none": no effect. "lp": the overlong penalty as it is. "dap": the
+ * penalty scaled by the difficulty of the problem, so that easy problems must be answered briefly and hard ones may be
+ * answered at length.
  */
 export type LengthPenaltyOptions = { readonly kind: "none" } | OverlongPenaltyOptions;
 
@@ -17,7 +17,7 @@ export interface OverlongPenaltyOptions {
   readonly incorrectScale?: number;
 }
 
-/** What the penalty needs to know of one completion. */
+/** Facts about one completion that the penalty depends on. */
 export interface PenalizedCompletion {
   readonly tokens: number;
   /** Ended by itself, not by the budget. */

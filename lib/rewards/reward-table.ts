@@ -6,7 +6,9 @@ export interface RewardRow {
   readonly wrong: number;
   readonly no_answer: number;
   readonly unparsable: number;
-  /** Of a partly right answer, whatever its score; left out, it lies between `wrong` and `correct` by the score. */
+  /**
+   * Reward of a partly right answer, whatever its score; left out, it lies between `wrong` and `correct` by the score.
+   */
   readonly partial?: number | undefined;
 }
 

@@ -14,14 +14,14 @@ import { type LengthPenaltyOptions, lengthPenalty } from "./length-penalty.ts";
 import { type RewardRule, tableReward } from "./reward-table.ts";
 
 export interface ShapingOptions {
-  /** What a verdict is worth. Default "score". */
+  /** Value of a verdict. Default "score". */
   readonly reward?: RewardRule;
   readonly lengthPenalty: LengthPenaltyOptions;
   readonly advantage: AdvantageOptions;
   readonly filter: GroupFilter;
   /**
-   * Whether rollouts that the budget cut are trained on. "mask": they are in the group's baseline and in no loss
-   * (overlong filtering, DAPO). Default "keep".
+   * Treatment of rollouts that the budget cut. "mask": they are in the group's baseline and in no loss (overlong
+   * filtering, DAPO). Default "keep".
    */
   readonly overlong?: "keep" | "mask";
   /** Groups with fewer scored members are dropped. */

@@ -22,7 +22,7 @@ import { inMs, type Quiet, Waiter } from "./waiter.ts";
 const NO_SIZE: EntrySize = { samples: 0, tokens: 0 };
 const MAX_DELIVERIES = 10;
 
-/** Of a stream: one with a cursor, or a group, whose cursor is the store's. */
+/** Reader of a stream: with a cursor of its own, or a group, whose cursor the store keeps. */
 interface Reader {
   readonly stream: string;
   readonly group?: string;
@@ -42,7 +42,7 @@ export class DriverStore implements StreamStore {
   readonly kv: DriverRegisters;
   readonly #driver: Driver;
   readonly #waiter: Waiter;
-  /** Of readers whose last look found less than they would have taken: to know that there is no more they need no other. */
+  /** Ends of streams, for readers whose last look found all there was: no other look is needed before a notification. */
   readonly #ends = new Map<string, Quiet & { readonly after: Offset }>();
   readonly #calls = new UnderWay();
   #fence: Fence | undefined;
@@ -76,7 +76,7 @@ export class DriverStore implements StreamStore {
     const found = await this.#entries({ stream, group, after: 0 }, options, async () => {
       const args = { stream, group, token, max, leaseMs, maxDeliveries };
       const { leases, nextMs } = await this.#run("lease", args);
-      // that another reader renews for less time is no news: what it holds may run out before it would have
+      // a renewal by another reader for a shorter time is not notified: its lease may expire earlier than known
       return { entries: leases, nextMs: Math.min(nextMs ?? leaseMs, leaseMs) };
     });
     return found.map((entry) => ({ stream, group, token, ...entry }));

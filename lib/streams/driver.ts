@@ -1,6 +1,6 @@
 import type { Depth, Entry, EntrySize, Lease, LeaseEnd, Offset } from "./store.ts";
 
-/** Which lease of which entry. */
+/** Identifies one lease of one entry. */
 export type Held = Pick<Lease, "stream" | "group" | "offset" | "token">;
 
 export interface Appended {
@@ -12,11 +12,11 @@ export interface Appended {
 
 export interface Leased {
   readonly leases: readonly Pick<Lease, "offset" | "key" | "payload" | "deliveries" | "isAgain">[];
-  /** When the next lease of somebody runs out; undefined where there is none. Milliseconds from now. */
+  /** Time until the next lease of any reader expires; undefined if there is none. Milliseconds. */
   readonly nextMs?: number;
 }
 
-/** What a driver can do. Each is atomic, and what it changed is kept when it is done; none waits for entries. */
+/** Operations of a driver. Each is atomic and durable when it is done; none waits for entries. */
 export interface Operations {
   append(o: Appended): Offset;
   /** Remembers under which fence it was taken. */
@@ -32,7 +32,7 @@ export interface Operations {
     fence?: Fence,
   ): Leased;
   renew(o: Held & { readonly leaseMs: number }): boolean;
-  /** With `keeps` the lease stays as it is. */
+  /** With `keeps` the lease is left as it is. */
   forward(o: Held & { readonly out: Appended; readonly keeps: boolean }): Offset | null;
   release(o: Held & { readonly end: LeaseEnd }): boolean;
   free(o: { readonly key: string; readonly as: "lost" | "retry" }): number;
@@ -61,7 +61,7 @@ export interface Fence {
 /** The topic of all registers; no stream has this name. */
 export const REGISTERS = ":kv";
 
-/** Where a run's streams lie. Rejects with StreamError, with HONE_ERR_IO where the place cannot be reached. */
+/** Storage of a run's streams. Rejects with StreamError, with HONE_ERR_IO if it cannot be reached. */
 export interface Driver {
   run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>>;
   /**
@@ -71,7 +71,7 @@ export interface Driver {
   readonly pauseMs: { readonly first: number; readonly most: number };
   /** Called with the stream (or REGISTERS) in which something may be new; with undefined for all of them. */
   onNews(listener: (topic: string | undefined) => void): void;
-  /** Called before each look of one who waits at a topic: of what changes after it, news have to come, one at least. */
+  /** Called before each look of a reader that waits at a topic: every later change must be notified at least once. */
   attend?(topic: string): void;
   /** Deletes all of the run's, where it outlives the run's processes by itself. */
   forget?(): Promise<void>;

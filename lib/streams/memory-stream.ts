@@ -18,7 +18,7 @@ interface Pending {
 interface Group {
   /** The last entry that was given to a reader. */
   cursor: Offset;
-  /** Entries up to the cursor that nobody has finished. */
+  /** Leased or returned entries up to the cursor that are not finished. */
   readonly pending: Map<Offset, Pending>;
 }
 
@@ -91,13 +91,13 @@ export class MemoryStream {
     return Number.isFinite(nextMs) ? { leases, nextMs } : { leases };
   }
 
-  /** The lease, while it is nobody else's. */
+  /** Returns the lease if it still is the reader's. */
   held({ group, offset, token }: Held): Pending | undefined {
     const pending = this.#groups.get(group)?.pending.get(offset);
     return pending?.token === token ? pending : undefined;
   }
 
-  /** What is held under a fence on `key` with another value than the register's. */
+  /** Entries held under a fence on `key` with another value than the register's. */
   fencedOut(key: string, value: string | null): Pending[] {
     const all = [...this.#groups.values()].flatMap(({ pending }) => [...pending.values()]);
     return all.filter(({ fence }) => fence?.key === key && fence.value !== value);
@@ -160,13 +160,13 @@ export class MemoryStream {
   }
 }
 
-/** To whoever asks next. */
+/** Makes the entry available to the next reader. */
 export function giveBack(pending: Pending, as: "lost" | "retry"): void {
   if (as === "retry") pending.deliveries -= 1;
   Object.assign(pending, { token: "", fence: undefined, untilMs: Number.NEGATIVE_INFINITY });
 }
 
-/** Whoever gets an entry may write into its payload. */
+/** Copies the payload, since a reader may write into it. */
 function copied({ offset, key, payload, reason }: Stored): Entry {
   const entry = { offset, key, payload: new Uint8Array(payload) };
   return reason === undefined ? entry : { ...entry, reason };

@@ -30,9 +30,9 @@ const TYPES: ReadonlyMap<string, SectionType> = new Map(
 export type SectionOf<T extends SectionType> = InstanceType<(typeof ARRAYS)[T]>;
 export type Section = SectionOf<SectionType>;
 
-/** What goes over a stream: a few facts and arrays. Nothing in it can be executed. */
+/** Message of a stream: a few fields and arrays. Nothing in it can be executed. */
 export interface Message {
-  /** What its reader takes it for. */
+  /** Kind by which its reader decodes it. */
   readonly kind: string;
   /** Numbers are finite; integers are safe ones. What is undefined is left out. */
   readonly header: { readonly [key: string]: JsonValue };
@@ -168,7 +168,7 @@ function jsonOf(head: JsonValue): string {
   return JSON.stringify(head);
 }
 
-/** What JSON does not say, or JavaScript would have rounded, or is too deep. */
+/** Path of a value that JSON cannot represent, that JavaScript would have rounded, or that is nested too deep. */
 function faultIn(value: unknown, key: string, depth = 0): string | undefined {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return undefined;
   if (typeof value === "number") {

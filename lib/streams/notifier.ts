@@ -4,7 +4,7 @@ export class Notifier {
   readonly #waiting = new Map<string, Set<() => void>>();
   #all = 0;
 
-  /** How often the topic has rung; `wait` takes it. */
+  /** Number of notifications of the topic; `wait` takes it. */
   count(topic: string): number {
     return this.#all + (this.#rung.get(topic) ?? 0);
   }

@@ -3,7 +3,7 @@ import type { HoneError } from "../errors.ts";
 /** A place in a stream: 1, 2, 3, ... in the order of appends. 0 is before the first entry. */
 export type Offset = number;
 
-/** What an entry is worth, for depths that are not counted in entries. Both integers >= 0. */
+/** Weight of an entry, for depths that are not counted in entries. Both integers >= 0. */
 export interface EntrySize {
   readonly samples: number;
   readonly tokens: number;
@@ -24,9 +24,9 @@ export interface Lease {
   readonly offset: Offset;
   readonly key: string;
   readonly payload: Uint8Array;
-  /** How many readers have had it, this one included, those that gave it back not. */
+  /** Number of readers that leased it, this one included, those that returned it not. */
   readonly deliveries: number;
-  /** Whether anybody has had it before, those that gave it back too: they may have noted something of it. */
+  /** True if any reader has leased it before, also one that returned it: it may have left notes. */
   readonly isAgain: boolean;
   /** Says whose it is: another reader's lease of the same entry has another one. */
   readonly token: string;
@@ -35,7 +35,7 @@ export interface Lease {
 interface Waiting {
   /** Entries at most, >= 1. */
   readonly max: number;
-  /** How long to wait for the first entry; 0 asks once. Milliseconds. */
+  /** Time to wait for the first entry; 0 asks once. Milliseconds. */
   readonly waitMs: number;
   /** Ends the waiting with HONE_ERR_ABORTED. */
   readonly signal?: AbortSignal;
@@ -51,12 +51,15 @@ export interface LeaseOptions extends Waiting {
 }
 
 /**
- * How a lease ends; "retry": another reader gets it at once, as if this one had not had it; dead: nobody does, and the
- * reason is kept.
+ * How a lease ends; "retry": another reader gets the entry at once, as if this one had not leased it; dead: it is
+ * dead-lettered with the reason.
  */
 export type LeaseEnd = "done" | "retry" | { readonly dead: string };
 
-/** Whose depth: what `group` has not finished, or what is behind a cursor. Of neither: all that the stream keeps. */
+/**
+ * Scope of a depth: entries that `group` has not finished, or those behind a cursor. Neither: all that the stream
+ * keeps.
+ */
 export type DepthOf = { readonly group: string } | { readonly after: Offset };
 
 export interface Depth {
@@ -65,7 +68,7 @@ export interface Depth {
   readonly tokens: number;
   /** Since the append of the oldest of them; 0 where there is none. */
   readonly oldestMs: number;
-  /** Dead letters of the stream so far, whoever gave them up. */
+  /** Dead letters of the stream so far, of all readers. */
   readonly dead: number;
 }
 
@@ -75,13 +78,13 @@ export interface KeyValues {
   set(key: string, value: string): Promise<void>;
   /** Sets `value` if the key has `expected` (null: if it does not exist). Whether it did. */
   cas(key: string, expected: string | null, value: string): Promise<boolean>;
-  /** Whether the key was there, and, where `expected` is given, had that value. */
+  /** Deletes the key; true if it was there and, if `expected` is given, had that value. */
   delete(key: string, expected?: string): Promise<boolean>;
   /** Keys that begin with `prefix`, with their values. */
   list(prefix: string): Promise<Map<string, string>>;
   /**
-   * Takes or renews a key for `ttlMs`, after which it is gone: true if nobody has it, or `value` has it already; false
-   * if another value has it, and nothing changed.
+   * Takes or renews a key for `ttlMs`, after which it expires: true if it was free or had `value` already; false if it
+   * has another value, and nothing changed.
    */
   setLease(key: string, value: string, ttlMs: number): Promise<boolean>;
   /** The key's value as soon as it exists and is not `not`; undefined if that did not happen within `waitMs`. */
@@ -96,11 +99,11 @@ export interface WaitForOptions {
 
 /**
  * Streams and registers of one run, shared by its processes. Delivery is at least once, appends are idempotent by key,
- * `forward` is atomic, and a reader's cursor belongs to the reader: together each entry has its effect once, whoever is
- * killed in between. What a promise has resolved for is kept as docs/explanation/streams.md says of each driver.
- * Names of streams and groups have 1 to 200 of A-Z a-z 0-9 . _ / -; keys are 1 to 512 UTF-16 units.
- * Every call rejects with HONE_ERR_USAGE for arguments out of range, HONE_ERR_STATE after `close`, HONE_ERR_STREAM
- * (a StreamError, `why` says which) where what the store holds forbids it, HONE_ERR_IO where it cannot be reached.
+ * `forward` is atomic, and a reader's cursor belongs to the reader: together each entry has its effect once, whichever
+ * process is killed in between. Resolved writes are durable as docs/explanation/streams.md says of each driver. Names of streams
+ * and groups have 1 to 200 of A-Z a-z 0-9 . _ / -; keys are 1 to 512 UTF-16 units. Every call rejects with
+ * HONE_ERR_USAGE for arguments out of range, HONE_ERR_STATE after `close`, HONE_ERR_STREAM (a StreamError, `why` says
+ * which) where the store's content forbids it, HONE_ERR_IO where the store cannot be reached.
  */
 export interface StreamStore extends AsyncDisposable {
   readonly kv: KeyValues;
@@ -116,11 +119,11 @@ export interface StreamStore extends AsyncDisposable {
    * gets every entry of the stream, from the first one kept when the group is new. None where none came in time.
    */
   lease(stream: string, group: string, options: LeaseOptions): Promise<Lease[]>;
-  /** The lease ends `leaseMs` from now. False: the entry is somebody else's, or finished. */
+  /** Extends the lease to `leaseMs` from now. False: another reader holds the entry, or it is finished. */
   renew(lease: Lease, leaseMs: number): Promise<boolean>;
   /**
-   * Finishes the entry and appends to `out`, both or neither. null: `out` had an entry of this key, and the entry is
-   * finished. StreamError "lease-lost" if it is somebody else's by now and `out` has no entry of the key.
+   * Finishes the entry and appends to `out` atomically. null: `out` had an entry of this key, and the entry is
+   * finished. StreamError "lease-lost" if another reader holds it by now and `out` has no entry of the key.
    */
   forward(
     lease: Lease,
@@ -130,20 +133,21 @@ export interface StreamStore extends AsyncDisposable {
     size?: EntrySize,
   ): Promise<Offset | null>;
   /**
-   * Appends to `out` while the entry is this reader's, and changes nothing of the lease: whoever gets the entry next finds
-   * there all that readers before it noted, and nothing comes later. Repeated, and refused, as `forward`.
+   * Appends to `out` while this reader holds the entry, and leaves the lease as it is: the next reader finds there all
+   * that earlier readers noted, and nothing is added later. Repetition and refusal as for `forward`.
    */
   note(lease: Lease, out: string, key: string, payload: Uint8Array, size?: EntrySize): Promise<void>;
-  /** Ends the lease. False: the entry is somebody else's, or finished, and nothing changed. */
+  /** Ends the lease. False: another reader holds the entry, or it is finished, and nothing changed. */
   release(lease: Lease, end: LeaseEnd): Promise<boolean>;
   /**
-   * Ends every lease of whoever a fence on register `key` keeps out, and of nobody else: others get the entries at once.
-   * @param as "lost": what it had was delivered, as where a lease ran out; "retry": as if it had not had it. How many.
+   * Ends every lease that a fence on register `key` shuts out, and no other: the entries are available at once.
+   * @param as "lost": counts as a delivery, as when a lease expired; "retry": as if it had not been leased. Resolves
+   * with their number.
    */
   free(key: string, as: "lost" | "retry"): Promise<number>;
   /**
-   * Entries behind a cursor, the same ones each time. StreamError "trimmed" if one of them is no more there, "ahead" if
-   * the cursor is behind the stream's end: the store is older than whoever kept the cursor.
+   * Entries behind a cursor, the same ones each time. StreamError "trimmed" if one of them is gone, "ahead" if the
+   * cursor is behind the stream's end: the store is older than the reader's cursor.
    */
   read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]>;
   /** Registers a checkpoint that has read up to `cursor`: `trim` keeps what is behind it. null takes `name` back. */

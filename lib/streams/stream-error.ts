@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 
-/** What of the store's content forbids an operation. */
+/** Why the store's content forbids an operation. */
 export interface Refusal {
   /**
    * "lost": the store no longer is the one that was opened, or never knew the run; "fenced": the register of `fence` has
@@ -49,6 +49,6 @@ export const fencedBy = (value: string | undefined, wanted: string): string =>
 
 export const heldBy = (holder: string, needed: number): string => `${holder} still needs entry ${needed}`;
 
-/** Of an entry whose readers all vanished. */
+/** Reason of an entry whose readers all crashed. */
 export const exhausted = (deliveries: number | string): string =>
   `delivered ${deliveries} times and never finished`;

@@ -5,7 +5,7 @@ export class UnderWay {
   readonly #rejects = new Set<(why: HoneError) => void>();
   #why: HoneError | undefined;
 
-  /** What `call` resolves or rejects with, unless `abandon` comes first. */
+  /** Settles as `call` does, unless `abandon` comes first. */
   run<T>(call: () => Promise<T>): Promise<T> {
     if (this.#why !== undefined) return Promise.reject(this.#why);
     return new Promise<T>((resolve, reject) => {

@@ -3,13 +3,13 @@ import { checkMs } from "./checks.ts";
 import type { Driver } from "./driver.ts";
 import type { Notifier } from "./notifier.ts";
 
-/** What a look at the store found, or when it is worth while to look again. */
+/** Result of a look at the store, or when to look again. */
 export interface Look<T> {
   readonly found?: T;
   readonly nextMs?: number | undefined;
 }
 
-/** That a look has found nothing more, after so many rings of the topic's notifier; until then it is so unless it rings again. */
+/** State after a look that found nothing more: valid until the topic is notified more often than this. */
 export interface Quiet {
   readonly count: number;
   readonly untilMs: number;
@@ -29,7 +29,7 @@ export class Waiter {
   readonly #attend: (topic: string) => void;
   #closed: HoneError | undefined;
 
-  /** @param attend told of each topic before every look of who waits */
+  /** @param attend called with the topic before every look of a waiting reader */
   constructor(notifier: Notifier, pauseMs: Driver["pauseMs"], attend: (topic: string) => void = () => {}) {
     this.#notifier = notifier;
     this.#pauseMs = pauseMs;
@@ -37,10 +37,10 @@ export class Waiter {
   }
 
   /**
-   * What `look` found, undefined if nothing within `waitMs`. What is found while the wait is called off is returned all
-   * the same: it may be leased. Rejects with HONE_ERR_ABORTED, and after `close` with its reason.
-   * @param look told how often the topic had rung before it
-   * @param quiet of an earlier wait: it begins where that one left off, without a look
+   * Result of `look`, undefined if it found nothing within `waitMs`. A result is returned even if the wait is aborted
+   * meanwhile: it may be leased. Rejects with HONE_ERR_ABORTED, and after `close` with its reason.
+   * @param look receives the topic's number of notifications before it
+   * @param quiet of an earlier wait: continues from it without a look
    */
   async until<T>(
     topic: string,

@@ -35,7 +35,7 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     const rehearsal = flags.dryRun ? ["--dry-run"] : [];
     const roles = expectRoles(recipe);
-    expectWithAgents(readFaults(process.env["HONE_FAULTS"]), roles); // each by itself, and nobody waits for a coordinator
+    expectWithAgents(readFaults(process.env["HONE_FAULTS"]), roles); // each process by itself, before waiting for a coordinator
     const joins = joining(flags, roles);
     return await runAgent({
       launcherEnv,
@@ -80,7 +80,7 @@ function expectOneANode(localSize: number): void {
   );
 }
 
-/** What joins by the flags, undefined for a node of those that the run began with. */
+/** Processes that join by the flags; undefined for a node that the run began with. */
 function joining({ join: actors, joinVerifiers: verifiers }: Flags, begun: Roles): Joining | undefined {
   if (actors === undefined && verifiers === undefined) return undefined;
   if (verifiers !== undefined && !begun.verifiers)

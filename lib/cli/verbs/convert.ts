@@ -14,7 +14,7 @@ export interface WriteFlags extends Common {
 const DTYPES: readonly string[] = ["f32", "bf16", "f16"] satisfies readonly WeightDtype[];
 export const DTYPE_OPTION = ["--dtype <d>", "f32, bf16 or f16 (default: each tensor as it is)"] as const;
 
-/** What convert and export have in common. */
+/** Options that convert and export share. */
 export function writeOptions({ dtype, shardSize, force = false }: WriteFlags, target: string) {
   if (dtype !== undefined && !DTYPES.includes(dtype))
     throw new HoneError("HONE_ERR_USAGE", `--dtype is ${dtype}; it must be one of ${DTYPES.join(", ")}`);

@@ -88,7 +88,7 @@ async function runForAgents(file: string, flags: Flags): Promise<number> {
   }
 }
 
-/** Where agents start processes: all of them begin, and that is all. No model and no data are asked for. */
+/** Starts the processes under agents and checks that all begin; opens neither model nor data. */
 async function printReadiness(recipe: Recipe, dir: string): Promise<number> {
   const { reportReadiness } = await import("../readiness.ts");
   process.stdout.write(`${await reportReadiness(recipe, dir)}\n`);

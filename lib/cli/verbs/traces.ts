@@ -52,7 +52,7 @@ async function grade(file: string, model: Model, flags: Flags): Promise<number> 
   return endOf(whole, file);
 }
 
-/** What is missing is told, and asked for by the same command. */
+/** Reports incomplete work, which the same command completes. */
 function endOf(whole: boolean, of: string): number {
   if (whole) return EXIT.done;
   const hint = "What was answered is kept; the same command asks for the rest.";

@@ -66,10 +66,7 @@ export class Training {
     this.#recorder = new StepRecorder(sourcesOf(context, pipeline), context.progress.metrics);
   }
 
-  /**
-   * Trains to the recipe's last step, or to the one in which the run is told to stop. Throws HONE_ERR_STALL if nothing
-   * moves.
-   */
+  /** Trains to the recipe's last step, or until the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
   async run(): Promise<void> {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
@@ -97,8 +94,8 @@ export class Training {
   }
 
   /**
-   * No step is running, and one has been done: what is between two steps may be done at once. A step that begins meanwhile
-   * changes nothing of it: the state is taken at the call, and the trainer does one thing after another.
+   * True after a step while none is running: work between two steps may run now. A step that begins meanwhile does not
+   * affect it: the state is taken at the call, and the trainer runs one call after another.
    */
   get isIdle(): boolean {
     return this.#context.progress.step > 0 && !this.pipeline.isStepping;

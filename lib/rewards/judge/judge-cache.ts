@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 /** A judge's reply. */
 export interface JudgeReply {
   readonly text: string;
-  /** Of the question and the reply. */
+  /** Tokens of the question and the reply. */
   readonly tokens: number;
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 
-/** What a judge is asked about one answer. */
+/** Input of a judge about one answer. */
 export interface JudgeCase {
   readonly task: string;
   readonly answer: string;
   /** Shown as a right answer, or what the answer is compared with; absent where there is none. */
   readonly reference?: string | undefined;
-  /** What makes an answer good. */
+  /** Criteria of a good answer. */
   readonly criteria: string;
 }
 

@@ -14,7 +14,7 @@ export interface JudgeOptions {
   readonly apiKeyEnv?: string | undefined;
   /** A grade, or better or worse than the reference. */
   readonly kind: "rubric" | "pairwise";
-  /** What makes an answer good. */
+  /** Criteria of a good answer. */
   readonly rubric: string;
   /** Grades are from 0 to this. */
   readonly scale: number;
@@ -33,19 +33,19 @@ export interface JudgeOptions {
   /** Tries after the first. */
   readonly retries: number;
   readonly backoffMs: number;
-  /** What this process may ask of the server; replies from the cache cost nothing. */
+  /** Maximum calls and tokens of this process; replies from the cache are free. */
   readonly budget: { readonly calls?: number | undefined; readonly tokens?: number | undefined };
   /** Folder; false keeps nothing. */
   readonly cache: string | false;
 }
 
-/** What a judge has cost and how sure it is, since the process began. */
+/** Cost and agreement of a judge, since the process began. */
 export interface JudgeStats {
   /** Questions answered by the server. */
   readonly calls: number;
   /** Questions answered from the cache. */
   readonly cached: number;
-  /** Of the server's answers and their questions. */
+  /** Tokens of the server's answers and their questions. */
   readonly tokens: number;
   /** Replies without a verdict. */
   readonly unreadable: number;

@@ -1,6 +1,6 @@
 import { Judge, type JudgeOptions } from "./judge.ts";
 
-/** What came of one small question to a judge. */
+/** Outcome of one small question to a judge. */
 export type Probe =
   | { readonly score: number; readonly milliseconds: number }
   | { readonly fault: string; readonly hint: string };

@@ -14,11 +14,11 @@ export interface FunctionVerifierOptions {
   readonly timeoutMs: number;
   /** Calls at the same time. */
   readonly concurrency: number;
-  /** Aborted when nobody waits for verdicts any more. */
+  /** Aborts when verdicts are no longer awaited. */
   readonly closing: AbortSignal;
 }
 
-/** What came of a call, or that its time was up first. */
+/** Outcome of a call, or a time-out. */
 type Settled = { readonly returned: unknown } | { readonly thrown: unknown } | "late";
 
 /**

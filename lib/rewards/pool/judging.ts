@@ -113,7 +113,7 @@ async function judgeInPython(job: VerificationJob, call: PythonCall, log: PhaseL
   return { outcomes, limits: undefined, about };
 }
 
-/** What the members of a job have in common, and the time of one of them. */
+/** Data shared by the members of a job, and the time limit of one of them. */
 interface Judging {
   readonly verifier: Loaded;
   readonly references: Map<unknown, unknown>;
@@ -143,5 +143,5 @@ async function judge(
   }
 }
 
-/** How much later than the timer the watchdog acts: where the timer cannot fire, the reward is computing. */
+/** Time by which the watchdog acts after the timer: if the timer cannot fire, the reward is computing. Milliseconds. */
 const TIMER_SLACK_MS = 100;

@@ -16,7 +16,7 @@ import { type JobPlace, WorkerGroups } from "./worker-groups.ts";
 export interface VerifierPoolOptions {
   /** Processes that judge at the same time. Default 1. */
   readonly workers?: number;
-  /** Where they are; it is closed with the pool. Default: this machine, with `workers` of them. */
+  /** Workers that judge; closed with the pool. Default: this machine, with `workers` of them. */
   readonly place?: JobPlace;
   /** By verifier name; overrides the limits that the verifier states. */
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
@@ -123,12 +123,12 @@ export class VerifierPool implements AsyncDisposable {
     return Object.fromEntries(snapshots.filter(([, s]) => s.calls + s.timeouts + s.crashes + s.unscored > 0));
   }
 
-  /** Of the processes that there are at this moment. */
+  /** Ids of the present processes. */
   pids(): number[] {
     return this.#place.pids();
   }
 
-  /** Stops the workers without waiting for verdicts that nobody will read: what is running rejects with HONE_ERR_STATE. */
+  /** Stops the workers without waiting for verdicts: running requests reject with HONE_ERR_STATE. */
   abandon(): Promise<void> {
     this.#abandoned = true;
     this.#closed.abort();

@@ -21,7 +21,7 @@ export interface VerificationRequest {
   readonly versions?: Uint32Array;
 }
 
-/** Where a verifier's jobs run. */
+/** Runs a verifier's jobs. */
 export interface Workers {
   /** Processes that judge at the same time: as many as there are now. */
   readonly count: number;
@@ -38,15 +38,15 @@ const LOAD_ATTEMPTS = 2;
 
 export interface PooledVerifierOptions {
   readonly name: string;
-  /** Of a user's verifier. */
+  /** Module of a user's verifier. */
   readonly moduleUrl?: string | undefined;
   /** The module is a reward of the recipe's. */
   readonly isReward?: boolean | undefined;
   /** A function of a Python file in the place of a module. */
   readonly python?: PythonCall | undefined;
-  /** Of such a reward's numbers. */
+  /** Scale of such a reward's numbers. */
   readonly scale?: RewardScale | undefined;
-  /** Of a built-in verifier. */
+  /** Domain of a built-in verifier. */
   readonly domain?: string | undefined;
   /** Limits where the verifier states none. */
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
@@ -116,7 +116,7 @@ export class PooledVerifier {
       if (end.kind === "done") {
         for (const [k, { verdict }] of end.outcomes.entries()) decide(batch[k]!, verdict, again);
       } else {
-        // What a killed worker had judged is judged again: verifiers are pure and most are quick.
+        // Completions that a killed worker had judged are judged again: verifiers are pure and most are quick.
         const suspects = end.member === undefined ? batch : [batch[end.member]!];
         const rest = batch.filter((index) => !suspects.includes(index));
         for (const index of suspects) decide(index, this.#verdictOf(end, retried.has(index)), again);
@@ -236,11 +236,11 @@ function sampledMemberOf(request: VerificationRequest): Member {
   };
 }
 
-/** Whether two requests are of the same problem. */
+/** True if two requests are of the same problem. */
 const isOneGroup = (requests: readonly VerificationRequest[], a: number, b: number): boolean =>
   requests[a]!.problem.id === requests[b]!.problem.id;
 
-/** What is judged again, group by group, the first to send last: a group that fails costs no other. */
+/** Groups requests that are judged again, the first first, so that a failing group costs no other its verdict. */
 function groupsOf(again: readonly number[], requests: readonly VerificationRequest[]): number[][] {
   const groups: number[][] = [];
   for (const index of again) {

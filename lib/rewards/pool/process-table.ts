@@ -55,7 +55,7 @@ export class ProcessTable {
     }
   }
 
-  /** Of those that have begun. */
+  /** Ids of the started processes. */
   get pids(): number[] {
     return this.#listed.filter((pid) => pid > 0);
   }

@@ -2,7 +2,7 @@ import { rewardedReference } from "../../domains/reward.ts";
 import type { ScoredVerdict, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
 
-/** Who gives verdicts, in the order of the requests. */
+/** Verifiers, in the order of the requests. */
 export interface Judges {
   judge(requests: readonly VerificationRequest[]): Promise<Verdict[]>;
 }
@@ -55,7 +55,7 @@ export class RewardSum implements Judges {
     const mean = applied.reduce((sum, { part, verdict }) => sum + (part.weight / total) * verdict.score, 0);
     const parts = Object.fromEntries(applied.map(({ part, verdict }) => [part.name, verdict.score]));
     const reason = reasonOf(applied);
-    // Where no part goes beyond 1, rounding must neither solve a problem nor leave one unsolved.
+    // If no part goes beyond 1, rounding must neither solve a problem nor leave one unsolved.
     const most = Math.max(...applied.map(({ verdict }) => verdict.score));
     const isFull =
       applied.length === this.#parts.length && applied.every(({ verdict }) => verdict.score === 1);

@@ -9,7 +9,7 @@ import { PooledVerifier, type PooledVerifierOptions, type Workers } from "./pool
 import { type Judges, ownVerifier, RewardSum, type WeightedJudge } from "./reward-sum.ts";
 import type { VerifierMeter } from "./verifier-stats.ts";
 
-/** Who gives one reward. */
+/** What gives one reward: a verifier, a function or a judge. */
 export type RewardGiver =
   /** The verifier that the problem itself names. */
   | { readonly by: "verifier" }
@@ -47,7 +47,7 @@ export interface RewardPart {
   readonly scale?: RewardScale | undefined;
 }
 
-/** How problems are judged that name this verifier: by one reward, or by the weighted mean of several. */
+/** Rewards of the problems that name this verifier: one, or the weighted mean of several. */
 export interface RewardPlan {
   readonly verifier: string;
   readonly parts: readonly [RewardPart, ...RewardPart[]];
@@ -55,7 +55,7 @@ export interface RewardPlan {
   readonly isSum: boolean;
 }
 
-/** What the rewards of a pool work with. */
+/** Dependencies of the rewards of a pool. */
 export interface RewardPlace {
   readonly workers: Workers;
   readonly defaults: PooledVerifierOptions["defaults"];
@@ -141,7 +141,7 @@ function openJudge(
 }
 
 /**
- * Where every question of a batch failed, completions that needed none are unscored too: a group would otherwise be
+ * If every question of a batch failed, completions that needed none are unscored too: a group would otherwise be
  * trained on its cut and empty answers alone.
  */
 function inOutage(verdicts: Verdict[]): Verdict[] {

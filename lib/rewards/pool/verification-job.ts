@@ -16,7 +16,7 @@ export interface VerificationJob {
   readonly isReward?: boolean;
   /** A function of a Python file that takes the verifier's place; its time limit is of one call for all members. */
   readonly python?: PythonCall;
-  /** Of such a reward's numbers. */
+  /** Scale of such a reward's numbers. */
   readonly scale?: RewardScale;
   /** Environment variables that the recipe names for its modules; absent for built-in verifiers. */
   readonly variables?: readonly string[];
@@ -46,7 +46,7 @@ export interface MemberOutcome {
   readonly isLost?: true;
 }
 
-/** What comes back of a job. */
+/** Result of a job. */
 export interface JobResult {
   /** In the order of the members. */
   readonly outcomes: readonly MemberOutcome[];
@@ -85,7 +85,7 @@ function sharedNow(): number {
 
 /** The current phase of a process. */
 export interface Progress {
-  /** Which of its jobs it is at, 1 for the first; 0 before it has taken one. */
+  /** Number of the job it is working on, from 1; 0 before it has taken one. */
   readonly job: number;
   readonly phase: Phase;
   readonly member: number | undefined;

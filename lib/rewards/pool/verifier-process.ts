@@ -10,7 +10,7 @@ import { verifierEnvironment } from "./verifier-environment.ts";
 /** Limit in MiB for everything beside the heap: Node itself, tables, buffers, WebAssembly. */
 export const BESIDE_HEAP_MB = 384;
 const TAIL_CHARS = 4000;
-/** How long to wait for the last output of a dead process. */
+/** Time to wait for the last output of an exited process. Milliseconds. */
 const LAST_WORDS_MS = 200;
 /** V8's messages when the heap is full, or a single object is larger than any heap. */
 const OUT_OF_MEMORY =

@@ -32,9 +32,9 @@ export interface VerifierStats {
   readonly overrunMs: number;
   /** Milliseconds a completion may take, where that is known. */
   readonly limitMs?: number | undefined;
-  /** Of a function of a Python file: its signature, and which Python calls it. */
+  /** For a function of a Python file: its signature, and which Python calls it. */
   readonly about?: string | undefined;
-  /** Of a language model that judges. */
+  /** For a language model that judges. */
   readonly judge?: JudgeStats;
 }
 
@@ -68,7 +68,7 @@ export class VerifierMeter {
     return this.#calls === 0 ? undefined : this.#busyMs / this.#calls;
   }
 
-  /** What a completion came to in the end. */
+  /** Counts a completion's final verdict. */
   recordVerdict({ status }: Verdict): void {
     this.#judged += 1;
     if (status === "correct") this.#correct += 1;

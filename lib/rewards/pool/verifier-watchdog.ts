@@ -19,8 +19,8 @@ const STOOD_STILL_MS = 250;
 const MEBIBYTE = 1 << 20;
 
 /**
- * Time in which a process did not run, as a thread of it sees that looks every few milliseconds. That time is nobody's
- * computing: without it a completion whose verifier was frozen would score 0 when it thaws.
+ * Measures time in which the process did not run, from a thread that wakes every few milliseconds. That time does not
+ * count towards a verifier's limit: otherwise a completion whose verifier was suspended would score 0 when it resumes.
  */
 export class Standstills {
   #lookedAt: number | undefined;
@@ -37,7 +37,7 @@ export class Standstills {
   }
 }
 
-/** Which limit a process has exceeded; undefined if none. */
+/** Returns the limit that a process has exceeded; undefined if none. */
 export function passedLimit(
   now: Progress,
   rssBytes: number,

@@ -9,7 +9,7 @@ import type { DispatcherOptions } from "./verifier-dispatcher.ts";
 /** Processes per thread that gives them jobs. */
 const PROCESSES_PER_THREAD = 8;
 
-/** What is the same of all processes of a group. */
+/** Settings that all processes of a group share. */
 export type ProcessNeeds = Pick<DispatcherOptions, "heapMb" | "variables">;
 
 /** Processes with one heap limit, and the threads that give them jobs. */

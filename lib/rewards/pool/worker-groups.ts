@@ -1,13 +1,13 @@
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { abandoned, WorkerGroup } from "./worker-group.ts";
 
-/** Where jobs of verifiers are done: processes that judge, of this machine or of others. */
+/** Processes that judge verifier jobs, on this machine or others. */
 export interface JobPlace {
   /** Jobs that it does at the same time; grows where hosts join. */
   readonly count: number;
   /** Rejects with HONE_ERR_STATE once the place closes. @param heapMb of the process that does it */
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
-  /** Of the processes that this one has started and that are there at this moment. */
+  /** Ids of the running processes that this one has started. */
   pids(): number[];
   /** Jobs that run end as lost, or reject. Idempotent. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
-/** How a reward function of a Python file is called. Plain data: it travels to verifier hosts. */
+/** Call of a reward function in a Python file. Plain data: it travels to verifier hosts. */
 export interface PythonCall {
-  /** What starts Python, without a shell: ["python3"], ["uv", "run", "python"]. */
+  /** Command that starts Python, without a shell: ["python3"], ["uv", "run", "python"]. */
   readonly command: readonly string[];
   /** Absolute path. */
   readonly file: string;
@@ -8,7 +8,7 @@ export interface PythonCall {
   readonly function: string;
   /** Form of TRL's completions; by default "messages" where the row's prompt is a conversation. */
   readonly completions?: "text" | "messages" | undefined;
-  /** Of the run, for trainer_state. */
+  /** Steps of the run, for trainer_state. */
   readonly maxSteps: number;
   /** Python processes at the same time. */
   readonly processes: number;

@@ -4,14 +4,14 @@ import { packageRoot } from "../../package-root.ts";
 import { FrameReader, frame } from "./frames.ts";
 import { OutputRelay } from "./output-relay.ts";
 
-/** What Python answers to a request. */
+/** Python's answer to a request. */
 export interface Reply {
   readonly about?: string;
   readonly values?: readonly (number | null | { readonly fault: string })[];
   readonly error?: string;
 }
 
-/** How long a process that ended may take to hand over the rest of its output. */
+/** Time in which an exited process must hand over the rest of its output. Milliseconds. */
 const LAST_OUTPUT_MS = 200;
 
 /** A Python process that runs reward_host.py for one file of the user's. Requests are answered one after another. */

@@ -7,7 +7,7 @@ import { pythonMember, type RatedMember } from "./reward-columns.ts";
 /** A completion's number, or why it has none. */
 export type Rated = number | Extract<Verdict, { status: "unscored" }>;
 
-/** What became of a call; `isLost`: the Python process ended. */
+/** Outcome of a call; `isLost`: the Python process exited. */
 export interface Rating {
   readonly rated: readonly Rated[];
   readonly isLost?: true;

@@ -13,7 +13,7 @@ export interface RatedMember {
   readonly step?: number | undefined;
 }
 
-/** What reward_host.py is sent of a completion. */
+/** Completion as sent to reward_host.py. */
 export interface PythonMember {
   readonly prompt: string | readonly ChatMessage[];
   readonly completion: string;

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { HoneError } from "../../errors.ts";
 import { readPlainFile } from "../../plain-file.ts";
 
-/** Where a Redis server is and how it is spoken to, by the names of ioredis. */
+/** Address of a Redis server and how to connect, by the names of ioredis. */
 export type RedisAddress = (TcpAddress | SocketAddress) & {
   /** A server that keeps nothing on disk is refused unless the address ends with ?appendonly=no. */
   readonly mustKeep: boolean;
@@ -20,7 +20,7 @@ interface TcpAddress {
 }
 
 interface SocketAddress {
-  /** Of a Unix socket. */
+  /** Path of a Unix socket. */
   readonly path: string;
 }
 

@@ -6,7 +6,7 @@ export type Argument = string | number | Buffer;
 /** As ioredis gives it: strings as Buffers. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
-/** How an operation is asked of its script and what the answer means. */
+/** How an operation calls its script and decodes the answer. */
 interface Call<K extends OperationName> {
   ask(args: Arguments<K>): readonly Argument[];
   answer(reply: readonly Reply[]): Result<K>;

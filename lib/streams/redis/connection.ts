@@ -3,7 +3,7 @@ import { optionalPackage } from "../optional-package.ts";
 import { type RedisAddress, readAddress, withoutPassword } from "./address.ts";
 import type { Argument, Reply } from "./calls.ts";
 
-/** What of ioredis is used. */
+/** Subset of ioredis that is used. */
 export interface RedisClient {
   callBuffer(command: string, ...args: Argument[]): Promise<Reply>;
   subscribe(channel: string): Promise<unknown>;
@@ -19,7 +19,7 @@ type RedisClass = new (options: object) => RedisClient;
 const FIRST_CONNECTION_MS = 15_000;
 const CONNECT_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
-/** What no repetition mends: a wrong password, a certificate that nobody vouches for. */
+/** Non-retryable errors: a wrong password, an untrusted certificate. */
 const FOR_GOOD =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|CERT|certificate|ERR_TLS|unable to verify/i;
 const PACKAGE = "ioredis";

@@ -7,10 +7,10 @@ import { type Argument, CALLS, type Reply } from "./calls.ts";
 import { type RedisClient, RedisConnections } from "./connection.ts";
 import { OPEN, SCRIPTS } from "./scripts.ts";
 
-/** How long an operation waits for a server that went away, and once that was in vain each one after it. */
+/** Time an operation waits for a lost server; once that was in vain, the limit of each later one. Milliseconds. */
 const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
-/** For one piece of what is deleted at the end: a server that is gone keeps nobody waiting. */
+/** Limit of each deletion at the end, so that a lost server delays no exit. Milliseconds. */
 const LAST_MS = 3_000;
 /** Keys of a look for those of the run. */
 const SCANNED = "1000";
@@ -27,7 +27,7 @@ export class RedisDriver implements Driver {
   readonly #commands: RedisClient;
   readonly #news: RedisClient;
   readonly #patienceMs: number;
-  /** Of the next operation: many that follow one another end about when the first one does. */
+  /** Limit of the next operation: operations started together end about when the first does. */
   #waitMs: number;
   /** End what waits for an answer. */
   readonly #ends = new Set<(why: Error) => void>();
@@ -140,7 +140,7 @@ export class RedisDriver implements Driver {
 
 const keyOf = (run: string, name: string) => `hone:{${run}}:${name}`;
 
-/** Of [why, about, found, more], see scripts.ts. */
+/** Error of a refusal [why, about, found, more], see scripts.ts. */
 function refusalOf([why, about, found, more]: readonly Reply[], fence: Fence | undefined): Refusal {
   const value = found === null || found === undefined ? undefined : String(found);
   const name = String(why) as Refusal["why"];

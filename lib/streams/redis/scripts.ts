@@ -19,9 +19,10 @@
  */
 
 /**
- * What the run's clock goes forward at most from one script to the next. Leases are measured by it, since the server's own
- * clock may be set: an hour forth must not end what is held, nor an hour back keep it. Whoever waits looks twice a second,
- * so that no time is lost; while nobody does, the clock stands. A lease of five seconds, renewed by thirds, outlives a jump.
+ * Maximum by which the run's clock advances from one script to the next. Leases are measured by this clock, since the
+ * server's own clock may be set: an hour forward must not expire leases, nor an hour back prolong them. Waiting readers
+ * poll twice a second, so that no time is lost; without one the clock stands. A lease of five seconds, renewed by
+ * thirds, outlives a jump.
  */
 const MOST_MS = 2_000;
 /** Between two ticks it is computed, not written. */

@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 
 /** Bytes of a socket's path, sun_path of unix(7) without its zero. */
 const LONGEST_PATH = 107;
-/** Leaves room for the names of its lock's sockets in the same folder. */
+/** Leaves space for the names of its lock's sockets in the same folder. */
 const LONGEST_NAME = 50;
 const SCHEME = "unix:";
 
@@ -43,7 +43,7 @@ export function nameOf(path: string): SocketName {
   return { name, [Symbol.dispose]: () => closeSync(fd) };
 }
 
-/** Whether a socket is there. Throws HONE_ERR_USAGE where something else is, or a socket of another user. */
+/** True if a socket exists. Throws HONE_ERR_USAGE if another kind of file does, or a socket of another user. */
 export function isSocketHere(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;

@@ -6,7 +6,7 @@ import { isSocketHere, nameOf, unixUrl } from "./address.ts";
 import { FrameReader, sendFrame } from "./frames.ts";
 import { type Answer, type Asked, errorOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
 
-/** Of a server that is there and answers nothing, counted while this process runs itself. */
+/** Limit for a server that is there and does not answer, counted while this process itself runs. */
 const PATIENCE_SECONDS = 60;
 /** For what was sent last. */
 const CLOSING_MS = 1_000;
@@ -64,7 +64,7 @@ export class SocketDriver implements Driver {
     sendFrame(this.#socket, [NEWS, topic] satisfies Asked);
   }
 
-  /** What was asked before is done, where the server is there. */
+  /** Waits for operations in progress, if the server is there. */
   async close(): Promise<void> {
     this.#fail(new HoneError("HONE_ERR_STATE", "the stream store is closed"));
     if (this.#socket.closed) return;

@@ -9,13 +9,13 @@ export const PROTOCOL = 1;
 export const OPENING = 0;
 export const NEWS = -1;
 
-/** What a client sends. It opens first; with NEWS it asks for the next news of a topic. */
+/** Messages of a client. It opens first; with NEWS it asks for the next notification of a topic. */
 export type Asked =
   | readonly [id: typeof OPENING, protocol: number, run: string]
   | readonly [id: typeof NEWS, topic: string]
   | readonly [id: number, name: OperationName, args: Arguments<OperationName>, fence?: Fence];
 
-/** What a server sends: of NEWS a topic, else the result of the operation, or why there is none. */
+/** Messages of a server: for NEWS a topic, else the result of the operation, or the reason of a failure. */
 export type Answer = readonly [id: number, result: unknown, failure?: Failure];
 
 /** An error; its class is lost on the way. */

@@ -12,7 +12,7 @@ import { isSocketHere, nameOf, type SocketName, unixUrl } from "./address.ts";
 import { FrameReader, sendFrame } from "./frames.ts";
 import { type Answer, type Asked, failureOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
 
-/** What makes a socket its user's alone. */
+/** Mask that makes a socket accessible to its user alone. */
 const PRIVATE = 0o177;
 
 /** Streams in this process's memory, which serves them to the machine's other processes at a socket. */
