@@ -6,7 +6,7 @@ const PILED = /(\p{M}{4})(\p{M}+)/gu;
 const TAB = "    ";
 
 /**
- * Text of a stranger for people to read on any screen: what would act on it or change the order of what is read is
+ * Untrusted text made safe for any screen: what would act on it or change the order of what is read is
  * spelled, `\x1b`, `\u202e`, `\u{e0041}`; of marks that pile up four are left. Line ends stay, tabs become spaces.
  */
 export const visibleText = (text: string): string =>

@@ -140,7 +140,7 @@ function missingStore(): never {
 
 /** Report of the self-test: ranks, timings, and results. */
 export function selfTestText({ ranks, timings, drills }: SelfTestReport, columns: number): string {
-  const failed = drills.filter((drill) => drill.failed.length > 0);
+  const failed = drills.filter((test) => test.failed.length > 0);
   return [
     ...textTable(
       {
@@ -160,8 +160,8 @@ export function selfTestText({ ranks, timings, drills }: SelfTestReport, columns
     ]),
     "",
     failed.length === 0
-      ? `all ${ranks.length} ranks are there, and every drill passed`
-      : `${failed.length} of ${drills.length} drills failed`,
+      ? `all ${ranks.length} ranks are there, and every test passed`
+      : `${failed.length} of ${drills.length} tests failed`,
   ].join("\n");
 }
 

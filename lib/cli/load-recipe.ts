@@ -150,9 +150,11 @@ async function importModule(path: string): Promise<Exports> {
   if (!/\.[cm]?ts$/.test(path)) return (await import(pathToFileURL(path).href)) as Exports;
   const { createJiti } = await import("jiti");
   const isSource = import.meta.url.endsWith(".ts");
-  const door = asksForRecipesOnly(readFileSync(path, "utf8")) ? "../config/index" : "../index";
+  const entryPoint = asksForRecipesOnly(readFileSync(path, "utf8")) ? "../config/index" : "../index";
   // Handed over as it is loaded here: from source, jiti would compile the package a second time.
-  const hone: unknown = await import(new URL(`${door}.${isSource ? "ts" : "js"}`, import.meta.url).href);
+  const hone: unknown = await import(
+    new URL(`${entryPoint}.${isSource ? "ts" : "js"}`, import.meta.url).href
+  );
   const jiti = createJiti(import.meta.url, {
     virtualModules: { "hone-rl": hone },
     interopDefault: false,

@@ -46,5 +46,5 @@ const silent = (row: ProcessStatus, doing: string): ProcessStatus => ({ ...row, 
 
 function memberRow(row: ProcessStatus, names: ReadonlySet<string>): ProcessStatus {
   if (!isMember(row)) return row;
-  return names.has(row.name) ? { ...row, state: "alive" } : silent(row, "gives no sign of life");
+  return names.has(row.name) ? { ...row, state: "alive" } : silent(row, "sends no heartbeat");
 }

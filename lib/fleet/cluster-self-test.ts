@@ -81,7 +81,7 @@ class ClusterSelfTest {
       if (rank === 0) await this.#clear();
       return { ranks: this.#rendezvous.ranks, timings, drills };
     } finally {
-      this.#all.abort("the drill is over");
+      this.#all.abort("the self-test is over");
       await this.#all.close().catch(() => {}); // it may be lost
     }
   }
@@ -95,7 +95,7 @@ class ClusterSelfTest {
     const links = `${this.#registers}${name}/`;
     const settings = { gatherMs, collectiveMs };
     const { signal } = new AbortController();
-    return connectRanks({ store, rank, size, links, name: "the drill", settings, signal, make });
+    return connectRanks({ store, rank, size, links, name: "the self-test", settings, signal, make });
   }
 
   get #registers(): string {
@@ -177,7 +177,7 @@ class ClusterSelfTest {
     if (!last) await store.kv.set(`${this.#registers}called/${rank}`, "");
     const words = last ? undefined : await this.#told(() => group.barrier());
     await this.#all.barrier();
-    group.abort("the drill is over");
+    group.abort("the self-test is over");
     await group.close().catch(() => {}); // it is lost
     if (words === undefined) return undefined;
     const called = await store.kv.list(`${this.#registers}called/`);
@@ -192,7 +192,7 @@ class ClusterSelfTest {
     const group = await this.#connect("other", waitMs, deadlineMs);
     const words = await this.#told(() => group.allReduce(new Float32Array(last ? 3 : 2), "sum"));
     await this.#all.barrier();
-    group.abort("the drill is over");
+    group.abort("the self-test is over");
     await group.close().catch(() => {}); // it is lost
     return words?.includes(`rank ${this.#last}`) ? words : undefined;
   }

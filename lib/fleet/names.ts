@@ -72,7 +72,7 @@ export const predecessors = (member: string): number => Number(member.slice(memb
 export interface FleetSettings {
   /** After so long without renewal a request goes to another actor. */
   readonly leaseMs: number;
-  /** Between two signs of life. */
+  /** Interval between heartbeats. */
   readonly beatMs: number;
   /** Without one for so long a process counts as gone. */
   readonly aliveMs: number;

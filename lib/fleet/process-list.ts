@@ -61,7 +61,7 @@ export class ProcessList {
     const alive = role === "actor" ? this.#roster.alive : this.#roster.hosts;
     const found = alive.find((each) => each.member === member);
     if (found !== undefined) return { ...base, state: "alive", ...this.#work(found) };
-    if (this.#roster.wasLost(member)) return { ...base, state: "silent", doing: "gives no sign of life" };
+    if (this.#roster.wasLost(member)) return { ...base, state: "silent", doing: "sends no heartbeat" };
     return { ...base, state: "starting", doing: "begins" };
   }
 

@@ -30,7 +30,7 @@ export interface SupervisorOptions {
    * here on. Resolves to the epoch of the processes to start.
    */
   readonly onVacant: (places: readonly Place[], last?: LastEnd) => Promise<number>;
-  /** Places cannot be kept: HONE_ERR_STATE with the last words of the process that ended first. */
+  /** Called when places cannot be kept filled, with HONE_ERR_STATE and the log tail of the process that exited first. */
   readonly onFailure: (error: HoneError) => void;
 }
 

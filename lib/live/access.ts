@@ -12,7 +12,7 @@ export function sameSecret(given: string | null | undefined, secret: string): bo
 }
 
 /**
- * Whether a request's Host header names this machine by address or by a name of ours. A page of a stranger that has its
+ * Whether a request's Host header names this machine by address or by a name of ours. An untrusted page that has its
  * own name resolve to 127.0.0.1 (DNS rebinding) sends that name.
  * @param also a name that the server was told to listen at.
  */

@@ -35,4 +35,4 @@ const readPage = (name: string): string => {
 };
 
 const fault = (name: string, what: string): HoneError =>
-  new HoneError("HONE_ERR_INTERNAL", `lib/live/page/${name} cannot be put into a frozen page: ${what}`);
+  new HoneError("HONE_ERR_INTERNAL", `lib/live/page/${name} cannot be put into a static report: ${what}`);

@@ -25,7 +25,7 @@ const LOCAL = "127.0.0.1";
 /** Time for listeners to read the last events. */
 const GRACE_MS = 200;
 const MOST_BODY_BYTES = 10_000;
-/** Each page holds one, and some for as long as it loads: strangers do not take all descriptors of a run. */
+/** Each page holds one, and some for as long as it loads: a client cannot take all descriptors of a run. */
 const MOST_CONNECTIONS = 128;
 /** For a request to come. */
 const PATIENCE_MS = 5_000;

@@ -21,13 +21,13 @@ import { Watch } from "./watch.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { SeriesAnswer, StaticReport } from "./wire.ts";
 
-/** Numbers in a frozen page, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
+/** Numbers in a static report, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
 const MOST_NUMBERS = 150_000;
 /** A page's 2 MB, less what is always there. */
 const MOST_ANSWER_CHARS = 400_000;
 const DIGITS = 5;
 
-/** What is asked for a frozen page, as in the page's own requests. A panel that wants more adds a row. */
+/** What is asked for a static report, as in the page's own requests. A panel that wants more adds a row. */
 const QUESTIONS: readonly string[] = [
   "guide",
   "summary?run=0",

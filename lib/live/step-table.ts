@@ -34,7 +34,7 @@ export interface Row {
 
 /**
  * The steps of a run by column, in ascending order. A step that does not follow the one before it (a run resumed from
- * an older checkpoint) replaces everything from it on, so that a run of several sittings is one history.
+ * an older checkpoint) replaces everything from it on, so that a run of several sessions is one history.
  * Eight bytes a number are held, of metrics that are kept.
  */
 export class StepTable {

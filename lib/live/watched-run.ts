@@ -151,7 +151,7 @@ export class WatchedRun {
     try {
       this.#manifest = modified === 0 ? undefined : readRunManifest(this.dir);
     } catch {
-      this.#manifest = undefined; // a stranger's run.json: the folder's name will do
+      this.#manifest = undefined; // an unreadable run.json: the folder's name will do
     }
   }
 
@@ -166,7 +166,7 @@ export class WatchedRun {
     return this.#status;
   }
 
-  /** How long the process has given no sign of life. A clock of another machine may be another. */
+  /** Time since the process last wrote line.json. The clock of another machine may differ. */
   #quietMs({ writtenMs }: PipelineStatus): number {
     return Date.now() - (this.#signMs ?? writtenMs);
   }

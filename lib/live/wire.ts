@@ -23,7 +23,7 @@ export type {
   Taking,
 };
 
-/** Something that happened at a step, for the charts: where a sitting or a phase began, a checkpoint, what somebody asked for. */
+/** Something that happened at a step, for the charts: where a session or a phase began, a checkpoint, what somebody asked for. */
 export interface Mark {
   readonly kind: "resume" | "checkpoint" | "evaluation" | "phase" | "pause" | "control" | "warning";
   /** Steps done when it happened, or was over; of an evaluation those of the weights. */
@@ -36,7 +36,7 @@ export interface Mark {
 }
 
 /**
- * "running" while the process gives signs of life; "silent" if it stopped doing so; "killed" if it is gone; "finishing"
+ * "running" while the process writes line.json; "silent" if it stopped doing so; "killed" if it is gone; "finishing"
  * when training is over and the process still evaluates or writes its report.
  */
 export type RunState =
@@ -133,7 +133,7 @@ export interface VerifierRow {
   readonly crashes?: number;
   /** Of the calls that came back. */
   readonly meanMs?: number;
-  /** Of them, in the sitting that the log ends with. */
+  /** Of them, in the session that the log ends with. */
   readonly p95Ms?: number;
 }
 
@@ -154,7 +154,7 @@ export interface ShownHint extends Omit<Hint, "rows" | "quotes"> {
   readonly samples: readonly Sample[];
 }
 
-/** What a frozen page answers by itself. */
+/** What a static report answers by itself. */
 export interface StaticReport {
   readonly overview: Overview;
   readonly series: SeriesAnswer;
@@ -164,7 +164,7 @@ export interface StaticReport {
   readonly samples?: ReportSamples;
 }
 
-/** Completions that a frozen page keeps. */
+/** Completions that a static report keeps. */
 export interface ReportSamples {
   /** How many the run has. */
   readonly of: number;

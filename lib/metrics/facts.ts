@@ -1,6 +1,6 @@
 /**
  * The raw facts of one optimizer step, unaveraged, with the typed arrays the trainer returned. `collectStepMetrics`
- * computes metrics from them; nothing else reads them. Shapes that also exist in other rooms are restated here as far
+ * computes metrics from them; nothing else reads them. Shapes that also exist in other modules are restated here as far
  * as they are used (structural typing joins them).
  */
 import type { DomainName, DropReason, RolloutGroup, ScoredRollout } from "../records.ts";

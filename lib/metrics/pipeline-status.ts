@@ -65,7 +65,7 @@ export interface ProcessStatus {
   readonly name: string;
   /** Absent while there is none in its place. */
   readonly pid?: number | undefined;
-  /** "silent": it is there and gives no sign of life; "starting": it has given none yet; "gone": its place is empty. */
+  /** "silent": running without a heartbeat; "starting": before its first heartbeat; "gone": no process fills its place. */
   readonly state: "alive" | "starting" | "silent" | "gone";
   readonly restarts: number;
   /** A process of the run's own pool of verifiers: no store knows of it. */
@@ -108,7 +108,7 @@ export interface PipelineStatus {
     readonly pagesTotal: number;
     /** Tokens a second since the status before. */
     readonly tokensPerSecond: number;
-    /** Since the sitting began, where the recipe records rollouts under way; tokens lost are those of actors that ended. */
+    /** Since the session began, if the recipe records rollouts in progress; lost tokens are those of actors that exited. */
     readonly takenUp?:
       | { readonly rollouts: number; readonly tokens: number; readonly lostTokens: number }
       | undefined;

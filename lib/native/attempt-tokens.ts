@@ -42,7 +42,7 @@ export interface TakenUpStats {
   readonly takenUpTokens?: number;
   /** Tokens sampled of attempts under way that were not told by `recordEveryTokens`. */
   readonly unrecordedTokens?: number;
-  /** Such tokens of actors that ended, by the last signs of life; another actor samples them again. */
+  /** Such tokens of actors that exited, by their last heartbeat; another actor samples them again. */
   readonly lostTokens?: number;
 }
 

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /// <reference types="node" preserve="true" />
-/** The only door to the addon. Importing this loads nothing; the first Engine, Trainer or info() does. */
+/** The only entry point to the addon. Importing this loads nothing; the first Engine, Trainer or info() does. */
 export { Communicator } from "./communicator.ts";
 export { Engine } from "./engine.ts";
 export * from "./face.ts";

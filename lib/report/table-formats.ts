@@ -13,7 +13,7 @@ export interface PlainTable {
 
 /**
  * A table for a terminal of `columns`, a README, a paper (booktabs; it compiles with pdfLaTeX where no name is in another
- * script) or a spreadsheet. Names may be strangers': what a screen would act on is spelled.
+ * script) or a spreadsheet. Names may be untrusted: control characters are escaped.
  */
 export function formatTable(table: PlainTable, format: TableFormat, columns: number): string {
   const [head, ...rows] = [table.head, ...table.rows].map((cells) => cells.map(plainCell)) as [

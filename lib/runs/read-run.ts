@@ -15,7 +15,7 @@ export interface RunFacts {
   readonly name: string;
   readonly seed: number;
   readonly state: RunState;
-  /** ISO 8601, UTC, of its last sitting. */
+  /** ISO 8601, UTC, of its last session. */
   readonly startedAt: string;
   /** Done, and those of the recipe. */
   readonly steps: number;
@@ -38,7 +38,7 @@ export async function readRun(dir: string): Promise<RunFacts> {
   const last = existsSync(log) ? new RunDigest(log, join(dir, RUN_FILES.digest)).last : undefined;
   const summary = readSummary(dir);
   const steps = last?.step ?? 0;
-  // a sitting that came later, and did not get to write its own
+  // a session that came later, and did not get to write its own
   const current = summary !== undefined && summary.steps >= steps ? summary : undefined;
   return {
     dir,

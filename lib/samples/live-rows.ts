@@ -1,6 +1,6 @@
 import type { Tables } from "./tables.ts";
 
-/** The members of a run's one history: a sitting voids what steps after its beginning had taken before. */
+/** The members of a run's one history: a session voids what steps after its beginning had taken before. */
 export class LiveRows {
   readonly #tables: Pick<Tables, "members" | "sessions">;
   #rows = new Uint32Array(0);
@@ -20,7 +20,7 @@ export class LiveRows {
     return this.#rows.subarray(0, this.#count);
   }
 
-  /** Anew, since a sitting may void any row. */
+  /** Anew, since a session may void any row. */
   #begin(): void {
     this.#sessions = this.#tables.sessions.rows;
     this.#entered = 0;
@@ -36,17 +36,17 @@ export class LiveRows {
     }
     const { step } = members.columns;
     const last = this.#lastSteps();
-    let sitting = 0;
+    let session = 0;
     for (let row = this.#entered; row < members.rows; row++) {
-      while (sitting < last.length && row >= last[sitting]!.members) sitting += 1;
-      if (sitting < last.length && step[row]! > last[sitting]!.step) continue;
+      while (session < last.length && row >= last[session]!.members) session += 1;
+      if (session < last.length && step[row]! > last[session]!.step) continue;
       this.#rows[this.#count] = row;
       this.#count += 1;
     }
     this.#entered = members.rows;
   }
 
-  /** For the rows before each sitting, the last step that none of the sessions to come takes back. */
+  /** For the rows before each session, the last step that none of the sessions to come takes back. */
   #lastSteps(): { readonly members: number; readonly step: number }[] {
     const { rows, columns } = this.#tables.sessions;
     const last: { members: number; step: number }[] = [];

@@ -51,7 +51,7 @@ export class SampleIndex {
     return this.#file.names;
   }
 
-  /** Rows of `members` that no later sitting took anew. */
+  /** Rows of `members` that no later session took anew. */
   get live(): Uint32Array {
     return this.#live.rows();
   }

@@ -70,7 +70,7 @@ WebAssembly.Memory.prototype.grow = function (pages) {
   if (this.buffer.byteLength + pages * 65536 > ceiling) throw new RangeError("memory limit");
   return grow.call(this, pages);
 };
-process.binding = () => ({ fs: constants }); // Python's file system asks for the constants, before we close the door
+process.binding = () => ({ fs: constants }); // Python's file system asks for the constants, before we close off its access
 
 const { loadPyodide } = await import(url);
 const python = await loadPyodide({

@@ -6,7 +6,7 @@ import { Slots } from "./slots.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What an actor takes from and gives to. */
-export interface ActorDoor {
+export interface ActorHost {
   /** The oldest group that no engine has, if it passes. */
   pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined;
   finished(attempt: Attempt): void;
@@ -27,7 +27,7 @@ export class Actor {
   wasted = 0;
   readonly #rates: Machine["actor"];
   readonly #timeline: Timeline;
-  readonly #door: ActorDoor;
+  readonly #host: ActorHost;
   readonly #slots: Slots;
   readonly #parked = new ParkedAttempts();
   /** Moments that were planned before something changed have another number. */
@@ -37,11 +37,11 @@ export class Actor {
   #target = 0;
   #down = false;
 
-  constructor(rates: Machine["actor"], timeline: Timeline, door: ActorDoor) {
+  constructor(rates: Machine["actor"], timeline: Timeline, host: ActorHost) {
     this.#slots = new Slots(rates);
     this.#rates = rates;
     this.#timeline = timeline;
-    this.#door = door;
+    this.#host = host;
   }
 
   get progress(): DecodeProgress {
@@ -100,7 +100,7 @@ export class Actor {
       this.look();
     });
     this.#tell();
-    this.#door.lost(lost);
+    this.#host.lost(lost);
   }
 
   #change(what: () => void): void {
@@ -115,7 +115,7 @@ export class Actor {
     const busy = this.running > 0;
     if (busy === this.#toldBusy) return;
     this.#toldBusy = busy;
-    this.#door.busy?.(busy ? 1 : -1);
+    this.#host.busy?.(busy ? 1 : -1);
   }
 
   #planNext(): void {
@@ -128,7 +128,7 @@ export class Actor {
 
   readonly #ended = (attempt: Attempt): void => {
     attempt.endedAt = this.#timeline.seconds;
-    this.#door.finished(attempt);
+    this.#host.finished(attempt);
   };
 
   readonly #arrive = (plan: number): void => {
@@ -157,7 +157,7 @@ export class Actor {
       this.#slots.begin(attempt);
     }
     while (this.hasRoom) {
-      const group = this.#door.pull((next) => this.#slots.fits(next));
+      const group = this.#host.pull((next) => this.#slots.fits(next));
       if (group === undefined) return;
       this.#beginGroup(group);
     }

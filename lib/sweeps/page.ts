@@ -24,7 +24,7 @@ function header({ name, cells, seeds }: SweepPlan, jobs: readonly JobEntry[]): H
   return html`<header><h1>${name}</h1><p class="lead">${parts.join(" · ")}</p></header>`;
 }
 
-/** What failed, with its last words and where to read on; what was stopped or not begun, as a number. */
+/** Failed jobs with the tail and path of their logs; stopped and waiting jobs as a number. */
 function unfinished(jobs: readonly JobEntry[]): Html | undefined {
   const failed = jobs.filter(({ state }) => state === "failed");
   const open = jobs.filter(

@@ -52,7 +52,7 @@ export class Delivery implements Sink {
   #closing = false;
   #lost = 0;
 
-  /** Sends what an earlier sitting left. Throws HONE_ERR_IO. */
+  /** Sends what an earlier session left. Throws HONE_ERR_IO. */
   constructor(tracker: Tracker, options: DeliveryOptions) {
     this.name = tracker.name;
     this.#tracker = tracker;

@@ -125,7 +125,7 @@ function serverOf(env: NodeJS.ProcessEnv, variable: string, kind: string): strin
 export const sends = (sink: Sink | Tracker): sink is Tracker => "send" in sink;
 
 /**
- * Sinks of a run for the trackers that its recipe chooses and those that its entry script brings; what an earlier sitting
+ * Sinks of a run for the trackers that its recipe chooses and those that its entry script brings; what an earlier session
  * could not send goes first. Throws HONE_ERR_CONFIG (two of one name, a server that nobody names), HONE_ERR_IO.
  */
 export function openTrackers(

@@ -26,7 +26,7 @@ type Attribute = { key: string; value: object };
 
 /**
  * OTLP over HTTP with JSON bodies: every metric a gauge; a step is a span with one span a stage, and the way of one
- * completion to its step is a trace of its own, linked to the step's. Identifiers follow from run, sitting and step, so
+ * completion to its step is a trace of its own, linked to the step's. Identifiers follow from run, session and step, so
  * that a batch sent twice gives the same spans, which a store can tell.
  * Source: OpenTelemetry Protocol 1.x, "OTLP/HTTP"; opentelemetry-proto v1 (JSON encoding).
  */

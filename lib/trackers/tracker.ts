@@ -44,7 +44,7 @@ export interface TrackedStep extends StepRecord {
   readonly rollout?: TrackedRollout | undefined;
 }
 
-/** The end of a sitting. */
+/** The end of a session. */
 export interface TrackedEnd {
   readonly kind: "end";
   /** Milliseconds since 1970. */

@@ -80,7 +80,7 @@ describe("a library neither speaks nor exits", () => {
   });
 
   test("the native core does not print or exit either", () => {
-    // The sandbox's server is a process of its own, whose last words its host reads.
+    // The sandbox's server is a process of its own, whose last output its host reads.
     const isServer = (file: string) => file.startsWith("csrc/sandbox/");
     const files = filesUnder("csrc", [".h", ".cc", ".cu", ".inc"]).filter((file) => !isServer(file));
     const speaking = /\bstd::(?:cout|cerr|clog|abort|exit|_Exit|quick_exit)\b|\b(?:printf|fprintf|puts)\s*\(/;

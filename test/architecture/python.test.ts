@@ -24,7 +24,7 @@ test("its constants are spelled and read nowhere else", () => {
     "lib/domains/logic/games/boolean-expressions/draw.ts": "words of a puzzle's question",
     "lib/domains/instruction-following/read/if-rlvr.ts": "a sample row, as it is published",
     "lib/tool-call-forms.ts":
-      "writes calls in the forms of models that call in Python; the hall imports nothing",
+      "writes calls in the forms of models that call in Python; shared files import nothing",
     "lib/launch/jobset-file.ts": "the state of a pod's condition, as Kubernetes spells it",
   };
   expect(found(/["'`|(\s[](?:True|False|None)\b["'`|)\],].*/g, exempt)).toEqual([]);

@@ -15,7 +15,7 @@ import { patient } from "../patience.ts";
 
 let dir: string;
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), "hone-drill-"));
+  dir = mkdtempSync(join(tmpdir(), "hone-self-test-"));
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -36,14 +36,14 @@ const PATIENCE = String(patient(4000) / 1000);
 
 describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
   test(
-    "ranks of this machine: bandwidth, three drills, exit 0",
+    "ranks of this machine: bandwidth, three tests, exit 0",
     () => {
       const { status, stdout, stderr } = doctor(["--processes", "3", "--deadline", DEADLINE]);
       expect([status, stderr]).toEqual([0, ""]);
       expect(stdout).toMatch(/^all-reduce +16,777,216 +[\d.]+ +[\d.]+$/m);
       expect(stdout).toMatch(/^broadcast +4,096 +[\d.]+ +[\d.]+$/m);
       expect(stdout.match(/^passed: rank 2 /gm)).toHaveLength(3);
-      expect(stdout).toContain("all 3 ranks are there, and every drill passed");
+      expect(stdout).toContain("all 3 ranks are there, and every test passed");
     },
     patient(60_000),
   );
@@ -66,7 +66,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     async () => {
       const store = `unix:${join(dir, "killed.sock")}`;
       await using watch = await serveStore(store, { run: "doctor-cluster" });
-      // long drills: there is time to kill one; who is left waits for it to the end
+      // long tests: there is time to kill one; who is left waits for it to the end
       const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
       const started = [0, 1, 2].map((rank) =>
         spawn(process.execPath, args, {
@@ -103,7 +103,7 @@ test("what an option has wrong is said once, before any rank starts", async () =
   expect([status, stderr]).toEqual([2, 'HONE_ERR_USAGE  --deadline is "x", not seconds from 0 to 86400\n']);
 });
 
-test("a drill that failed says who was not told", () => {
+test("a failed test names the ranks that were not told", () => {
   const report: SelfTestReport = {
     ranks: [0, 1].map((rank) => ({ rank, host: "node", pid: 10 + rank, nonce: "" })),
     timings: [{ call: "broadcast", bytes: 2_000_000, seconds: 0.001 }],
@@ -120,6 +120,6 @@ test("a drill that failed says who was not told", () => {
     "FAILED: rank 1 does not connect; the others knew within 4.00 s",
     "  rank(s) 0 were not told, or not whose fault it was",
     "",
-    "1 of 1 drills failed",
+    "1 of 1 tests failed",
   ]);
 });

@@ -38,7 +38,7 @@ test("where the run is silent its store says which actors and verifier hosts liv
   expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "alive", "silent"]);
 });
 
-test("the run's own pool shows the store no signs of life, and stays as the run saw it", async () => {
+test("the run's own pool sends the store no heartbeats, and stays as the run saw it", async () => {
   const address = `unix:${join(scratch(), "s.sock")}`;
   await using _ = await serveStore(address, { run: "run-1" });
   const pooled = { ...row("verifier.0"), pooled: true as const };

@@ -92,7 +92,7 @@ test.each([
   ["kv heads do not divide", { "model.config.kvHeads": 2 }, "model.config.kvHeads", "heads 3"],
   ["cache below one context", { "engine.pages": 7 }, "engine.pages", "128 tokens"],
   [
-    "demonstrations of a stranger",
+    "demonstrations of an unknown domain",
     { "warmStart.steps": 1, "warmStart.mixture.cooking": 1 },
     "warmStart.mixture",
     "cooking",

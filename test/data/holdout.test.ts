@@ -63,11 +63,11 @@ test("a number holds out as many, whatever the order of the rows", () => {
 
 describe("a file of keys", () => {
   const some = rows.slice(3, 6);
-  const stranger = contentKey("of another set");
+  const foreign = contentKey("of another set");
   test.each([
-    ["lines", `\uFEFF${keys(some).join("\r\n")}\n${stranger}\n`],
-    ["a JSON array", JSON.stringify([...keys(some), stranger])],
-    ["held-out.json of a run", JSON.stringify({ math: keys(some), code: [stranger] })],
+    ["lines", `\uFEFF${keys(some).join("\r\n")}\n${foreign}\n`],
+    ["a JSON array", JSON.stringify([...keys(some), foreign])],
+    ["held-out.json of a run", JSON.stringify({ math: keys(some), code: [foreign] })],
   ])("as %s", (_, text) => {
     const path = scratch("keys");
     writeFileSync(path, text);
@@ -78,7 +78,7 @@ describe("a file of keys", () => {
     ["is empty", "", "it is empty"],
     ["holds something else", "question 3\n", 'it holds "question"'],
     ["is no JSON", "[1,", "is no list of held-out rows"],
-    ["is of other rows", stranger, "none of its 1 keys is one of the 1000 rows"],
+    ["is of other rows", foreign, "none of its 1 keys is one of the 1000 rows"],
   ])("that %s is an error", (_, text, message) => {
     const path = scratch("keys");
     writeFileSync(path, text);

@@ -51,7 +51,7 @@ const warnings = () =>
   );
 
 function run(name: string, settings: readonly string[], ...more: string[]) {
-  // a cosine over two steps, as the first sitting has them, is not the beginning of one over forty
+  // a cosine over two steps, as the first session has them, is not the beginning of one over forty
   const same = ["checkpoint.keepLast=1", "optimizer.schedule=constant"];
   const words = asWords([...smallQuickstart(STEPS), ...same, ...settings]);
   const argv = [...HONE, "run", QUICKSTART, "--dir", join(dir, name), ...more, ...words];

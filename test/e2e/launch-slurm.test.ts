@@ -83,12 +83,12 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
   afterAll(() => slurm?.[Symbol.asyncDispose]());
 
   test.runIf(longest && info().gloo.version !== null)(
-    "hone doctor --cluster, started by srun: every rank, every call, every drill, and exit code 0",
+    "hone doctor --cluster, started by srun: every rank, every call, every test, and exit code 0",
     async () => {
       await using store = await RedisServer.start();
       const tasks = ["--nodes=2", "--ntasks-per-node=1", `--chdir=${ROOT}`];
-      const drill = ["doctor", "--cluster", "--deadline", String(patient(1000) / 1000)];
-      const words = [...tasks, process.execPath, ...HONE, ...drill, "--store", store.url];
+      const doctor = ["doctor", "--cluster", "--deadline", String(patient(1000) / 1000)];
+      const words = [...tasks, process.execPath, ...HONE, ...doctor, "--store", store.url];
       const table = await slurm.run("srun", ...words); // rejects unless all ranks end with 0
       const ranks = [...table.matchAll(/^(\d) +127\.0\.0\.1 +(\d+)$/gm)];
       expect(ranks.map(([, rank]) => rank)).toEqual(["0", "1"]);
@@ -98,9 +98,9 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       for (const call of ["all-reduce", "broadcast"])
         for (const bytes of ["4,096", "1,048,576", "16,777,216"])
           expect(table).toMatch(new RegExp(`^${call} +${bytes} +[\\d.]+ +[\\d.]+$`, "m"));
-      const drills = ["does not connect", "is silent in a collective", "makes another call"];
-      for (const what of drills) expect(table).toContain(`passed: rank 1 ${what}; the others knew within`);
-      expect(table).toContain("all 2 ranks are there, and every drill passed");
+      const tests = ["does not connect", "is silent in a collective", "makes another call"];
+      for (const what of tests) expect(table).toContain(`passed: rank 1 ${what}; the others knew within`);
+      expect(table).toContain("all 2 ranks are there, and every test passed");
     },
     patient(60_000),
   );

@@ -19,7 +19,7 @@ import { tinyInput } from "./tiny-recipe.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const WAIT = { timeout: patient(60_000), interval: 100 };
-/** No step of one sitting takes as long as that of another to the last digit: it tells whose record is shown. */
+/** No step of one session takes as long as that of another to the last digit: it tells whose record is shown. */
 const METRIC = "time/step";
 const EVERY_STEPS = 10;
 
@@ -63,7 +63,7 @@ const records = () =>
 const lastStep = () => records().at(-1)?.step ?? 0;
 
 const isBetween = () => lastStep() > EVERY_STEPS && [3, 4, 5].includes(lastStep() % EVERY_STEPS);
-/** Kills it between two checkpoints, so that the next sitting takes steps again. */
+/** Kills it between two checkpoints, so that the next session takes steps again. */
 async function killed(child: ChildProcess): Promise<void> {
   for (;;) {
     while (!isBetween()) await sleep(2);

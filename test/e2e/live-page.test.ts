@@ -127,7 +127,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.close();
   });
 
-  test("steps arrive by themselves; a zoom and a choice of smoothing stay; a sitting that goes back is one history", async () => {
+  test("steps arrive by themselves; a zoom and a choice of smoothing stay; a session that goes back is one history", async () => {
     const dir = smallRun(10);
     await using live = await LiveServer.open([dir]);
     const { page, faults } = await open(`${live.url}#metrics`);

@@ -23,8 +23,9 @@ await runMain(async () => {
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
   const { processes } = recipe.hardware ?? {};
   // Loaded where it is asked for: a chaos test starts ninety of these without.
-  const door = processes && (await import("../../lib/fleet/index.ts"));
-  await using fleet = door && (await door.openProcesses({ ...processes, core: await nativeCore() }));
+  const fleetModule = processes && (await import("../../lib/fleet/index.ts"));
+  await using fleet =
+    fleetModule && (await fleetModule.openProcesses({ ...processes, core: await nativeCore() }));
   await using run = await createRun(recipe, {
     dir,
     resume,

@@ -238,7 +238,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       });
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
-      // One that took the dead one's place may get them first, and be who sends in the end.
+      // An actor that replaced the killed one may get them first, and be who sends in the end.
       const last = transfers.at(-1)!;
       expect(last.members).toContain("actor.2#1");
       expect(["actor.1#1", "actor.0#2"]).toContain(last.senders[0]);

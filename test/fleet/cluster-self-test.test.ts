@@ -36,17 +36,17 @@ describe.skipIf(info().gloo.version === null)("ranks over Gloo", () => {
       ["rank 2 is silent in a collective", []],
       ["rank 2 makes another call", []],
     ]);
-    expect(report!.drills[0]!.words).toMatch(/rank\(s\) 2 of the drill were not there/);
+    expect(report!.drills[0]!.words).toMatch(/rank\(s\) 2 of the self-test were not there/);
     expect(report!.drills[1]!.words).toMatch(/rank 2 did not call: .*no answer in time/);
     expect(report!.drills[2]!.words).toMatch(/rank 2 calls all_reduce/);
     for (const other of others) expect(other.timings).toEqual(report!.timings);
     expect([...(await store.kv.list("rendezvous/")).keys()]).toEqual(["rendezvous/called"]);
   });
 
-  test("a rank that is told nothing fails the drill, and all know", async () => {
+  test("a rank that is told nothing fails the self-test, and all ranks know", async () => {
     await using store = await openStore("memory:", { run: "test" });
     let groups = 0;
-    // its third group is that of the drill with a silent rank: a barrier that comes back all the same
+    // its third group is that of the test with a silent rank: a barrier that comes back all the same
     const deaf = (group: CommunicatorFace) =>
       ++groups === 3 ? Object.assign(group, { barrier: async () => {} }) : group;
     const reports = await Promise.all([part(store, 0, 2, deaf), part(store, 1, 2)]);

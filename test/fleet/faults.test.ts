@@ -31,7 +31,7 @@ test.each([
   expect(() => readFaults(`actor.0@step=1:sigkill,${text}`)).toThrow(`"${text}" is no fault`);
 });
 
-test("each strikes once: at its step or later, or after its time, and what was stopped goes on", async () => {
+test("each is injected once: at its step or later, or after its time, and what was stopped goes on", async () => {
   vi.useFakeTimers();
   try {
     const told: string[] = [];

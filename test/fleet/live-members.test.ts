@@ -6,7 +6,7 @@ import { liveMembers } from "../../lib/fleet/index.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { serveStore } from "../../lib/streams/index.ts";
 
-test("those whose sign of life has not run out, of this run alone", async () => {
+test("those whose heartbeat has not expired, of this run alone", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-live-"));
   const place = { address: `unix:${join(dir, "s.sock")}`, run: "run-1" };
   await expect(liveMembers(place)).rejects.toMatchObject({ code: "HONE_ERR_IO" });

@@ -107,7 +107,7 @@ test.each([
 });
 
 test.runIf(longest)(
-  "an actor that is stopped before its first sign of life is ended, and another has its place",
+  "an actor that is stopped before its first heartbeat is ended, and another has its place",
   async () => {
     const faults = readFaults("actor.1@t=0s:sigstop");
     const begins = { ...settings, beginMs: patient(5000) };

@@ -42,9 +42,9 @@ test("one whose coordinator was gone before it had loaded ends at once", async (
 
 test("a process loads what its role does, and nothing of what decides: it begins in a third of the time", () => {
   const loaded = staticReachOf("lib/fleet/role-main.ts");
-  const doors = ["config", "domains", "orchestration", "rewards", "metrics"].map(
-    (room) => `lib/${room}/index.ts`,
+  const entryPoints = ["config", "domains", "orchestration", "rewards", "metrics"].map(
+    (module) => `lib/${module}/index.ts`,
   );
-  expect(loaded.filter((file) => doors.includes(file))).toEqual([]);
+  expect(loaded.filter((file) => entryPoints.includes(file))).toEqual([]);
   expect(loaded.length).toBeLessThan(120);
 });

@@ -15,7 +15,7 @@ afterEach(() => rmSync(logs, { recursive: true, force: true }));
 
 const place = (store: string) => ({ role: "actor", rank: 3, worldSize: 4, runId: "run-1", store }) as const;
 
-test("a place whose process can never work is given up at once, with its last words", async () => {
+test("a place whose process can never work is given up at once, with the tail of its log", async () => {
   const failures: HoneError[] = [];
   const onFailure = (error: HoneError) => void failures.push(error);
   await using supervisor = new Supervisor({ logs, threads: 1, onVacant: async () => 1, onFailure });

@@ -182,7 +182,7 @@ test("a full disk is an error that says so", async () => {
   process_.stdout.on("data", (text: Buffer) => {
     said += text.toString();
   });
-  await new Promise((resolve) => process_.on("close", resolve)); // its last words may come after its exit
+  await new Promise((resolve) => process_.on("close", resolve)); // its last output may come after its exit
   expect(said).toMatch(/^HONE_ERR_IO .*EFBIG.* The disk of the cache is full/);
 });
 

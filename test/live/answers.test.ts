@@ -18,8 +18,8 @@ test("every question has an answer that is JSON, also for a run of one step", as
 });
 
 test("a page that nobody has asked yet has loaded nothing that trains, computes or reads completions", () => {
-  const rooms = new Set(staticReachOf("lib/cli/watch.ts").map((file) => file.split("/")[1]));
-  expect(rooms).toContain("live");
-  for (const room of ["orchestration", "domains", "config", "native", "samples", "explain"])
-    expect(rooms).not.toContain(room);
+  const modules = new Set(staticReachOf("lib/cli/watch.ts").map((file) => file.split("/")[1]));
+  expect(modules).toContain("live");
+  for (const module of ["orchestration", "domains", "config", "native", "samples", "explain"])
+    expect(modules).not.toContain(module);
 });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-test("tells sittings, checkpoints and what was asked, and passes over everything else", () => {
+test("tells sessions, checkpoints and what was asked, and passes over everything else", () => {
   const log = join(dir, "events.jsonl");
   const lines = [
     '{"e":"start","c":{"name":"{\\"e\\":\\"note\\""}}',

@@ -47,7 +47,7 @@ test("tells nothing of a run without the token", async () => {
   expect(await page.text()).not.toContain("small");
 });
 
-test("answers no name but its own: a stranger's name may resolve to this machine", async () => {
+test("answers no name but its own: a foreign name may resolve to this machine", async () => {
   await using live = await LiveServer.open([smallRun(1)]);
   expect(await statusFor(live, `127.0.0.1:${live.port}`)).toBe(200);
   expect(await statusFor(live, `localhost:${live.port}`)).toBe(200);
@@ -72,7 +72,7 @@ test("asks are read, controls are posted, with the token in the header and from 
   expect((await fetch(at(live, "api/control"), withToken(live))).status).toBe(405);
 });
 
-test("what a stranger says ends no run, and who says half of it is let go long before Node would", async () => {
+test("an untrusted request ends no run, and a half-sent one is dropped long before Node would", async () => {
   const usual = createServer();
   await new Promise<void>((resolve) => usual.listen(0, "127.0.0.1", resolve));
   const halves = ["", "G", "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n"];

@@ -44,7 +44,7 @@ test("of several processes each takes the next port that is free, as many as it 
   for (const each of [first, second, third]) each.close();
 });
 
-test("what a stranger says ends no process, and who says half of it or nothing keeps a scraper out for moments only", async () => {
+test("an untrusted request ends no process, and half-sent or empty ones keep a scraper out for moments only", async () => {
   const endpoint = new MetricsEndpoint({ host: "127.0.0.1", port: 0, text: () => "x 1\n", warn: () => {} });
   const url = (await endpoint.address)!;
   const port = Number(new URL(url).port);

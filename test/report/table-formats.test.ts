@@ -41,7 +41,7 @@ test("what pdfLaTeX has no glyph for in a plain document is spelled, and arrows 
   expect(row).toBe("1.0 $\\to$ 2.0 \\textless{}x\\textgreater{} 3$\\times$4$\\cdot$$\\lambda$ & $-$1 \\\\");
 });
 
-test("a stranger's name is neither a command to a terminal nor markup, and keeps to its line", () => {
+test("an untrusted name is neither a command to a terminal nor markup, and keeps to its line", () => {
   const strange = { head: ["name", "n"], rows: [["\u001b[31mred\nx\ty", "<b>*1*</b>`"]] };
   for (const format of TABLE_FORMATS) {
     const lines = formatTable(strange, format, 80).split("\n");

@@ -11,7 +11,7 @@ test.each<[string, Written, string]>([
   ["one that was stopped", { state: "stopped" }, "stopped"],
   ["one that failed", { state: "failed" }, "failed"],
   ["a kill before any summary", {}, "killed"],
-  ["a kill in a sitting after a stop", { state: "stopped", steps: 5, summarySteps: 3, ofSteps: 9 }, "killed"],
+  ["a kill in a session after a stop", { state: "stopped", steps: 5, summarySteps: 3, ofSteps: 9 }, "killed"],
   ["createRun, to the last step", { events: step + END }, "finished"],
   ["createRun, stopped", { events: step + END, ofSteps: 9 }, "stopped"],
   ["createRun, killed", { events: step }, "killed"],

@@ -10,11 +10,11 @@ const empty = () =>
     sessions: new Table({ step: "u32", members: "u32" } as const),
   }) as unknown as { members: Table<{ step: "u32" }>; sessions: Tables["sessions"] };
 
-/** A sitting of n steps after the one where it goes on, told by hand: what is void is removed at once. */
+/** A session of n steps after the one where it goes on, told by hand: what is void is removed at once. */
 test("after any sessions, those rows are left that a list would have which is cut at each of them", () => {
-  const sitting = fc.record({ after: fc.nat(12), steps: fc.nat(6), looks: fc.boolean() });
+  const session = fc.record({ after: fc.nat(12), steps: fc.nat(6), looks: fc.boolean() });
   fc.assert(
-    fc.property(fc.array(sitting, { maxLength: 8 }), (sessions) => {
+    fc.property(fc.array(session, { maxLength: 8 }), (sessions) => {
       const { members, sessions: marks } = empty();
       const live = new LiveRows({ members, sessions: marks } as unknown as Tables);
       let want: { row: number; step: number }[] = [];

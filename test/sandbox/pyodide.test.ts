@@ -142,7 +142,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
         ]);
         late.get(source)!.push(spentMs - limits.wallMs - waitedMs);
       }
-      // a machine that stands still for a moment is in none of its books of who waits: the median does not see it
+      // a machine that stands still for a moment does not count as waiting: the median excludes it
       const isLate = (each: readonly number[]) => each.toSorted((a, b) => a - b)[3]! > 100;
       expect([...late].filter(([, each]) => isLate(each))).toEqual([]);
     },

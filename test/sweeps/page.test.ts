@@ -56,7 +56,7 @@ test("loads nothing, lets no text become markup, and closes what it opens", () =
   expect(page).not.toContain("Not finished");
 });
 
-test("says what failed, with its last words and its log, and how much is still open", () => {
+test("names the failed jobs with the tail and path of their logs, and counts the open ones", () => {
   const [first, second, ...rest] = jobs;
   const failed = { ...first!, state: "failed" as const, error: "HONE_ERR_DATA  no <rows>" };
   const text = sweepPage(plan, [failed, { ...second!, state: "stopped" }, ...rest], []);

@@ -56,7 +56,7 @@ test("a finished run is not run again", async () => {
 test.each([
   ["fails", "HONE_ERR_DATA  no rows"],
   ["dies", "killed by SIGKILL"],
-])("one that %s has failed, with its last words", async (name, error) => {
+])("one that %s has failed, with the tail of its log", async (name, error) => {
   expect(await run(jobOf(name))).toEqual({ state: "failed", error });
 });
 

@@ -52,7 +52,7 @@ test("a run tells MLflow every step and its end, and run.json holds no credentia
     expect(readFileSync(join(dir, file), "utf8")).not.toContain("secret-token");
 });
 
-test("a server that is away during the whole run and back for the next sitting has one continuous history", async () => {
+test("a server that is away during the whole run and back for the next session has one continuous history", async () => {
   const store = new MlflowServer();
   const server = await SwitchedServer.off(store.answer);
   const dir = scratch();

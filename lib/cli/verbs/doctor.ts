@@ -27,7 +27,7 @@ export const doctorVerb: Verb = (hone, ends) => {
     .option("--json", "print JSON")
     .option(
       "--cluster",
-      "drill between ranks that a launcher started, or --processes: bandwidth, and what hangs",
+      "self-test between ranks that a launcher started, or --processes: bandwidth, and collectives that hang",
     )
     .option("--processes <n>", "with --cluster: ranks of this machine")
     .option(

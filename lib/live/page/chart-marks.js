@@ -27,7 +27,7 @@ export const marksAt = (runs, step) =>
     .filter(({ from, step: to }) => (from ?? to) <= step && step <= Math.max(1, to))
     .map(({ text }) => text);
 
-/** Draws behind the lines: phases, sittings, checkpoints, evaluations. @param {UPlot} u @param {readonly RunInfo[]} runs */
+/** Draws behind the lines: phases, sessions, checkpoints, evaluations. @param {UPlot} u @param {readonly RunInfo[]} runs */
 export function drawMarks(u, runs) {
   u.ctx.save();
   for (const mark of runs.flatMap(({ marks }) => marks)) {

@@ -58,7 +58,7 @@ const tokens = (attempt: number, from: number, versions: number[], finish = 0): 
 const found = (unfinished: UnfinishedRollouts, request: GroupRequest) =>
   unfinished.of(request)?.begun.map((each) => [each.attempt, each.tokens.length, each.finish]);
 
-test("a sitting after a kill has what was written, of the same problem and weights that it has", () => {
+test("a session after a kill has what was written, of the same problem and weights that it has", () => {
   const first = open();
   first.add(group(1), [tokens(0, 0, [5, 5]), tokens(1, 0, [5, 5, 6])]);
   first.add(group(2), [tokens(0, 0, [5])]);
@@ -98,7 +98,7 @@ test("a record is torn or damaged: what is before it counts", () => {
   expect(open(5).of(group(1))).toBeUndefined();
 });
 
-test("sittings follow each other: what one goes on with stays, what it begins anew voids what was", () => {
+test("sessions follow each other: what one goes on with stays, what it begins anew voids what was", () => {
   const first = open();
   first.add(group(1), [tokens(0, 0, [5, 5, 6, 6])]);
   first.add(group(2), [tokens(0, 0, [5, 5, 5])]);

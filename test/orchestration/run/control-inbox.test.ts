@@ -66,7 +66,7 @@ test("what fails is told with its reason", async () => {
   expect(box.outcomes[1]?.error).toBe("no room");
 });
 
-test("what was meant for an earlier sitting is not done", () => {
+test("what was meant for an earlier session is not done", () => {
   ask("old", "stop");
   const { box, did } = boxed();
   box.look();

@@ -8,7 +8,7 @@ import { smallRecipe } from "../small-recipe.ts";
 
 const down: Verdict = { status: "unscored", cause: "worker lost: boom" };
 const up: Verdict = { status: "wrong", score: 0, reason: "" };
-/** P 4, G 4: warned at 16 completions, hopeless at 48. */
+/** P 4, G 4: warned at 16 completions, failed at 48. */
 function watched() {
   const warnings: string[] = [];
   let answer = down;
