@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { RowDraft } from "./row-reader.ts";
 
-/** How many rows had one outcome, and where the first of them are. */
+/** Number of rows with one outcome, and positions of the first of them. */
 export interface Tally {
   readonly reason: string;
   readonly rows: number;
@@ -29,7 +29,7 @@ export interface DatasetReport {
   readonly heldOut: number;
   /** Columns that say what is asked in the rows that are used, where rows of the kind differ. */
   readonly questions?: readonly Tally[];
-  /** Where in the rows that are used the answer was, where rows of the kind differ. */
+  /** Fields of the used rows that held the answer, where rows of the kind differ. */
   readonly answers?: readonly Tally[];
   /** Damaged, by reason. */
   readonly bad: readonly Tally[];
@@ -111,7 +111,7 @@ export class Census {
   readonly #refused = { bad: new Tallies(), leftOut: new Tallies(), duplicates: new Tallies() };
   readonly #questions = new Tallies();
   readonly #answers = new Tallies();
-  /** Of the first refused rows, by place. */
+  /** Columns of the first refused rows, by place. */
   readonly #columns = new Map<string, string>();
 
   /** Counts a row that is not used. */

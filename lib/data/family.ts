@@ -11,7 +11,7 @@ export interface Draft {
   readonly answer: string;
   /** The working, items separated by single spaces. */
   readonly steps: string;
-  /** What the family's verifier judges against. */
+  /** Reference of the family's verifier. */
   readonly reference: unknown;
 }
 

@@ -13,10 +13,10 @@ export interface DataFile {
 
 const NAME = /\.(?:(json|jsonl|ndjson|csv)(\.gz|\.zst)?|(parquet))$/i;
 
-/** Whether a file is one of rows, by its name. */
+/** True if a file's name is that of a file of rows. */
 export const isDataFile = (name: string): boolean => NAME.test(name);
 
-/** Whether a path looks like data: a folder, or a file name of a known layout. */
+/** True if a path looks like data: a folder, or a file name of a known layout. */
 export const isDataPath = (path: string): boolean =>
   NAME.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 

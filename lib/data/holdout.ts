@@ -4,14 +4,17 @@ import { splitHash } from "./content.ts";
 
 const HELD_OUT_SHARE = 0.1;
 
-/** Where a text lies in [0, 1), by itself alone: those below a share are held out, so that a larger share holds a smaller one. */
+/**
+ * Maps a text to [0, 1), by its content alone: those below a share are held out, so that a larger share holds a smaller
+ * one.
+ */
 export function splitPoint(text: string): number {
   return splitHash(text) / 0x100000000;
 }
 
 /**
- * Whether a question belongs to evaluation: one in ten, by its text alone, whatever the seed. No training
- * problem and no demonstration ever asks such a question.
+ * True if a question belongs to evaluation: one in ten, by its text alone, whatever the seed. No training problem and
+ * no demonstration ever asks such a question.
  */
 export function isHeldOut(question: string): boolean {
   return splitPoint(question) < HELD_OUT_SHARE;
@@ -23,7 +26,7 @@ export type HeldOutOption = number | string;
 /** A row that may be held out, by its number; its content key is worked out when asked for. */
 export interface Candidate {
   readonly row: number;
-  /** Where its content lies in [0, 1). */
+  /** Position of its content in [0, 1). */
   readonly point: number;
   key(): string;
 }

@@ -9,7 +9,7 @@ export interface Span {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LIST = 0x5b;
-/** What a byte outside strings means: +1 opens, -1 closes, 2 is a quote, 3 a comma, 0 nothing. */
+/** Role of a byte outside strings: +1 opens, -1 closes, 2 is a quote, 3 a comma, 0 none. */
 const ROLE = new Int8Array(256);
 for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 2, 44: 3 })) {
   ROLE[Number(byte)] = role;
@@ -19,9 +19,9 @@ for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 
 const MAX_DEPTH = 1000;
 
 /**
- * Where the elements of a JSON array lie in UTF-8 text, which may be longer than a string can be. Looks only at
+ * Positions of the elements of a JSON array in UTF-8 text, which may be longer than a string can be. Looks only at
  * strings, brackets and commas: each span is parsed on its own, so that a bad one fails alone. Throws HONE_ERR_DATA
- * when the text is no array, ends inside it, or goes on behind it.
+ * when the text is no array, ends inside it, or continues behind it.
  */
 export function* elementSpans(text: Uint8Array): Generator<Span> {
   const open = skipSpace(text, 0);

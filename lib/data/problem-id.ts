@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { ProblemSource } from "./problem-source.ts";
 
-/** What a problem is drawn for; two bits of its id. */
+/** Purposes of a problem; two bits of its id. */
 export const PURPOSES = ["train", "held-out", "demonstration"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -28,7 +28,7 @@ export function problemId(purpose: Purpose, ordinal: number, index: number): num
   return PURPOSES.indexOf(purpose) * 2 ** (INDEX_BITS + ORDINAL_BITS) + ordinal * 2 ** INDEX_BITS + index;
 }
 
-/** What an id of problemId was made of. */
+/** Parts of an id made by problemId. */
 export function partsOf(id: number): { readonly purpose: Purpose; readonly index: number } {
   return {
     purpose: PURPOSES[Math.floor(id / 2 ** (INDEX_BITS + ORDINAL_BITS))]!,

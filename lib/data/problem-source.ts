@@ -31,7 +31,7 @@ export interface SourceOptions {
   readonly seed: number;
   /** Place of the source among the run's sources, 0..63; enters every problem id. */
   readonly ordinal: number;
-  /** What the recipe calls the domain. */
+  /** Name of the domain in the recipe. */
   readonly domain?: DomainName;
   /** False where no verifier reads the references, so that rows without an answer are problems too. Default true. */
   readonly needsReference?: boolean;

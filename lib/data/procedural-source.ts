@@ -9,7 +9,7 @@ import type { ProblemSource } from "./problem-source.ts";
 /** One in ten questions is held out and the smallest family has ten, so this many misses cannot be chance. */
 const MAX_REDRAWS = 2000;
 
-/** The words that name a draw's random stream: no two (purpose, ordinal, index, attempt) share one. */
+/** Words that name a draw's random stream: no two (purpose, ordinal, index, attempt) share one. */
 function streamOf(
   seed: number,
   purpose: Purpose,

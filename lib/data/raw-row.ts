@@ -50,7 +50,7 @@ function memberOf(json: string | undefined, key: string): string | undefined {
 const memberAlone = (value: unknown, key = ""): unknown =>
   typeof value === "object" && value !== null ? { [key]: (value as Record<string, unknown>)[key] } : {};
 
-/** Of a row that its file has as columns. Throws SyntaxError on integers that no number can hold. */
+/** JSON text of a row that its file has as columns. Throws SyntaxError on integers that no number can hold. */
 const asJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === "bigint") throw new SyntaxError(`${inner} is no number`);

@@ -19,7 +19,7 @@ import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
 import { type RowBatch, readRowBatches } from "./rows.ts";
 
-/** Why a problem cannot be used here, in words that can be counted; undefined for one that can. */
+/** Returns why a problem cannot be used here, in words that can be counted; undefined for one that can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
 
 export interface KeptRow extends RowDraft {
@@ -29,7 +29,7 @@ export interface KeptRow extends RowDraft {
   readonly place: string;
 }
 
-/** Of a row, without runs of space, and its hash that decides the split. */
+/** Text of a row without runs of space, and its hash, which decides the split. */
 interface Content {
   readonly text: string;
   readonly hash: number;
@@ -95,7 +95,7 @@ export class RowFilter {
   #held: readonly HeldRow[] = [];
   #otherFiles: readonly string[] = [];
 
-  /** Throws HONE_ERR_CONFIG for a benchmark that is told what to hold out, HONE_ERR_DATA for a bad file of keys. */
+  /** Throws HONE_ERR_CONFIG for a benchmark with a rule for held-out rows, HONE_ERR_DATA for a bad file of keys. */
   constructor(
     kind: string,
     reader: RowReader<DatasetOptions>,
@@ -201,7 +201,7 @@ export class RowFilter {
     return undefined;
   }
 
-  /** Whether the file of drops or a validation set has the row. */
+  /** True if the file of drops or a validation set has the row. */
   #isListed(content: string, raw: RawRow | Fault): boolean {
     if (this.#drops.size === 0 && this.#elsewhere.size === 0) return false;
     const key = keyOf(content);
@@ -270,7 +270,7 @@ export function asked({ family, level, question, messages, tools, reference, col
   return { family, level, question, ...optional, reference };
 }
 
-/** Of pairs too; quick to tell that there is none. */
+/** Matches halves of surrogate pairs, paired ones too: a quick test that there is none. */
 const HALVES = /[\ud800-\udfff]/;
 
 function textFault(question: string): string | undefined {

@@ -4,7 +4,7 @@ import { moduleUrl } from "../user-module.ts";
 /** A recipe's own function from a row as its file has it to the row that is read instead; null drops the row. */
 export type RowMap = (row: never) => unknown;
 
-/** What stands in a recipe for one, which JSON can hold: a function by name, or a module by place, each with a hash. */
+/** Form of a map in a recipe, which JSON can hold: a function by name, or a module by place, each with a hash. */
 export type WrittenMap = { readonly function: string; readonly sha256: string } | HashedModule;
 
 /** On what stands in a recipe for a function: the function, in the process that was given it. */

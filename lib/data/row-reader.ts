@@ -5,9 +5,9 @@ import type { RowMap, WrittenMap } from "./row-map.ts";
 
 /** The content of a row, before it has an id and a side of the split. */
 export interface RowDraft {
-  /** What the row is about without any template: decides the side of the split and tells duplicates. */
+  /** Content of the row without any template: decides the side of the split and identifies duplicates. */
   readonly content: string;
-  /** What the policy is asked. */
+  /** Question for the policy. */
   readonly question: string;
   /** As of a Problem. */
   readonly messages?: readonly ChatMessage[];
@@ -20,7 +20,7 @@ export interface RowDraft {
   readonly columns?: Readonly<Record<string, unknown>>;
   /** The column that says what is asked, where rows of the kind differ. */
   readonly askedFrom?: string;
-  /** Where in the row the answer was, where rows of the kind differ: "answer, after ####". */
+  /** Field of the row that held the answer, where rows of the kind differ: "answer, after ####". */
   readonly answerFrom?: string;
   /**
    * Responses that its verifier must take for right, as far as the row knows one: the gold answer in each form the
@@ -36,9 +36,9 @@ export type RowOutcome = RowDraft | { readonly bad: string } | { readonly leftOu
 export interface DatasetOptions {
   /** A file, a folder with everything below it, or a list of those. */
   readonly path: string | readonly string[];
-  /** Of a folder, the files whose name begins with this: "train". */
+  /** For a folder, the files whose name begins with this: "train". */
   readonly split?: string | undefined;
-  /** What the policy is asked, with the row's text in place of {task}. */
+  /** Template of the question, with the row's text in place of {task}. */
   readonly template?: string | undefined;
   /** A file that `hone data check --drops` wrote: its rows are left out. */
   readonly drops?: string | undefined;
@@ -49,7 +49,7 @@ export interface DatasetOptions {
   readonly draw?: "permutation" | "uniform" | undefined;
   /** Makes of each row the one that is read, or null to drop it; a recipe keeps its name or module, with a hash. */
   readonly map?: RowMap | WrittenMap | undefined;
-  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
+  /** Held-out rows: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
   readonly heldOut?: number | string | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface RowReader<Options> {
   readonly domain: DomainName;
   /** Name in the registry of verifiers. */
   readonly verifier: string;
-  /** What a recipe may say of it beside DatasetOptions. */
+  /** Options of a recipe beside DatasetOptions. */
   readonly options: OptionSchemas<Options>;
   /** A shorter name for "kind:path". */
   readonly alias?: string;
@@ -75,13 +75,13 @@ export interface RowReader<Options> {
   open(options: Options): (raw: RawRow) => RowOutcome;
   /** A file name it takes, and a few rows made for this package in the published shape, to try a recipe on. */
   readonly samples?: { readonly file: string; rows(): readonly unknown[] | Promise<readonly unknown[]> };
-  /** Which of the files found hold rows of the set; all when left out. */
+  /** Returns true for files that hold rows of the set; all when left out. */
   takes?(file: string): boolean;
 }
 
 /**
- * A row, or the field `at` of one, by its schema; or why it is bad: the first field that is wrong, in words that can
- * be counted.
+ * Parses a row, or the field `at` of one, by its schema; a fault names the first wrong field, in words that can be
+ * counted.
  */
 export function readFields<T>(
   schema: z.ZodType<T>,

@@ -25,7 +25,7 @@ export class RowStore {
   readonly #bytes = new Column("uint32");
   readonly #numbers = new Column("uint32");
   readonly #hashes = new Column("uint32");
-  /** Of the text of a row on disk: its answer may have been changed although its content is the same. */
+  /** Checksum of a row's text on disk: its answer may have been changed although its content is the same. */
   readonly #checksums = new Column("uint32");
   /** The files in order, each with the number of its first row here. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];

@@ -16,7 +16,7 @@ const LONGEST_LINE_BYTES = 1 << 28;
 
 /** Rows of one piece of a file, each made when it is asked for, and all before the next piece. */
 export type RowBatch = Iterable<RawRow | Fault>;
-/** Of lines that are decoded together: few enough that what comes of them is garbage young. */
+/** Bytes of lines that are decoded together: few enough that their garbage is collected young. */
 const TEXT_BYTES = 1 << 15;
 const BATCH_ROWS = 256;
 
@@ -100,12 +100,12 @@ class RowParser {
     return { file: this.#file, row: this.#row, fault: "not UTF-8" };
   }
 
-  /** Of whole lines: the rows, blank lines counted and left out. @param start of the lines in the file. */
+  /** Yields the rows of whole lines; blank lines are counted and left out. @param start of the lines in the file. */
   *lines(bytes: Buffer, start: number): Generator<RawRow | Fault> {
     for (let from = 0; from < bytes.length; ) {
       const end = bytes.indexOf(NEWLINE, from + TEXT_BYTES) + 1;
       const piece = bytes.subarray(from, end > 0 ? end : bytes.length);
-      // of ASCII a character is a byte, and one decoding does for all lines
+      // in ASCII a character is a byte, so one decoding serves all lines
       if (isAscii(piece)) yield* this.#asciiLines(piece.toString("latin1"), start + from);
       else yield* this.#mixedLines(piece, start + from);
       from += piece.length;
@@ -158,7 +158,7 @@ function* lineSpans<T>(
   if (from < all.length) yield [from, all.length];
 }
 
-/** Of a packed file its contents; undefined for others. */
+/** Contents of a packed file; undefined for others. */
 async function packedBytes(
   file: DataFile,
 ): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined> {
@@ -193,7 +193,7 @@ async function* lineBatches(file: DataFile): AsyncGenerator<RowBatch> {
   }
 }
 
-/** Of what cannot be read again from its middle. */
+/** Lines of a file that cannot be read from its middle. */
 async function* linesOf(
   path: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -218,7 +218,7 @@ async function* linesOf(
 function unpacked(path: string): AsyncIterable<Uint8Array> {
   const stream = streamPlainFile(path);
   const unzipped = createGunzip();
-  // pipe() passes on neither errors nor that nobody reads any more
+  // pipe() forwards neither errors nor the end of reading
   stream.on("error", (error) => unzipped.destroy(error));
   unzipped.on("close", () => stream.destroy());
   return stream.pipe(unzipped);

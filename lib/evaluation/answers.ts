@@ -16,7 +16,7 @@ const answersSchema = z.object({
   tokens: z.array(z.number()),
   truncated: z.array(z.boolean()),
 });
-/** What an evaluation found for one held-out problem, as a run folder keeps it. */
+/** Answers of an evaluation to one held-out problem, as a run folder keeps them. */
 export type HeldOutAnswers = Readonly<z.infer<typeof answersSchema>>;
 
 /** A line a problem, in one rename. Throws HONE_ERR_IO. */

@@ -8,7 +8,7 @@ import { type DomainName, type Episode, type Problem, type Prompt, sampledTokens
 import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 
-/** Weights of one version on an engine that nobody else uses, with prompts and verifiers. */
+/** Weights of one version on an engine of its own, with prompts and verifiers. */
 export interface PolicyUnderTest {
   readonly version: number;
   readonly generations: Generations;
@@ -70,7 +70,7 @@ export interface ProblemResult {
  * verdict.
  */
 export async function evaluate(policy: PolicyUnderTest, plan: EvaluationPlan): Promise<ProblemResult[]> {
-  plan.signal?.throwIfAborted(); // before anything is asked, that nobody would wait for
+  plan.signal?.throwIfAborted(); // before any request is sent
   const prompts = questionsOf(policy, plan);
   let done = 0;
   const results = prompts.map(async (question, id) => {
@@ -227,7 +227,7 @@ async function playAll(
   return Promise.all(played);
 }
 
-/** What was said, and of an episode what its environment says of it. */
+/** Completion; for an episode also its environment's transcript. */
 interface Answer {
   readonly completion: Completion;
   readonly text: string;

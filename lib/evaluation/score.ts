@@ -12,7 +12,10 @@ export interface EvaluationScore {
   readonly truncation: number;
   /** Completions. */
   readonly n: number;
-  /** Of `score`, and of `meanTokens`: spread of the per-problem means over the square root of their number. */
+  /**
+   * Standard error of `score`, and of `meanTokens`: spread of the per-problem means over the square root of their
+   * number.
+   */
   readonly standardError: number;
   readonly tokensStandardError: number;
 }
@@ -26,7 +29,7 @@ export interface Scoreboard {
   readonly mean: EvaluationScore;
   /** By difficulty level over all domains. */
   readonly levels: Readonly<Record<string, EvaluationScore>>;
-  /** Of validation sets, which are in no mean; left out where there are none. */
+  /** Scores of validation sets, which are in no mean; left out where there are none. */
   readonly sets?: Readonly<Record<string, EvaluationScore>>;
 }
 

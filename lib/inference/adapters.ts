@@ -12,11 +12,11 @@ import { type LoraOptions, Trainer } from "../native/index.ts";
 import { checkTarget } from "./convert.ts";
 import { NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
 
-/** What PEFT reads of a folder of adapters. */
+/** File that PEFT reads in a folder of adapters. */
 export const ADAPTER_CONFIG = "adapter_config.json";
 const ADAPTER_WEIGHTS = "adapter_model.safetensors";
 
-/** Whether a folder has adapters and not all weights. */
+/** True if a folder has adapters and not all weights. */
 export const holdsAdapters = (folder: string) => existsSync(join(folder, ADAPTER_CONFIG));
 
 export interface AdapterSource {

@@ -76,7 +76,7 @@ export class CachedModel {
     });
   }
 
-  /** Whether the contents are there, whichever client downloaded them. */
+  /** True if the contents are there, whichever client downloaded them. */
   async has(file: HubFile): Promise<boolean> {
     return stat(this.blob(file)).then(
       ({ size }) => size === file.size,

@@ -81,9 +81,9 @@ export class HubClient {
   }
 
   /**
-   * What a revision (branch, tag, commit) is now, with sizes and checksums of all its files. A model's repository is
-   * called "org/name", a data set's "datasets/org/name".
-   * Throws HONE_ERR_HUB, HONE_ERR_ABORTED; HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed.
+   * Resolves a revision (branch, tag, commit) to its commit, with sizes and checksums of all its files. A model's
+   * repository is called "org/name", a data set's "datasets/org/name". Throws HONE_ERR_HUB, HONE_ERR_ABORTED;
+   * HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed.
    */
   async describe(repo: string, revision: string): Promise<HubCommit> {
     const { modelInfo, datasetInfo, listFiles } = await loadPackage();

@@ -39,7 +39,7 @@ export function parseDatasetName(text: string): DatasetName | undefined {
   return { repo, revision, ...(config !== undefined && { config }), ...(split !== undefined && { split }) };
 }
 
-/** Whether a path names a data set of the Hub, well or badly. */
+/** True if a path has the prefix of a data set of the Hub, valid or not. */
 export const isHubPath = (path: string): boolean => path.startsWith("hf:");
 
 /**
@@ -112,7 +112,10 @@ async function fromCache(cached: CachedModel, name: DatasetName, revision: strin
   return { repo: name.repo, commit, files: paths.map((path) => join(snapshot, path)) };
 }
 
-/** The names of all files of a commit, beside the snapshots: a download that broke off is told from a whole one. */
+/**
+ * Path of the list of a commit's files, beside the snapshots: distinguishes an interrupted download from a complete
+ * one.
+ */
 const listingPath = (cached: CachedModel, commit: string): string =>
   join(cached.folder, ".hone", `${commit}.json`);
 
@@ -122,7 +125,7 @@ async function writeListing(cached: CachedModel, commit: string, files: readonly
   await writeFile(path, JSON.stringify(files.map((file) => file.path)));
 }
 
-/** Of what another client downloaded: the files that are there, and the parts that their names say there must be. */
+/** Files of a snapshot that another client downloaded, and the parts that their names say there must be. */
 async function listing(cached: CachedModel, commit: string): Promise<readonly string[]> {
   const text = await readFile(listingPath(cached, commit), "utf8").catch(() => undefined);
   if (text !== undefined) return JSON.parse(text) as string[];

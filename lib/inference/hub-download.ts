@@ -7,7 +7,7 @@ import { isBeingDownloaded, PartialFile } from "./partial-file.ts";
 export interface DownloadTarget {
   readonly url: string;
   readonly file: HubFile;
-  /** Where the whole file appears once its checksum has been verified. */
+  /** Path of the complete file, which appears once its checksum has been verified. */
   readonly path: string;
   /** Told the bytes of this file that are there, from time to time; may go back to 0. */
   readonly onBytes: (bytes: number) => void;
@@ -126,7 +126,7 @@ async function receive(
   }
 }
 
-/** Whether the body continues at `position`; a server without ranges sends the whole file. */
+/** True if the body continues at `position`; a server without ranges sends the whole file. */
 function continues({ status, headers }: Response, position: number): boolean {
   if (position === 0) return true;
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);

@@ -92,7 +92,7 @@ export async function resolveModelHeads(
 
 interface ResolvedModel {
   readonly folder: string;
-  /** Where the folder's files just came from; undefined if no request was made. */
+  /** Repository that the folder's files were just downloaded from; undefined if no request was made. */
   readonly remote?: { readonly client: HubClient; readonly repo: string; readonly commit: HubCommit };
 }
 
@@ -135,7 +135,7 @@ async function resolveModel(
   }
 }
 
-/** How the Hub is asked, by options and environment. */
+/** Access to the Hub, by options and environment. */
 export function hubAccess({ env = process.env, retryDelaysMs, signal }: ResolveOptions): HubClientOptions {
   return {
     endpoint: env["HF_ENDPOINT"] || "https://huggingface.co",
@@ -221,14 +221,14 @@ function fileOf({ files, id }: HubCommit, repo: string, name: string): HubFile {
   });
 }
 
-/** A misspelt path with one slash looks like a name of the Hub; the message must help whoever meant a folder. */
+/** Extends the message for a misspelt folder: a path with one slash looks like a name of the Hub. */
 function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
   const { code, message, details, cause, hint = "" } = error;
   const tried = `there is no folder ${resolve(nameOrPath)}; tried as a model of the Hub: ${message}`;
   return new HoneError(code, tried, { details, cause, hint });
 }
 
-/** Whether the Hub was not reached at all. */
+/** True if the Hub was not reached at all. */
 export function isUnreachable(cause: unknown): boolean {
   return HoneError.is(cause) && cause.code === "HONE_ERR_HUB" && cause.details["reached"] === false;
 }

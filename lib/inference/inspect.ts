@@ -13,7 +13,7 @@ export interface ModelFindings {
   readonly decoder: string;
   readonly sizes: Readonly<Record<string, number>>;
   readonly tiedHead: boolean;
-  /** Fields of config.json that nobody here knows. */
+  /** Fields of config.json that this version does not know. */
   readonly warnings: readonly string[];
   readonly files: number;
   /** Text model's tensors by stored dtype. */

@@ -2,7 +2,7 @@ import { describeModel, type ModelFacts } from "../native/index.ts";
 
 const warned = new Set<string>();
 
-/** Whether unknown fields of a config.json are refused; `--strict-config` sets the variable. */
+/** True if unknown fields of a config.json are refused; `--strict-config` sets the variable. */
 const strictConfig = (): boolean => process.env["HONE_STRICT_CONFIG"] === "1";
 
 /**
@@ -31,5 +31,7 @@ export function withContext(configJson: string, tokens: number): string {
   return JSON.stringify({ ...(JSON.parse(configJson) as object), hone_max_context: tokens });
 }
 
-/** Whether the numbers of a model depend on how long its longest sequence is. @param configJson text of its config.json */
+/**
+ * True if the numbers of a model depend on how long its longest sequence is. @param configJson text of its config.json
+ */
 export const dependsOnContext = (configJson: string): boolean => configJson.includes('"long_factor"');

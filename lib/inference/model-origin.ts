@@ -70,7 +70,7 @@ function reading<T>(path: string, work: () => T): T {
   }
 }
 
-/** Of a file of many gigabytes: its size, and blocks from its first bytes (a safetensors header) to its last. */
+/** Digest of a file of many gigabytes: its size, and blocks from its first bytes (a safetensors header) to its last. */
 function sampleDigest(path: string): string {
   const fd = openSync(path, "r");
   try {

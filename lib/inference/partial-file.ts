@@ -69,7 +69,7 @@ export class PartialFile {
     return this.#position === this.#size;
   }
 
-  /** Whether another process began at the same moment and goes first; then close this one and wait. */
+  /** True if another process began at the same moment and goes first; the caller then closes this one and waits. */
   async isSecond(): Promise<boolean> {
     for (const path of await partsOf(this.#target)) {
       const begun = await stat(path).then(
@@ -115,7 +115,7 @@ export class PartialFile {
       await this.#handle.sync();
       await rename(this.#path, this.#target);
     } catch (cause) {
-      // who took this part for given up may have finished the file, and removed it
+      // a process that took this part for abandoned may have finished the file, and removed it
       const isOver = (cause as NodeJS.ErrnoException).code === "ENOENT" && existsSync(this.#target);
       if (!isOver) throw diskError(this.#target, cause as Error);
     }
@@ -138,7 +138,7 @@ export class PartialFile {
   }
 }
 
-/** Whether another process, or another call in this one, is downloading the file now. */
+/** True if another process, or another call in this one, is downloading the file now. */
 export async function isBeingDownloaded(target: string): Promise<boolean> {
   for (const path of await partsOf(target)) if (await isAlive(target, path)) return true;
   return false;
@@ -151,7 +151,7 @@ async function partsOf(target: string): Promise<string[]> {
   return own.map((name) => join(folder, name));
 }
 
-/** The partial files that nobody writes to, longest first. */
+/** Partial files without a writer, longest first. */
 async function abandoned(target: string): Promise<string[]> {
   const found: { path: string; size: number }[] = [];
   for (const path of await partsOf(target)) {
@@ -164,7 +164,7 @@ async function abandoned(target: string): Promise<string[]> {
   return found.sort((a, b) => b.size - a.size).map(({ path }) => path);
 }
 
-/** Whether its owner wrote to it a short while ago, as far as can be told. */
+/** True if its owner wrote to it recently, as far as can be determined. */
 async function isAlive(target: string, path: string): Promise<boolean> {
   if (!mayGoOn(target, path)) return false;
   const age = await stat(path).then(
@@ -174,11 +174,11 @@ async function isAlive(target: string, path: string): Promise<boolean> {
   return age <= SILENCE_MS;
 }
 
-/** Whether its owner may write to it once more, after whatever silence. */
+/** True if its owner may write to it again, however long it has been idle. */
 function mayGoOn(target: string, path: string): boolean {
   const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
   if (owner === null) return false; // closed
-  if (owner[1] !== HOST) return true; // a shared disk: nobody can tell
+  if (owner[1] !== HOST) return true; // on a shared disk the owner's state cannot be determined
   try {
     process.kill(Number(owner[2]), 0);
     return true;
@@ -191,7 +191,7 @@ function mayGoOn(target: string, path: string): boolean {
 async function takenOver(target: string, left: string, path: string): Promise<boolean> {
   if (!mayGoOn(target, left)) {
     const now = new Date();
-    await utimes(left, now, now).catch(() => {}); // whoever looks while this process reads it takes it for alive
+    await utimes(left, now, now).catch(() => {}); // marks it as in use while this process reads it
     return renamed(left, path);
   }
   return copyFile(left, path).then(

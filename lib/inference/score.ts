@@ -12,7 +12,7 @@ export interface SequenceScore {
 export interface ScoreOptions {
   /** > 0. */
   readonly temperature: number;
-  /** Of the model, in tokens. */
+  /** Size of the model's vocabulary. Tokens. */
   readonly vocabulary: number;
   readonly maxPositions: number;
 }

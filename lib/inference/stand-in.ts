@@ -54,7 +54,7 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
 
 const inEights = (size: number) => Math.max(8, Math.round(size / 8) * 8);
 
-/** How byte-level vocabularies write the 256 bytes. Source: GPT-2, bytes_to_unicode. */
+/** Characters by which byte-level vocabularies write the 256 bytes. Source: GPT-2, bytes_to_unicode. */
 function byteNames(): string[] {
   const printable = (b: number) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
   let next = 0x100;

@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 /** 128 random bits as hex, for the page's address. */
 export const newToken = (): string => randomBytes(16).toString("hex");
 
-/** Whether two texts are the same, in a time that does not tell where they differ, nor how long the secret is. */
+/** True if two texts are equal, in a time that reveals neither where they differ nor the secret's length. */
 export function sameSecret(given: string | null | undefined, secret: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given ?? ""), digest(secret)) && given !== null && given !== undefined;
@@ -22,7 +22,7 @@ export function isOwnHost(header: string | undefined, also?: string): boolean {
   return isIP(name) !== 0 || [`localhost`, hostname().toLowerCase(), also?.toLowerCase()].includes(name);
 }
 
-/** Whether a request that changes something comes from a page of this server, or from no page at all. */
+/** True if a request that changes something comes from a page of this server, or from no page at all. */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   return origin === undefined || origin === `http://${host}`;
 }

@@ -11,7 +11,7 @@ const MOST_UNREAD_BYTES = 16 << 20;
 /** By name, with its data. */
 export type StreamEvent = { [E in keyof StreamEvents]: readonly [E, StreamEvents[E]] }[keyof StreamEvents];
 
-/** Server-sent events to everybody who listens. */
+/** Sends server-sent events to all listeners. */
 export class EventStream {
   readonly #listeners = new Set<ServerResponse>();
   readonly #heartbeat: NodeJS.Timeout;

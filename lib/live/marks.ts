@@ -16,7 +16,7 @@ interface LoggedMark {
   readonly f?: number;
 }
 
-/** What the event log of a run tells beside its groups and steps, read as it grows. */
+/** Entries of a run's event log besides its groups and steps, read as it grows. */
 export class Marks {
   readonly #tail: Tail;
   #marks: Mark[] = [];

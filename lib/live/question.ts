@@ -2,7 +2,7 @@ import { HoneError } from "../errors.ts";
 import type { Watch } from "./watch.ts";
 import type { WatchedRun } from "./watched-run.ts";
 
-/** What the page asks, and what an answer is made of. Nothing is changed by asking. */
+/** Question of the page, and the data for its answer. Answering changes nothing. */
 export interface Question {
   /** Parameters of the address, without the token. */
   readonly query: URLSearchParams;

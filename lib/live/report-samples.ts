@@ -7,19 +7,19 @@ import type { ReportSamples, SamplesAnswer, ShownSample } from "./wire.ts";
 
 /** Parts of a run that completions of each domain are taken from, by its steps. */
 const PARTS = 3;
-/** Of a domain in a part: so many of each order. */
+/** Samples of each order that a domain has in a part. */
 const EACH = 2;
 const TAKEN_BY = ["best", "worst", "longest"] as const;
 const EXCERPT_CHARS = 160;
-/** Of one text, beginning and end together: a report has many. */
+/** Characters of one text, beginning and end together: a report has many. */
 const TEXT_CHARS = 8000;
-/** Of all together: a page's 2 MB, less what its charts take. */
+/** Characters of all texts: a page's 2 MB, less what its charts take. */
 const MOST_CHARS = 500_000;
 
 /**
- * Completions that a page in a file of its own keeps: those that hints name, then of each domain early, in the middle and
- * late some of the best, of the worst and of the longest, as many as there is room for. Undefined where the run has none, or
- * its journal cannot be read: a report says what it can.
+ * Completions kept in a static report: those that hints name, then for each domain early, in the middle and late some
+ * of the best, of the worst and of the longest, as many as fit. Undefined if the run has none, or its journal cannot be
+ * read.
  */
 export async function reportSamples(watch: Watch): Promise<ReportSamples | undefined> {
   try {

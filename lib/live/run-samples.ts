@@ -96,5 +96,5 @@ export function excerptOf({ response, thought, turns }: WholeSample, chars: numb
   return visibleText(line.slice(0, chars)).trim();
 }
 
-/** What is read for an excerpt is its whole line: not of those that have megabytes. */
+/** True if a completion is short enough for an excerpt, for which its whole line is read. */
 export const isReadable = ({ chars }: Sample): boolean => chars < 1e6;

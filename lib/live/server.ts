@@ -17,7 +17,7 @@ export interface LiveOptions {
   readonly port?: number | undefined;
   /** Default: a new one. */
   readonly token?: string | undefined;
-  /** What the folders' records may make this process do when somebody asks for an explanation. Default: nothing. */
+  /** What the folders' records may make this process execute for an explanation. Default: nothing. */
   readonly trust?: Trust | undefined;
 }
 
@@ -47,7 +47,7 @@ const STATUS: Readonly<Partial<Record<string, number>>> = {
   HONE_ERR_STATE: 409,
 };
 
-/** A refusal: its status, and one line for whoever reads it. */
+/** Refusal of a request: its status, and one line of text. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -58,8 +58,8 @@ class Refusal extends Error {
 }
 
 /**
- * The page of some run folders over HTTP. Whoever has the token in its address may look, and control the runs; without
- * it there are only the page's own files, which say nothing of a run. Close it when done.
+ * Serves the page of some run folders over HTTP. A client with the token in its address may read and control the runs;
+ * without it there are only the page's own files, which contain nothing of a run. Close it when done.
  */
 export class LiveServer implements AsyncDisposable {
   readonly watch: Watch;
@@ -98,7 +98,7 @@ export class LiveServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** What to open. */
+  /** Address of the page. */
   get url(): string {
     const host = this.#host.includes(":") ? `[${this.#host}]` : this.#host;
     return `http://${host}:${this.port}/?token=${this.token}`;
@@ -113,7 +113,7 @@ export class LiveServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // An answer may be long in the making, and a stream quiet: until it ends, idle is only who has something to take.
+    // An answer may take long, and a stream may be quiet: only a client that does not read its data is idle.
     response.on("timeout", (socket: Socket) => socket.writableLength > 0 && socket.destroy());
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     try {

@@ -6,13 +6,13 @@ import { MOST_REPEATED, WatchedRun } from "./watched-run.ts";
 const LOOK_MS = 500;
 
 /**
- * Run folders that are watched together: while somebody listens it looks at them twice a second and tells the stream what
- * is new; otherwise it looks only when asked.
+ * Run folders that are watched together: polls them twice a second while there are listeners and sends them changes;
+ * otherwise reads only on request.
  */
 export class Watch {
   readonly runs: readonly WatchedRun[];
   readonly stream = new EventStream();
-  /** What the folders' records may make this process do when somebody asks. */
+  /** What the folders' records may make this process execute on request. */
   readonly trust: Trust;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -39,12 +39,12 @@ export class Watch {
     if (performance.now() - this.#lookedMs >= LOOK_MS) this.look();
   }
 
-  /** Where every log has been read to. */
+  /** Positions up to which every log has been read. */
   get cursor(): string {
     return this.runs.map((run) => run.cursor).join("_");
   }
 
-  /** What a listener that comes back has missed, as it is sent. @param cursor of the last event it saw. */
+  /** Events that a reconnecting listener has missed, as they are sent. @param cursor of the last event it saw. */
   missed(cursor: string): string {
     const cursors = cursor.split("_");
     const reset = framed(RESET, this.cursor);
@@ -74,7 +74,7 @@ const stepOf =
   (run: number) =>
   ({ record }: Row): StreamEvent => ["step", { run, record }];
 
-/** What is new of a run. */
+/** Events for the changes of a run. */
 function eventsOf(watched: WatchedRun): readonly StreamEvent[] {
   const { rows, replaced, changed, status } = watched.look();
   if (replaced || rows.length > MOST_REPEATED) return RESET;

@@ -31,11 +31,11 @@ const domainsOf = (named: readonly string[], metrics: readonly string[]): readon
 /** Steps that a look, or a listener that comes back, gets one by one; more are loaded as columns. */
 export const MOST_REPEATED = 500;
 
-/** What a look at a run found. */
+/** Changes found by a look at a run. */
 export interface Found {
   /** The first MOST_REPEATED + 1 of the new ones. */
   readonly rows: readonly Row[];
-  /** Its log was replaced: what was told of it before holds no longer. */
+  /** Its log was replaced: earlier events no longer hold. */
   readonly replaced: boolean;
   /** Name, state, marks or metrics are others than before. */
   readonly changed: boolean;
@@ -43,7 +43,7 @@ export interface Found {
   readonly status: PipelineStatus | undefined;
 }
 
-/** A run folder that somebody looks at, of whatever process, finished or not. Looks only when asked. */
+/** A watched run folder, of any process, finished or not. Reads only on request. */
 export class WatchedRun {
   readonly dir: string;
   readonly run: number;
@@ -56,9 +56,9 @@ export class WatchedRun {
   #status: PipelineStatus | undefined;
   #statusMs = 0;
   #lookedMs = 0;
-  /** When it was seen to be written anew, by this process's clock; where nobody was looking its own time counts. */
+  /** Time of the last observed write, by this process's clock; without an earlier look the file's own time counts. */
   #signMs: number | undefined;
-  /** Whether somebody holds the folder's lock; known of a quiet run and of one whose training is over. */
+  /** True if a process holds the folder's lock; known of a quiet run and of one whose training is over. */
   #held: boolean | undefined;
   #damaged = 0;
   #told = "";
@@ -71,7 +71,7 @@ export class WatchedRun {
     this.#evaluations = new EvaluationMarks(dir);
   }
 
-  /** Where the log has been read to, for `Last-Event-ID`. */
+  /** Position up to which the log has been read, for `Last-Event-ID`. */
   get cursor(): string {
     return `${this.#log.id}.${this.#log.end}`;
   }
@@ -194,7 +194,7 @@ export class WatchedRun {
   }
 }
 
-/** Whether there is a summary of what was trained until then. */
+/** True if there is a summary of what was trained until then. */
 const isSummed = (dir: string, sinceMs: number): boolean =>
   (statSync(join(dir, RUN_FILES.summary), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= sinceMs;
 

@@ -1,4 +1,4 @@
-/** What travels between server and page. Types alone: the page's own check reads them too. */
+/** Messages between server and page. Types alone: the page's own check reads them too. */
 import type {
   ControlAction,
   ControlOutcome,
@@ -68,7 +68,7 @@ export interface RunInfo {
   readonly names: readonly string[];
   readonly marks: readonly Mark[];
   readonly status?: PipelineStatus | undefined;
-  /** Whether summary.json is there. */
+  /** True if summary.json is there. */
   readonly summary: boolean;
   /** Lines of its log that could not be read. */
   readonly damaged: number;
@@ -77,9 +77,9 @@ export interface RunInfo {
 /** `/api/overview` */
 export interface Overview {
   readonly runs: readonly RunInfo[];
-  /** Of the metrics `time/<stage>` that add up to `time/step`, in the order in which they pass. */
+  /** Metrics `time/<stage>` that add up to `time/step`, in their order. */
   readonly stages: readonly string[];
-  /** Where the stream of events goes on from: `/api/events?from=`. */
+  /** Cursor at which the stream of events continues: `/api/events?from=`. */
   readonly cursor: string;
 }
 
@@ -92,7 +92,7 @@ export interface SeriesAnswer {
 
 /** `/api/guide`: a row of docs/reference/metrics.md. */
 export interface GuideRow {
-  /** With placeholders: `success/<domain>`. */
+  /** Name with placeholders: `success/<domain>`. */
   readonly name: string;
   readonly definition: string;
   readonly unit: string;
@@ -101,7 +101,7 @@ export interface GuideRow {
 
 /** `/api/samples?run=0&steps=1..9&domain=math&...` */
 export interface SamplesAnswer {
-  /** How many pass the filter; of the page's, each with a line of what it says. */
+  /** Number that pass the filter; those of the page each have an excerpt. */
   readonly total: number;
   readonly samples: readonly (Sample & { readonly excerpt: string })[];
 }
@@ -126,12 +126,12 @@ export interface VerifierRow {
   readonly correct?: number;
   readonly partial?: number;
   readonly unscored?: number;
-  /** That came back. */
+  /** Calls that returned. */
   readonly calls?: number;
   readonly retries?: number;
   readonly timeouts?: number;
   readonly crashes?: number;
-  /** Of the calls that came back. */
+  /** Mean time of the calls that returned. */
   readonly meanMs?: number;
   /** Of them, in the session that the log ends with. */
   readonly p95Ms?: number;
@@ -166,7 +166,7 @@ export interface StaticReport {
 
 /** Completions that a static report keeps. */
 export interface ReportSamples {
-  /** How many the run has. */
+  /** Number of completions of the run. */
   readonly of: number;
   readonly samples: SamplesAnswer["samples"];
   /** By row. */
@@ -178,6 +178,6 @@ export interface StreamEvents {
   step: { readonly run: number; readonly record: StepRecord };
   run: RunInfo;
   line: { readonly run: number; readonly status: PipelineStatus };
-  /** What the page has no longer fits: it loads everything anew. */
+  /** The page's data is stale: it loads everything again. */
   reset: Record<string, never>;
 }

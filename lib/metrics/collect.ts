@@ -11,8 +11,8 @@ import { putStalenessMetrics } from "./staleness-metrics.ts";
 import { putTaskMetrics } from "./task-metrics.ts";
 
 /**
- * What windowed and cumulative metrics are measured against: one per run, kept by the caller from step to step.
- * Plain data, so that a checkpoint can carry it (`new MetricsHistory(saved)`).
+ * Base values of windowed and cumulative metrics: one per run, kept by the caller from step to step. Plain data, so
+ * that a checkpoint can carry it (`new MetricsHistory(saved)`).
  */
 export class MetricsHistory {
   counts: Readonly<Record<string, StageCounts>> = {};

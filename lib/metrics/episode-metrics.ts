@@ -1,7 +1,7 @@
 import { type MetricSheet, MomentsBy } from "./distribution.ts";
 import type { StepFacts } from "./facts.ts";
 
-/** Of rollouts of several turns: messages, calls of tools, what was read between turns, and why they ended. */
+/** Metrics of multi-turn rollouts: messages, calls of tools, calls read between turns, and why they ended. */
 export function putEpisodeMetrics(sheet: MetricSheet, facts: StepFacts): void {
   const means = new MomentsBy<string>();
   for (const { rollout } of facts.groups.flatMap(({ rollouts }) => rollouts)) {

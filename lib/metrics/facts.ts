@@ -5,7 +5,7 @@
  */
 import type { DomainName, DropReason, RolloutGroup, ScoredRollout } from "../records.ts";
 
-/** The part of the trainer's batch that says which token belongs to whom. T tokens over S sequences. */
+/** Layout of the trainer's batch: which token belongs to which sequence. T tokens over S sequences. */
 export interface BatchLayout {
   /** [S+1], ascending, first 0, last T. */
   readonly cuSeqlens: Int32Array;
@@ -60,7 +60,7 @@ export interface GradientFacts {
   readonly seconds: number;
 }
 
-/** What was trained in this step. */
+/** Facts about the step's update. */
 export interface UpdateFacts {
   /** Sequence i of the batch is rollout i: prompt, then the generated tokens with mask 1. */
   readonly rollouts: readonly ScoredRollout[];
@@ -87,7 +87,7 @@ export interface StepTiming {
   /** Trainer idle for lack of groups, from the moment it asked for them. */
   readonly waiting: number;
   readonly checkpointing?: number | undefined;
-  /** Of checkpoints: how long training waited for one, how long one took to be written beside training. */
+  /** Checkpoint times: how long training waited for one, how long one took to be written beside training. */
   readonly checkpoint?: { readonly pause?: number; readonly write?: number };
   /** Writing events of the step before, gathering the facts of its metrics, hooks. */
   readonly logging?: number | undefined;
@@ -162,7 +162,7 @@ export interface VerifierFacts {
   readonly judge?: JudgeFacts | undefined;
 }
 
-/** What a language model that judges did in this step. */
+/** Facts about a language model that judged in this step. */
 export interface JudgeFacts {
   /** Questions answered by the server, and from the cache. */
   readonly calls: number;
@@ -178,7 +178,7 @@ export interface JudgeFacts {
 
 /** An evaluation beside training that ended since the last step, and what it cost. */
 export interface EvaluationFacts {
-  /** Whose weights were evaluated. */
+  /** Step of the evaluated weights. */
   readonly step: number;
   /** Held-out mean over the domains, in [0, 1]. */
   readonly score: number;
@@ -188,7 +188,7 @@ export interface EvaluationFacts {
   readonly tokens: number;
 }
 
-/** How far a tracker is, since the run began. */
+/** Progress of a tracker, since the run began. */
 export interface TrackerFacts {
   readonly sent: number;
   readonly waiting: number;

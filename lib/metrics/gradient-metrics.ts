@@ -7,9 +7,9 @@ export interface NoiseSums {
   readonly noise: number;
 }
 
-/** Where the smoothed sums of all domains together are kept: no domain is called so. */
+/** Key of the smoothed sums of all domains together: no domain has this name. */
 const ALL = "";
-/** Of the older measurements in the smoothed sums. */
+/** Weight of the older measurements in the smoothed sums. */
 const KEPT = 0.9;
 
 /**
@@ -61,7 +61,7 @@ interface Halved {
   readonly inner: (p: number, q: number) => number;
 }
 
-/** Of the domains that have a group in each half: one group alone says nothing of its spread. */
+/** Halves of the domains that have a group in each half: one group alone gives no spread. */
 function halvesOf({ parts, products }: GradientFacts): Halved {
   const halves = parts.flatMap(({ domain, groups }, p): Halves[] => {
     const other = parts[p + 1];

@@ -17,9 +17,9 @@ export interface MetricsEndpointOptions {
   readonly port: number;
   /** Ports from there on of which the first that is free is taken. Default: 1. */
   readonly ports?: number;
-  /** What a scraper gets, in the Prometheus text format. */
+  /** Returns the metrics in the Prometheus text format. */
   readonly text: () => string;
-  /** Told that it cannot listen: whoever measures goes on. */
+  /** Receives a message if it cannot listen; the run continues. */
   readonly warn: (message: string) => void;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RUN_FILES, readJson } from "./run-folder.ts";
 
-/** What a run may be asked from outside its process, by a file in its folder. */
+/** Requests to a run from outside its process, by a file in its folder. */
 export const CONTROL_ACTIONS = ["pause", "resume", "checkpoint", "stop"] as const;
 export type ControlAction = (typeof CONTROL_ACTIONS)[number];
 
@@ -11,7 +11,7 @@ export interface ControlRequest {
   /** Letters, digits and hyphens. */
   readonly id: string;
   readonly action: ControlAction;
-  /** Who asks, for the event log. */
+  /** Requester, for the event log. */
   readonly by: string;
 }
 
@@ -50,7 +50,7 @@ export interface VerifierStatus {
   readonly p95Ms: number;
 }
 
-/** How a process of a run ended that another took the place of. */
+/** How a replaced process of a run ended. */
 export interface ProcessEnd {
   readonly atMs: number;
   /** "by SIGKILL", "with exit code 75". */
@@ -70,16 +70,16 @@ export interface ProcessStatus {
   readonly restarts: number;
   /** A process of the run's own pool of verifiers: no store knows of it. */
   readonly pooled?: true | undefined;
-  /** Of its weights, and how many versions they are behind those that may be used. */
+  /** Version of its weights, and how many versions that is behind the current one. */
   readonly version?: number | undefined;
   readonly lag?: number | undefined;
   /** Sampled, over the last few seconds. */
   readonly tokensPerSecond?: number | undefined;
   /** Address at which Prometheus may ask it. */
   readonly metrics?: string | undefined;
-  /** What it does or waits for; "" where that is not known. */
+  /** Its current work, or what it waits for; "" if unknown. */
   readonly doing: string;
-  /** Of the last one that was in its place before. */
+  /** How the last process in its place ended. */
   readonly ended?: ProcessEnd | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface PipelineStatus {
   readonly paused: boolean;
   /** Set when the run is over, or was told to stop. */
   readonly end?: "done" | "stopped" | "aborted" | "failed" | "stopping" | undefined;
-  /** Who waits for whom, in one sentence, and since when; `stuck` where nothing moves. */
+  /** Which stage waits for which, in one sentence, and since when; `stuck` if nothing moves. */
   readonly waits: { readonly sentence: string; readonly sinceMs: number; readonly stuck: boolean };
   readonly stages: readonly StageStatus[];
   readonly credits: { readonly free: number; readonly total: number };
@@ -128,9 +128,9 @@ export interface PipelineStatus {
   };
   /** The run's own first; absent in a line.json of an older version. */
   readonly processes?: readonly ProcessStatus[] | undefined;
-  /** Where processes meet, without a password; absent where there is one process. */
+  /** Address of the store, without a password; absent for a single process. */
   readonly store?: { readonly address: string; readonly run: string } | undefined;
-  /** How weights get from process to process, in a sentence. */
+  /** Transport of the weights, in a sentence. */
   readonly weights?: string | undefined;
   /** The last few. */
   readonly requests: readonly ControlOutcome[];

@@ -51,7 +51,7 @@ export class Message {
     return this;
   }
 
-  /** What is written so far; valid until the next field. */
+  /** Bytes written so far; valid until the next field. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -82,7 +82,7 @@ export class Message {
     this.#varint(Number(rest));
   }
 
-  /** Makes room for so many bytes at the end; returns where they begin. */
+  /** Grows the buffer by so many bytes at the end; returns where they begin. */
   #grow(count: number): number {
     const at = this.#length;
     this.#length += count;

@@ -50,7 +50,7 @@ export class RunDigest implements Iterable<Stretch> {
     return this.#pieces.reduce((n, { steps }) => n + steps, 0);
   }
 
-  /** How many lines a walk through it parses. */
+  /** Number of lines that a walk through it parses. */
   get lines(): number {
     return this.#pieces.length;
   }
@@ -100,7 +100,7 @@ export class RunDigest implements Iterable<Stretch> {
     }
   }
 
-  /** The digest's lines that still agree with the log: somebody may have edited or replaced it. */
+  /** The digest's lines that still agree with the log: it may have been edited or replaced. */
   *#digested(): Generator<Piece> {
     const { log, digest } = this.#paths;
     if (!existsSync(digest)) return;

@@ -14,9 +14,9 @@ export const RUN_FILES = {
   events: "events.jsonl",
   /** Completions and their verdicts. */
   verdicts: "verdicts.jsonl",
-  /** Of rollouts under way, by `rollouts.recordEveryTokens`. */
+  /** Tokens of rollouts in progress, by `rollouts.recordEveryTokens`. */
   unfinished: "unfinished.bin",
-  /** What the policy could do before training; kept for sessions that go on. */
+  /** Evaluation before training; kept for resumed sessions. */
   before: "before.json",
   summary: "summary.json",
   validation: "validation.json",
@@ -26,7 +26,7 @@ export const RUN_FILES = {
   report: "report.html",
   line: "line.json",
   requests: "requests",
-  /** Derived from the journal of verdicts; whoever looks at samples makes it (lib/samples). */
+  /** Index derived from the journal of verdicts, written by the first reader of samples (lib/samples). */
   samples: "samples.index",
   prometheus: "metrics.prom",
   tensorboard: "tensorboard",
@@ -43,7 +43,7 @@ export interface RunManifest {
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
   /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
-  /** What became of the rows of data sets, and the columns they were read by, by domain and validation set. */
+  /** How many rows of data sets were used, and the columns they were read by, by domain and validation set. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The current time for chat templates (ISO 8601, UTC): when the run began, even in a later session. */
   readonly clock?: string | undefined;
@@ -137,9 +137,9 @@ const LINKLESS = { flag: REWRITING as unknown as string }; // Node takes a numbe
 
 /** This process's own: two that shared one would each rename what the other is writing. A kill amid a write leaves it. */
 const besideOf = (path: string): string => `${path}.${process.pid}.tmp`;
-/** Of the kinds that are written so, and of no others: the folder may have files of its owner's. */
+/** Temporary names of the kinds written this way, and no others: the folder may have files of its owner's. */
 const LEFT = /\.(jsonl?|html|mjs|prom)\.\d+\.tmp$/;
-/** Nobody takes so long to write a file. */
+/** Age after which a temporary file counts as abandoned. Milliseconds. */
 const LEFT_MS = 60_000;
 
 /** Removes from a folder what processes left there that were killed amid `writeWhole`. Throws HONE_ERR_IO. */

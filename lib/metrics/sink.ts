@@ -1,17 +1,17 @@
 import { HoneError } from "../errors.ts";
 import type { RolloutGroup, StepRecord } from "../records.ts";
 
-/** What a step's record is made of, for sinks that show more than numbers. */
+/** Data of a step's record, for sinks that show more than numbers. */
 export interface StepDetails {
   /** Those that ended with the step, kept and dropped. */
   readonly groups: readonly RolloutGroup[];
   /** When the step ended, milliseconds since 1970. */
   readonly endedAt: number;
-  /** What to add to a time of the run's clock to get milliseconds since 1970. */
+  /** Offset from the run's clock to milliseconds since 1970. */
   readonly epochMs: number;
 }
 
-/** Where step records go. `write` returns when the record would survive the end of the process. */
+/** Receiver of step records. `write` returns when the record would survive the end of the process. */
 export interface Sink {
   readonly name: string;
   /** Called on the run's thread; what it throws ends the run. */

@@ -35,7 +35,7 @@ function unclaimed(facts: Pick<StepFacts, "timing" | "update">): number {
   return Math.max(0, facts.timing.total - claimed.reduce((sum, seconds) => sum + seconds, 0));
 }
 
-/** Of the metrics `time/<name>` that add up to `time/step`, in the order in which they pass; what none claims is last. */
+/** Stages whose metrics `time/<name>` add up to `time/step`, in their order; time of no stage is last. */
 export const STEP_STAGES: readonly string[] = STAGES.map(({ name }) => name);
 
 /** `time/<name>` of every stage that was measured. */

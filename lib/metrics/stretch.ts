@@ -4,16 +4,16 @@ import type { StepRecord } from "../records.ts";
 export interface Stretch extends StepRecord {
   /** Number of the first step in it. */
   readonly first: number;
-  /** How many steps. */
+  /** Number of steps. */
   readonly steps: number;
-  /** How many of them have a metric, where not all do. */
+  /** Number of steps that have a metric, where not all do. */
   readonly counts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** A step is a stretch of one. */
 export const stretchOf = (record: StepRecord): Stretch => ({ first: record.step, steps: 1, ...record });
 
-/** How many steps of a stretch a metric's mean is over. */
+/** Number of steps of a stretch that a metric's mean is over. */
 export const stepsWith = ({ steps, counts, metrics }: Stretch, name: string): number =>
   counts?.[name] ?? (name in metrics ? steps : 0);
 

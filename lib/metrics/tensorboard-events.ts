@@ -77,7 +77,7 @@ export function text(tag: string, markdown: string): Value {
   return new Message().bytes(1, tag).message(8, tensor).message(9, metadata);
 }
 
-/** What a step's rollouts spread over: reward, advantage, tokens, entropy. */
+/** Distributions over a step's rollouts: reward, advantage, tokens, entropy. */
 export function histogramsOf(groups: readonly RolloutGroup[]): Value[] {
   const rollouts = groups.flatMap((group) => group.rollouts);
   const spread = (tag: string, of: (scored: ScoredRollout) => number): Value[] => {

@@ -20,9 +20,9 @@ type Asked = Pick<EngineFace, "submit" | "abort">;
 interface Part {
   readonly request: GenerationRequest;
   readonly attempt: number;
-  /** What was sampled before; of one that is to be taken up again, also what is sampled since. */
+  /** Tokens sampled before; for an attempt that is to be resumed again, also those sampled since. */
   readonly tokens: number[];
-  /** Where it is taken up again, ascending. */
+  /** Tokens at which it is resumed, ascending. */
   readonly later: readonly VersionRun[];
 }
 
@@ -67,7 +67,7 @@ export class AttemptParts {
     }
   }
 
-  /** What the core said of itself, with what it does not know. */
+  /** The core's statistics, with those of resumed attempts added. */
   stats(stats: EngineStats): EngineStats {
     return { ...stats, takenUp: this.#takenUp, takenUpTokens: this.#takenUpTokens };
   }
@@ -78,7 +78,7 @@ export class AttemptParts {
     this.#core.abort(id, attempt);
   }
 
-  /** What the core said, in the caller's terms; overwrites it. */
+  /** Translates the core's message into the caller's terms; overwrites it. */
   received(message: EngineMessage): EngineMessage {
     if (this.#parts.size === 0) return message;
     const { request, attempt, finish, token, endedRequest, endedAttempt } = message;

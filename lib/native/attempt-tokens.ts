@@ -22,12 +22,14 @@ export interface TakenUp {
    * messages tell it first. At most one entry an attempt, from token 0 on; one that is over samples nothing more.
    */
   readonly begun?: readonly AttemptTokens[];
-  /** Whoever samples tells what there is whenever an attempt has so many tokens more; absent: at the end alone. */
+  /** Reports the tokens so far whenever an attempt has so many more; absent: only at the end. */
   readonly recordEveryTokens?: number;
 }
 
 export interface RecordHandler {
-  /** From an engine of another process: tokens of a request that do not go with whoever samples it. */
+  /**
+   * From an engine of another process: recorded tokens of a request, which the engine that continues it does not have.
+   */
   onRecord?(id: number, tokens: readonly AttemptTokens[]): void;
 }
 

@@ -46,7 +46,7 @@ export interface NativeBinding {
   readonly NativeDecodeStream: new (tokenizer: NativeTokenizer, skipSpecial: boolean) => NativeDecodeStream;
 }
 
-/** What the addon throws and rejects with: `code` is HONE_ERR_<CODE>. */
+/** Error that the addon throws and rejects with: `code` is HONE_ERR_<CODE>. */
 export interface NativeError extends Error {
   readonly code?: string;
 }

@@ -6,7 +6,7 @@ import { binding } from "./load.ts";
 
 /** A rank of a group of processes, over the addon: {@link CommunicatorFace}. Calls queue in order, on a thread of its own. */
 export class Communicator implements CommunicatorFace {
-  /** For whoever works with a group. */
+  /** Native handle, for modules that use the group. */
   readonly native: NativeCommunicator;
 
   /**

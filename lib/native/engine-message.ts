@@ -1,6 +1,6 @@
 import type { EngineMessage } from "./face.ts";
 
-/** A message about so many tokens, and so many attempts that ended without one: all zeros, for whoever fills it. */
+/** Allocates a message for so many tokens, and so many attempts that ended without one, filled with zeros. */
 export function engineMessage(tokens: number, ended = 0): EngineMessage {
   return {
     request: new Float64Array(tokens),

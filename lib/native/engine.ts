@@ -15,7 +15,7 @@ import { binding } from "./load.ts";
 
 /** A generation engine with a thread of its own, over the addon. */
 export class Engine implements EngineFace {
-  /** For whoever hands weights over. */
+  /** Native handle, for modules that transfer weights. */
   readonly native: NativeEngine;
   readonly #parts: AttemptParts;
 

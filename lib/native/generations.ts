@@ -22,10 +22,10 @@ export interface Completion {
   readonly finish: FinishReason;
 }
 
-/** Where finished attempts go: all that one engine message finished, in one call. */
+/** Receives finished attempts: all that one engine message finished, in one call. */
 export interface CompletionSink {
   deliver(completions: Completion[]): void;
-  /** What there is of a request beyond what was told before, by its `recordEveryTokens`; not told when it is over. */
+  /** Receives the tokens of a request since the last call, by its `recordEveryTokens`; not called when it is over. */
   record?(request: number, tokens: readonly AttemptTokens[]): void;
   /** The engine died; nothing more will come. */
   fail(error: Error): void;
@@ -36,7 +36,7 @@ const FIRST_CAPACITY = 128;
 /** Tokens of one running attempt, in arrays that double when full and are reused by later attempts. */
 class AttemptBuffer {
   length = 0;
-  /** Tokens that the sink was told of. */
+  /** Tokens already passed to the sink. */
   recorded = 0;
   #tokens = new Int32Array(FIRST_CAPACITY);
   #logprobs = new Float32Array(FIRST_CAPACITY);
@@ -106,7 +106,7 @@ function grown<A extends { set(source: ArrayLike<number>): void }>(from: ArrayLi
 interface Running {
   readonly sink: CompletionSink;
   readonly attempts: (AttemptBuffer | undefined)[];
-  /** Tokens of an attempt after which the sink is told; infinite for never. */
+  /** Tokens of an attempt after which the sink is called; infinite for never. */
   readonly every: number;
   /** Ends of attempts that the sink was not told of. */
   readonly ended: AttemptTokens[];
@@ -140,7 +140,7 @@ export class Generations {
     return attempts;
   }
 
-  /** The engine's, and tokens that whoever records was not told of. */
+  /** The engine's statistics, and tokens not yet recorded. */
   stats(): EngineStats {
     return { ...this.engine.stats(), unrecordedTokens: this.#unrecordedTokens() };
   }
@@ -215,7 +215,7 @@ export class Generations {
     for (const [sink, completions] of finished) sink.deliver(completions);
   }
 
-  /** Tells the sink what there is of a request beyond what it was told, where it records at all. */
+  /** Passes the tokens of a request since the last call to the sink, if it records at all. */
   record(id: number): void {
     const running = this.#running.get(id);
     if (running?.sink.record === undefined || !Number.isFinite(running.every)) return;

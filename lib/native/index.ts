@@ -26,12 +26,12 @@ import { binding, packageVersion } from "./load.ts";
 import type { ModelFacts } from "./model-face.ts";
 import { Trainer } from "./trainer.ts";
 
-/** What was built and what was found; asks the CUDA driver the first time. */
+/** Build and hardware information; asks the CUDA driver the first time. */
 export function info(): NativeInfo {
   return { version: packageVersion(), ...translated(() => binding().info()) };
 }
 
-/** What makes engines and trainers, as one value. */
+/** Constructors of engines and trainers, as one value. */
 export const core = {
   info,
   engine: (config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) =>

@@ -49,7 +49,7 @@ function loadAddon(): NativeBinding {
   }
 }
 
-/** What to do about a loader's message. Exported for its test. */
+/** Remedy for a loader's message. Exported for its test. */
 export function loadHint(message: string): string {
   if (/No native build was found|Cannot find module/.test(message)) {
     return "The native core is not built (some package managers skip install scripts): run `npx hone build`.";

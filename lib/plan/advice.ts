@@ -50,7 +50,7 @@ export function advise(recipe: Recipe, measure: Measure): Advice {
 
 const has = (set: number, i: number) => ((set >> i) & 1) === 1;
 
-/** Whether `set` can do whatever `smaller` does; the fewest pages are fewer pages too. */
+/** True if `set` includes the effect of `smaller`; the fewest pages are fewer pages too. */
 function holds(set: number, smaller: number): boolean {
   const all = has(set, FEWEST_PAGES) ? set | (1 << PAGES) : set;
   return (all & smaller) === smaller;

@@ -11,7 +11,7 @@ import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
 
 export interface Sizes extends MemorySizes {
-  /** Of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
+  /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
 }
 

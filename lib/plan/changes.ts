@@ -3,7 +3,7 @@ import { maxContext, type Recipe, rolesOf, shardingOf } from "../config/index.ts
 /** Something a recipe can do without, and what that costs. */
 export interface Change {
   readonly name: string;
-  /** What it costs, in time or in what the run is. */
+  /** Its cost, in time or in a change of the run. */
   readonly cost: string;
   /** `--set` assignments that make it; undefined where the recipe has it already or cannot have it. */
   readonly assignments: (recipe: Recipe) => readonly string[] | undefined;

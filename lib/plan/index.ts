@@ -1,4 +1,4 @@
-/** How much memory a recipe takes, before anything is allocated. */
+/** Memory that a recipe needs, computed before anything is allocated. */
 
 export type { Advice, Proposal } from "./advice.ts";
 export { expectFit, settings } from "./fit.ts";

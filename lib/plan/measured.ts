@@ -1,10 +1,10 @@
 import type { Network } from "./network.ts";
 import type { MemoryRow } from "./rows.ts";
 
-/** What one device of a role holds. */
+/** Memory of one device of a role. */
 export interface RolePlan {
   readonly role: "actor" | "trainer" | "actor and trainer" | "coordinator";
-  /** How many such devices there are; on the CPU: processes, which share its memory. */
+  /** Number of such devices; on the CPU: of processes, which share its memory. */
   readonly devices: number;
   readonly rows: readonly MemoryRow[];
   readonly total: number;
@@ -23,15 +23,15 @@ export interface Measured {
   /** Bytes of one device; left out for a GPU that neither the recipe nor this machine knows. */
   readonly capacity?: number;
   readonly roles: readonly RolePlan[];
-  /** Of processes on the CPU: what those of the fullest of `nodes` machines hold together. */
+  /** For processes on the CPU: memory of those on the fullest of `nodes` machines together. */
   readonly together?: { readonly nodes: number; readonly total: number };
-  /** What a GPU's trainer keeps in the memory of its host. None for a plan of the CPU. */
+  /** Memory of a GPU's trainer on its host. Empty for a plan of the CPU. */
   readonly hostRows: readonly MemoryRow[];
   /** Bytes of that host; left out for a GPU that is not this machine's. */
   readonly hostCapacity?: number;
 }
 
-/** Whether every role fits its device, and its host; what is of unknown capacity fits anything. */
+/** True if every role fits its device, and its host; unknown capacity fits anything. */
 export function fits({ capacity = Number.POSITIVE_INFINITY, ...plan }: Measured): boolean {
   return mostOf(plan) <= capacity && fitsHost(plan);
 }
@@ -40,7 +40,7 @@ export function fits({ capacity = Number.POSITIVE_INFINITY, ...plan }: Measured)
 export const mostOf = ({ roles, together }: Pick<Measured, "roles" | "together">): number =>
   together?.total ?? Math.max(...roles.map(({ total }) => total));
 
-/** Whether what lies in the host's memory fits there. */
+/** True if the host's share fits the host's memory. */
 export function fitsHost({
   hostRows,
   hostCapacity = Number.POSITIVE_INFINITY,

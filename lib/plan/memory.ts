@@ -21,7 +21,7 @@ import {
 } from "./rows.ts";
 
 export interface MemoryPlan extends Measured {
-  /** What would make it fit; left out where it does. */
+  /** Changes that would make it fit; left out where it does. */
   readonly advice?: Advice;
   /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
   readonly recomputeSaves: number;
@@ -106,7 +106,7 @@ function measuredProcesses(
 interface Gpu {
   readonly name: string;
   readonly memory?: number;
-  /** Of the machine it is in, if that is this one. */
+  /** Memory of its host, if that is this machine. */
   readonly hostMemory?: number;
 }
 
@@ -155,7 +155,7 @@ function recomputeSaves(recipe: Recipe, config: string, device: DeviceName): num
   return kept! - again!;
 }
 
-/** What was asked for comes before what the recipe names, and that before what this machine has. */
+/** Chooses the GPU: the one asked for, else the recipe's, else this machine's. */
 function gpuOf(
   { hardware: { gpu, gpuMemoryGiB } = { gpus: 1, recompute: false } }: Recipe,
   machine: Machine,

@@ -14,11 +14,11 @@ export interface Network {
   readonly qkNorm: boolean;
   readonly normsAfter: boolean;
   readonly addsApart: boolean;
-  /** Of all rotary tables together. */
+  /** Width of all rotary tables together. */
   readonly rotaryWidth: number;
   /** All weights, in elements. */
   readonly parameters: number;
-  /** Of one layer's matrices, and of an embedding or head. */
+  /** Elements of one layer's matrices, and of an embedding or head. */
   readonly layerMatrices: number;
   readonly embedding: number;
   /** Norms and biases of all layers and the last norm. */

@@ -5,7 +5,7 @@ import type { Sizes } from "./buffers.ts";
 export interface MemoryRow {
   readonly name: string;
   readonly bytes: number;
-  /** What would make it smaller: a field of the recipe. */
+  /** Field of the recipe that would make it smaller. */
   readonly change?: string;
 }
 
@@ -19,7 +19,7 @@ const FIRST_PACKING = "an embedding in f32, while the base is packed for the fir
 const momentsName = ({ warmStart, optimizer }: Recipe) =>
   `optimizer moments, ${warmStart === undefined ? optimizer.moments : "f32"}`;
 
-/** What a trainer and an engine in one process take on the CPU. */
+/** Memory of a trainer and an engine in one process on the CPU. */
 export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const storage = 'model.weightStorage: "bf16"';
   return [
@@ -32,7 +32,7 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** What a process that only samples takes on the CPU: weights arrive in f32, and are packed beside those in use. */
+/** Memory of a process that only samples on the CPU: weights arrive in f32, and are packed beside those in use. */
 export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
   const { snapshot, parameters, keyValues, evaluationScratch, ropeTables } = sizes;
   const storage = 'model.weightStorage: "bf16"';
@@ -49,7 +49,10 @@ export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** What each of `ranks` processes that only train takes on the CPU; of several the first, which keeps gradients of domains for all. */
+/**
+ * Memory of each of `ranks` processes that only train on the CPU; of several the first, which keeps gradients of
+ * domains for all.
+ */
 export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { parameters, moments, adapters, snapshot, firstPacking } = sizes;
   const loaded = parameters + moments + adapters + snapshot + firstPacking;
@@ -131,7 +134,7 @@ export function stagedRow({ checkpoint, lora, hardware }: Recipe, sizes: Sizes, 
   };
 }
 
-/** What an engine takes on a GPU. */
+/** Memory of an engine on a GPU. */
 export function gpuActor(sizes: Sizes): MemoryRow[] {
   return [
     { name: "weights, bf16, engine", bytes: sizes.snapshot - sizes.head, change: "a smaller model" },
@@ -146,10 +149,10 @@ export function hostMoments(recipe: Recipe, { hostMoments: moments }: Sizes): Me
   return { name, bytes: moments * (recipe.evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
 }
 
-/** Whether each of several trainers keeps its part of the weights alone. */
+/** True if each of several trainers keeps only its part of the weights. */
 export const dividesWeights = (recipe: Recipe) => shardingOf(recipe)?.stage === "parameters";
 
-/** What a trainer takes on each of `ranks` GPUs. @param sizes those of the first rank */
+/** Memory of a trainer on each of `ranks` GPUs. @param sizes those of the first rank */
 export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { recompute = false } = recipe.hardware ?? {};
   const { parameters, trained, adapters, snapshot, head } = sizes;
@@ -158,7 +161,7 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
     [...(recipe.lora ? [] : ["lora"]), ...(ranks > 1 ? [divide] : [])].join(", ") || "a smaller model";
   const toHost = 'hardware.optimizerMemory: "host", ';
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
-  // Of weights that are divided the card has what gathers a layer; the rest lies in its host's memory.
+  // With sharded weights the card holds what gathers a layer; the rest is in its host's memory.
   const masters = dividesWeights(recipe) ? "a layer's weights, f32, being gathered" : "master weights, f32";
   const arenas = sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
   const reference = recipe.objective.klCoef === 0 ? 0 : parameters + adapters + snapshot + arenas;

@@ -12,7 +12,7 @@ const MODELS = [
   "ServiceNow-AI/Apriel-1.5-15b-Thinker",
 ] as const;
 
-/** What is trained, by its name in the table. */
+/** Trained parameters, by their name in the table. */
 const WAYS: Readonly<Record<string, readonly string[]>> = {
   full: [],
   "full, recompute": ["hardware.recompute=true"],
@@ -55,7 +55,7 @@ export function recipeOfModel(model: string): Recipe {
   });
 }
 
-/** Which published models fit which cards, and what is left for keys and values. */
+/** Published models that fit on cards, and memory left for keys and values. */
 export function planTable(): TableRow[] {
   return MODELS.flatMap((model) => Object.entries(WAYS).map(([way, settings]) => row(model, way, settings)));
 }

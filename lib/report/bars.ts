@@ -11,7 +11,7 @@ export interface Bar {
 /** Bars that lie, in groups: a group a row, a bar a series; from 0 on. */
 export interface BarFigure {
   readonly title: string;
-  /** What is drawn and how to read it. */
+  /** Description of the figure and how to read it. */
   readonly note: string;
   readonly percent?: boolean | undefined;
   readonly series: readonly string[];

@@ -32,7 +32,7 @@ export interface FigureAxis {
 
 export interface Figure {
   readonly title: string;
-  /** What is drawn and how to read it. */
+  /** Description of the figure and how to read it. */
   readonly note: string;
   readonly x: FigureAxis;
   readonly y: FigureAxis;
@@ -44,7 +44,7 @@ const WIDTH = 440;
 const PLOT = { left: 48, right: 430, top: 10, bottom: 212 };
 const LEGEND_TOP = 262;
 const ROW = 18;
-/** Of a character of 12 pixels, on average. */
+/** Average width of a character at 12 pixels. Pixels. */
 const CHARACTER = 6.4;
 const HUES = ["#2463c4", "#cf5a16", "#14885a", "#a23792", "#a17a00", "#5f6b7a", "#b9c2cc"];
 const DASHES = ["", "7 3", "2 3", "7 3 2 3"];
@@ -80,7 +80,7 @@ export function standaloneSvg(svg: Html): string {
 interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
-  /** With as many decimals as the ticks need, and `more`. */
+  /** Formats a value with as many decimals as the ticks need, and `more`. */
   readonly show: (value: number, more?: number) => string;
 }
 
@@ -98,7 +98,7 @@ function allOf({ lines = [], marks = [] }: Figure, axis: "x" | "y"): number[] {
 }
 
 const TICKS = 5;
-/** Of the data's extent, at each end: marks have a size. */
+/** Padding at each end as a share of the data's extent, since marks have a size. */
 const PADDING = 0.06;
 
 /** Trusts that there is a range or a value. */

@@ -17,34 +17,34 @@ import {
 } from "./ansi.ts";
 import { processWords } from "./process-lines.ts";
 
-/** What the frame draws: the run so far. Steps are those of the training phase, oldest first. */
+/** State of the run that the frame draws. Steps are those of the training phase, oldest first. */
 export interface FrameState {
   readonly title: string;
   readonly phase: string;
   readonly done: number;
   readonly total: number;
-  /** Of the phase. */
+  /** Time since the phase began. Seconds. */
   readonly elapsedSeconds: number;
   /** A few words of the phase itself, e.g. "loss 0.412". */
   readonly note: string;
-  /** Whether the phase has ended, done or stopped: no time is left then. */
+  /** True if the phase has ended, done or stopped: no time remains then. */
   readonly isOver?: boolean;
   readonly domains: readonly string[];
   /** All but the last one may be reduced to `trendsOf`. */
   readonly steps: readonly StepRecord[];
-  /** Of the run; none where that is not known. */
+  /** Processes of the run; empty if unknown. */
   readonly processes?: readonly ProcessStatus[];
 }
 
 /** Least and most columns of a sparkline; between them it takes what the row leaves. */
 const SPARK = { least: 4, most: 16 };
 const WIDEST = 100;
-/** Of a step: a stage that took less is in the bar, where it may have no cell, and not in the legend. */
+/** Share of a step below which a stage is not in the legend; it is still in the bar. */
 const LEAST_NAMED = 0.01;
 
 const TRENDS = ["score/mean", "length/mean"] as const;
 
-/** What the frame needs of a step that is not the last one. */
+/** Values of earlier steps that the frame draws. */
 export function trendsOf({ step, version, metrics }: StepRecord): StepRecord {
   const drawn = Object.entries(metrics).filter(([name]) => TRENDS.some((trend) => name.startsWith(trend)));
   return { step, version, metrics: Object.fromEntries(drawn) };

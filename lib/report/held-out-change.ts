@@ -1,6 +1,6 @@
 import type { EvaluationTable, RunSummary } from "./summary.ts";
 
-/** What training did to a score on held-out problems, in points (hundredths of a score). */
+/** Change of a score on held-out problems, in points (hundredths of a score). */
 export interface HeldOutChange {
   /** After minus before. */
   readonly points: number;

@@ -51,7 +51,7 @@ export class Progress {
     this.#style = usesColor(options.terminal, environment) ? COLORED : PLAIN;
   }
 
-  /** Where the frame asks for the processes of the run. */
+  /** Returns the processes of the run. */
   processes: () => FrameState["processes"] = () => undefined;
 
   /** Columns available now. */

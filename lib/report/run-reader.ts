@@ -25,7 +25,7 @@ const MOST_LINES = 8000;
 /** Everything a report is made of; parts that a run did not reach are absent. */
 export interface RunFolder {
   readonly manifest: StoredManifest;
-  /** What the log has of them, or, of a long run, means over up to `stepsEach` steps in a row. */
+  /** Steps in the log, or, for a long run, means over up to `stepsEach` steps in a row. */
   readonly steps: readonly Stretch[];
   readonly stepsEach?: number | undefined;
   readonly summary?: RunSummary | undefined;

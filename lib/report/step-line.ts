@@ -1,7 +1,7 @@
 import { bottleneck } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
 
-/** Key on the line, metric, digits after the point. */
+/** Key in the printed line, metric, digits after the point. */
 const FIELDS: readonly (readonly [string, string, number])[] = [
   ["score", "score/mean", 4],
   ["reward", "reward/mean", 4],

@@ -1,4 +1,4 @@
-/** What a finished run says about itself: `summary.json` in its folder, read by the report and by people's scripts. */
+/** Summary of a finished run: `summary.json` in its folder, read by the report and by users' scripts. */
 import type { DomainName } from "../records.ts";
 
 /** One cell row of the before/after table: n completions to held-out prompts. */
@@ -12,7 +12,7 @@ export interface Score {
   /** Fraction cut at maxOutputTokens. */
   readonly truncation: number;
   readonly n: number;
-  /** Of `score` and of `meanTokens`. */
+  /** Standard error of `score` and of `meanTokens`. */
   readonly standardError: number;
   readonly tokensStandardError?: number | undefined;
 }
@@ -38,11 +38,11 @@ export interface CandidateRow {
   readonly standardError: number;
   readonly meanTokens: number;
   readonly domains: Readonly<Record<DomainName, number>>;
-  /** Of evaluating it: wall seconds beside training, and tokens written under all settings. */
+  /** Cost of evaluating it: wall seconds beside training, and tokens written under all settings. */
   readonly cost: { readonly seconds: number; readonly tokens: number };
 }
 
-/** Which step does best on held-out problems, and by how much. */
+/** Best step on held-out problems, and its margin. */
 export interface SelectionSummary {
   readonly best: Pick<CandidateRow, "step" | "score" | "standardError">;
   /** `behind` the best on the same problems, and the standard error of that. */
@@ -56,7 +56,7 @@ export interface SelectionSummary {
   readonly candidates: readonly CandidateRow[];
 }
 
-/** What was wrong with demonstrations on purpose: shares of the answers, and of an expert's messages in episodes. */
+/** Deliberate errors of demonstrations: shares of the answers, and of an expert's messages in episodes. */
 export interface Imperfections {
   readonly wrongAnswers?: number;
   readonly endless?: number;
@@ -80,7 +80,7 @@ export interface RunSummary {
   readonly after: readonly EvaluationTable[];
   /** Wall seconds per phase in order of occurrence, e.g. "warm start", "evaluation", "training". */
   readonly seconds: Readonly<Record<string, number>>;
-  /** Where steps were evaluated while training. */
+  /** Present if steps were evaluated while training. */
   readonly selection?: SelectionSummary | undefined;
   readonly peakRssBytes: number;
   readonly tokens: { readonly generated: number; readonly trained: number };

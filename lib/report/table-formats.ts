@@ -1,7 +1,7 @@
 import { visibleText } from "../visible-text.ts";
 import { textTable } from "./text-table.ts";
 
-/** How a table may be written. */
+/** Formats of tables. */
 export const TABLE_FORMATS = ["text", "markdown", "latex", "csv"] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 

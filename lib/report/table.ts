@@ -80,7 +80,7 @@ function imperfection({ wrongAnswers, endless = 0, careless }: Imperfections): s
   return [...answers, ...messages].join("; ");
 }
 
-/** What a reader must know to read the numbers right, in whole sentences. */
+/** Sentences that a reader needs to interpret the numbers correctly. */
 export function honestyNotes(summary: RunSummary): string[] {
   const notes: string[] = [];
   const gains = summary.before.map((before, i) => {
@@ -125,7 +125,7 @@ function noGain(before: EvaluationTable | undefined, after: EvaluationTable | un
       ];
 }
 
-/** Of several domains, those that fell, whatever the mean did. */
+/** Domains whose score fell, whatever the mean did. */
 function fallen(before: EvaluationTable | undefined, after: EvaluationTable | undefined): string[] {
   if (before === undefined || after === undefined || Object.keys(before.domains).length < 2) return [];
   const falls = fallenDomains(before, after).map(

@@ -1,4 +1,4 @@
-/** What progress writes to: process.stdout, or anything like it. */
+/** Output of progress: process.stdout, or anything like it. */
 export interface Terminal {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const UNKNOWN_COLUMNS = 80;
 const OFF = ["", "0", "false"];
 
-/** Whether output can be overwritten: a terminal that moves its cursor, and not the log of a CI service. */
+/** True if output can be overwritten: a terminal that moves its cursor, and not the log of a CI service. */
 export function isLive({ isTTY }: Pick<Terminal, "isTTY">, environment: Environment = process.env): boolean {
   return isTTY === true && environment["TERM"] !== "dumb" && OFF.includes(environment["CI"] ?? "");
 }

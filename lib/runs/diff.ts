@@ -19,9 +19,11 @@ export interface ResultDifference {
   readonly b: Spread | undefined;
   /** b - a: seed by seed where the sides share two seeds or more, else of the means. */
   readonly difference: Spread | undefined;
-  /** Whether seeds were paired. */
+  /** True if seeds were paired. */
   readonly paired: boolean;
-  /** Of one run a side: the standard error of the difference, from the problems; of `score` and `meanTokens` alone. */
+  /**
+   * With one run a side: the standard error of the difference, from the problems; of `score` and `meanTokens` alone.
+   */
   readonly standardError?: number | undefined;
 }
 
@@ -103,7 +105,7 @@ function compared(
   };
 }
 
-/** Of independent samples: larger than that of the same problems problem by problem. */
+/** Standard error for independent samples: larger than that of the same problems compared problem by problem. */
 function errorOf(a: RunFacts, b: RunFacts, measure: Measure, domain: string): number | undefined {
   const errors = [a, b].map(({ after }) => {
     const score = scoreIn(after, domain);

@@ -11,7 +11,7 @@ export interface RunStatus extends Pick<RunFacts, "dir" | "name" | "steps" | "of
   /** Milliseconds since 1970, of what follows; undefined where the run left no line.json. */
   readonly asOfMs: number | undefined;
   readonly line: PipelineStatus | undefined;
-  /** Of a run that is over none is alive; what they last did is kept. */
+  /** Processes of the run; of a run that is over none is alive, and their last activity is kept. */
   readonly processes: readonly ProcessStatus[];
 }
 

@@ -12,25 +12,27 @@ export interface Answer {
   readonly verdict?: Verdict;
 }
 
-/** Which completions of a problem are wanted: attempt `attempt` of each seed. */
+/** Completions of a problem to draw: attempt `attempt` of each seed. */
 export interface Draws {
   readonly problem: Problem;
   readonly attempt: number;
   readonly seeds: readonly number[];
-  /** How it is played, where it is not answered in one turn. */
+  /** Environment, for problems that are played over several turns. */
   readonly play?: Play | undefined;
 }
 
-/** What came of one draw: an answer, or why there is none, which is no fault of the model's. */
+/** Result of one draw: an answer, or an outage, which is not the model's fault. */
 export type Drawn = Answer | { readonly outage: string };
 
-/** Who answers: an engine over a model folder, or a server. */
+/** Source of answers: an engine over a model folder, or a server. */
 export interface Answerer extends AsyncDisposable {
-  /** What its answers depend on beside problem, seed and attempt; completions of two that differ are not mixed. */
+  /**
+   * Settings that its answers depend on beside problem, seed and attempt; completions of two that differ are not mixed.
+   */
   readonly identity: Readonly<Record<string, unknown>>;
   /** Draws it wants in hand at once, so that it never waits for more. */
   readonly width: number;
-  /** Whether it can play episodes. */
+  /** True if it can play episodes. */
   readonly plays?: boolean;
   /** Told every problem before the first is asked; returns why some cannot be asked, by place. */
   prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>>;
@@ -41,6 +43,6 @@ export interface Answerer extends AsyncDisposable {
 export interface Sampling {
   readonly temperature: number;
   readonly topP: number;
-  /** Of an answer, thinking included. */
+  /** Maximum tokens of an answer, thinking included. */
   readonly maxTokens: number;
 }

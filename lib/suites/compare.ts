@@ -24,14 +24,14 @@ export interface ChangedProblem {
   readonly after: number;
 }
 
-/** What a change came to: the question and a completion of each side, one that shows it. */
+/** Example of a change: the question and a completion of each side that shows it. */
 export interface ShownChange extends ChangedProblem {
   readonly question: string;
-  /** Of an episode with what its environment said in brackets. */
+  /** Texts of both; of an episode with its environment's messages in brackets. */
   readonly texts: { readonly before: string; readonly after: string };
 }
 
-/** Of one suite, over the problems that both answered. */
+/** Comparison of one suite, over the problems that both answered. */
 export interface SuiteComparison {
   readonly suite: string;
   readonly problems: number;
@@ -45,7 +45,7 @@ export interface SuiteComparison {
   readonly won: number;
   readonly lost: number;
   readonly tokens: { readonly before: number; readonly after: number };
-  /** Of the difference in tokens, paired likewise. */
+  /** Interval of the difference in tokens, paired likewise. */
   readonly tokensInterval?: Interval | undefined;
 }
 
@@ -195,7 +195,7 @@ function mostChanged(changes: readonly ChangedProblem[], count: number): Changed
     .slice(0, count);
 }
 
-/** Of each model a completion that shows the change: of the better one its best, of the worse one its worst. */
+/** Adds a completion of each model that shows the change: the best of the better one, the worst of the worse one. */
 function withTexts(
   [before, after]: readonly [RecordedModel, RecordedModel],
   changes: readonly ChangedProblem[],

@@ -155,13 +155,13 @@ export class EngineAnswerer implements Answerer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    await this.#starting?.catch(() => {}); // called off while the model is loaded: nobody else would close it
+    await this.#starting?.catch(() => {}); // aborted while the model is loaded: it must still be closed
     await this.#running?.generations.close();
     await this.#running?.model[Symbol.asyncDispose]();
     this.#running = undefined;
   }
 
-  /** The prompt in tokens, or why there is none, in words that can be counted. */
+  /** Token ids of the prompt, or why there are none, in words that can be counted. */
   #spell(problem: Problem): Int32Array | string {
     try {
       return this.#format.prompt(problem);

@@ -21,11 +21,11 @@ import { Wanted, type Wants } from "./wanted.ts";
 export interface EvaluationPlan extends Wants {
   /** Folder of the evaluation; one that is there goes on. */
   readonly dir: string;
-  /** What people call the model. */
+  /** Display name of the model. */
   readonly model: string;
   /** Verifier processes. Default 1. */
   readonly workers?: number | undefined;
-  /** Who judges, and is closed by somebody else. Default: a pool of its own. */
+  /** Verifiers that the caller owns and closes. Default: a pool of its own. */
   readonly verifiers?: Verifiers | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
@@ -47,7 +47,10 @@ type Verifiers = Pick<VerifierPool, "verify">;
 const MOST_UNJUDGED = 4096;
 /** Problems that are written down together. */
 const LINES_AT_ONCE = 64;
-/** How long the first completion waits for others to be written down with it: a small model gives a thousand a second. */
+/**
+ * Time the first completion waits for others to be written with it: a small model gives a thousand a second.
+ * Milliseconds.
+ */
 const GATHER_MS = 250;
 
 /**
@@ -98,11 +101,11 @@ class Evaluation {
   readonly #judging: JudgingQueue;
   readonly #plan: EvaluationPlan;
   readonly #counts = { wanted: 0, there: 0, tokens: 0, lost: 0 };
-  /** What has come in since the last write. */
+  /** Answers since the last write. */
   #answered: AnsweredDraw[] = [];
   #timer: NodeJS.Timeout | undefined;
   #inHand = 0;
-  /** What comes after this is nobody's. */
+  /** Set at the end: later answers are ignored. */
   #isOver = false;
   #wake: () => void = () => {};
   #failed: (error: unknown) => void = () => {};
@@ -125,7 +128,7 @@ class Evaluation {
     const failure = new Promise<never>((_, reject) => {
       this.#failed = reject;
     });
-    failure.catch(() => {}); // perhaps nobody waits for it any more
+    failure.catch(() => {}); // may never be awaited
     const stop = () => this.#failed(signal!.reason);
     signal?.addEventListener("abort", stop, { once: true });
     try {
@@ -203,7 +206,7 @@ class Evaluation {
     }
   }
 
-  /** What has come in: one write, then it is counted and goes to the verifiers. */
+  /** Writes the collected answers at once, counts them and sends them to the verifiers. */
   #write(): void {
     clearTimeout(this.#timer);
     const answered = this.#answered;

@@ -3,11 +3,12 @@ import { finalResponse } from "../domains/final-response.ts";
 import { boxContent, lastBox } from "../domains/math/boxed.ts";
 import { extractAnswer } from "../domains/response-format.ts";
 
-// What a completion answers, in few characters: equal answers vote together (maj@k), and one without any is missing.
+// Normalizes a completion's answer to a few characters: equal answers vote together (maj@k), and a completion without
+// one abstains.
 
 const LONGEST = 1000;
 
-/** What looks different and is not: space, sizes of brackets, dollars, thousands, kinds of fractions. */
+/** Differences of notation alone: space, sizes of brackets, dollars, thousands, kinds of fractions. */
 const NOISE = /\s+|\\[,;:! ]|\\(?:left|right|displaystyle)(?![a-z])|\$|(?<=\d),(?=\d{3}(?!\d))/g;
 
 /** The content of the last box behind the thought. */
@@ -26,7 +27,7 @@ export function boxedAnswer(completion: string): string | undefined {
 export const chosenLetter = (completion: string): string | undefined =>
   committedLetter(finalResponse(completion));
 
-/** What stands behind the thought of a problem made up on the spot. */
+/** Answer after the thinking, for a generated problem. */
 export function statedAnswer(completion: string): string | undefined {
   const found = extractAnswer({ text: completion, finish: "eos" }, LONGEST);
   return "answer" in found ? found.answer : undefined;

@@ -1,4 +1,4 @@
-/** What people measure: suites, completions that are kept, and numbers with their uncertainty. */
+/** Suites, stored completions, and scores with their uncertainty. */
 export type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
 export { type Comparison, compareEvaluations, type ShownChange } from "./compare.ts";
 export { EndpointAnswerer, type EndpointOptions } from "./endpoint-answerer.ts";

@@ -9,7 +9,7 @@ import { problemKey } from "./suite.ts";
 /** Completions of a verifier that go to the pool together, and how long the first waits for others: messages cost time. */
 const BATCH = 256;
 const GATHER_MS = 250;
-/** How long a verdict waits for others to be written down with it: a write costs as much as some judging. */
+/** Time a verdict waits for others to be written with it: a write costs as much as some judging. Milliseconds. */
 const WRITE_MS = 250;
 
 interface Waiting {
@@ -17,7 +17,7 @@ interface Waiting {
   readonly request: VerificationRequest;
 }
 
-/** Whether a completion has a verdict of its verifier's present version; an outage is none. */
+/** True if a completion has a verdict of its verifier's present version; an outage is none. */
 export const isJudged = (completion: KeptCompletion | undefined, verifier: string): boolean =>
   completion?.verdict !== undefined &&
   completion.verdict.status !== "unscored" &&
@@ -36,7 +36,7 @@ export class JudgingQueue {
   /** Keys that were added in this session. */
   readonly #added = new Set<string>();
   readonly #running = new Set<Promise<void>>();
-  /** What goes next, by verifier: the pool sends each verifier's in messages of their own. */
+  /** Completions to send next, by verifier: the pool sends each verifier's in messages of their own. */
   readonly #next = new Map<string, Waiting[]>();
   /** Judged and not yet written down. */
   #judged: RecordLine[] = [];

@@ -18,7 +18,7 @@ import { APPENDING } from "../plain-file.ts";
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x48, 0x4e, 4, 0]);
 const HEAD_BYTES = HEAD.length + 4;
 const TAIL_BYTES = 8;
-/** Of zlib: a fifth of its default's time, for files a tenth larger. */
+/** Compression level of zlib: a fifth of its default's time, for files a tenth larger. */
 const FASTEST = 1;
 
 /**
@@ -74,7 +74,10 @@ export class MemberLog implements Disposable {
   }
 }
 
-/** The lines of a log that somebody else may be writing; a torn last member is left out. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+/**
+ * The lines of a log that another process may be writing; a torn last member is left out. Throws HONE_ERR_IO,
+ * HONE_ERR_FORMAT.
+ */
 export function* readMemberLog(path: string): Generator<string, void, undefined> {
   const fd = fileWork(path, () => openSync(path, "r"));
   try {

@@ -32,9 +32,9 @@ import { named, type Suite } from "./suite.ts";
 export interface OpenSuiteOptions {
   /** Folder with the published sets, each under its suite's name. Default "data". */
   readonly data?: string | undefined;
-  /** Who judges a file's rows, where they are of no published kind. Default "math". */
+  /** Verifier for a file's rows, where they are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
-  /** Of episodes: messages at most, default 3, and tokens of one at most. */
+  /** Maximum messages of an episode, default 3, and tokens of one. */
   readonly maxTurns?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
 }
@@ -48,7 +48,7 @@ const MADE_UP_NAME = /^procedural\/|^puzzles/;
 /** Those that are judged answer by answer. */
 const MADE_UP_SUITES = Object.keys(PROBLEM_SOURCES).filter((name) => !Object.hasOwn(EPISODE_SOURCES, name));
 
-/** What `--suite` may say by name, for messages. */
+/** Names that `--suite` takes, for messages. */
 export const SUITE_NAMES: readonly string[] = [
   ...Object.keys(SUITES),
   "procedural",
@@ -83,7 +83,7 @@ export async function openSuite(spec: string, options: OpenSuiteOptions = {}): P
   );
 }
 
-/** Where a published suite's files lie: a folder or a file of its name. Throws HONE_ERR_DATA. */
+/** Path of a published suite's files: a folder or a file of its name. Throws HONE_ERR_DATA. */
 function pathIn(name: string, data = "data"): string {
   const endings = [
     "",
@@ -109,7 +109,7 @@ async function openPublished(name: string, row: SuiteRow, path: string): Promise
   return { name, metric, answer, levels, modules: {}, ...problemsOf(source) };
 }
 
-/** Of a folder as it is published, with other sets beside the one that is meant, the files of that one. */
+/** Files of the set, in a folder that is published with other sets. */
 function filesOf({ split, set }: SuiteRow, path: string): string | readonly string[] {
   if (set === undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   const isNamed = (part: string) => part === set || part.startsWith(`${set}.`) || part.startsWith(`${set}-`);
@@ -155,7 +155,7 @@ async function openMadeUp(name: string): Promise<Suite> {
 const TURNS = 3;
 const CALL_MS = 10_000;
 
-/** How episodes are played, and who judges them: its name has the limits, so that episodes under others are others. */
+/** Environment and limits of episodes: the name has the limits, so that episodes under others are kept apart. */
 function playOf(
   name: string,
   environment: Environment,
@@ -198,7 +198,7 @@ const rowSchema = z.object({
   level: z.int().min(0).optional(),
   messages: z.array(z.looseObject({ role: text })).optional(),
 });
-/** What a module of one's own exports by default; docs/how-to/write-a-suite.md. */
+/** Default export of a user's module; docs/how-to/write-a-suite.md. */
 const moduleSchema = z.object({
   name: text,
   path: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.instanceof(URL)]),

@@ -15,12 +15,12 @@ export const EVALUATION_FILES = {
   results: "results.json",
 } as const;
 
-/** What an evaluation is of; its completions may grow by suites, seeds and attempts. */
+/** Definition of an evaluation; its completions may grow by suites, seeds and attempts. */
 export interface EvaluationManifest {
   readonly schema: 1;
-  /** What people call the model. */
+  /** Display name of the model. */
   readonly model: string;
-  /** What the answers depend on beside problem, seed and attempt. */
+  /** Settings that the answers depend on beside problem, seed and attempt. */
   readonly identity: Readonly<Record<string, unknown>>;
 }
 
@@ -35,7 +35,7 @@ export interface SuiteLine {
   readonly seeds: readonly number[];
   /** Completions of a problem a seed. */
   readonly attempts: number;
-  /** Whether it can tell what a completion answers. */
+  /** True if it can extract the answer of a completion. */
   readonly tellsAnswers: boolean;
   /** Verifiers of its own: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
@@ -55,16 +55,16 @@ export interface KeptCompletion {
   readonly problem: string;
   readonly finish: FinishReason;
   readonly tokens: number;
-  /** What it answers, where the suite can tell. */
+  /** Extracted answer, where the suite can extract one. */
   readonly answer: string | undefined;
   verdict: Verdict | undefined;
-  /** Of the verifier that gave it. */
+  /** Version of the verifier that gave it. */
   version: number;
 }
 
 /**
- * What an evaluation has: problems, completions, which draw gave which, verdicts. Content-addressed: a text that several
- * draws gave is kept and judged once. Texts stay on disk.
+ * Record of an evaluation: problems, completions, which draw gave which, verdicts. Content-addressed: a text that
+ * several draws gave is kept and judged once. Texts stay on disk.
  */
 export class EvaluationRecord {
   readonly suites = new Map<string, SuiteLine>();
@@ -195,7 +195,7 @@ export function readRecord(dir: string, each: (line: RecordLine) => void = () =>
   return record;
 }
 
-/** Whether a folder is an evaluation's. */
+/** True if a folder is an evaluation's. */
 export const isEvaluation = (dir: string): boolean => existsSync(join(dir, EVALUATION_FILES.manifest));
 
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT. */

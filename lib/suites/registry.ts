@@ -7,9 +7,9 @@ export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "lev
   readonly dataset: DatasetKind;
   /** Name of the published set on the Hub, for people who have to fetch it. */
   readonly published: string;
-  /** Of a folder, the files whose name begins with it. */
+  /** For a folder, the files whose name begins with it. */
   readonly split?: string;
-  /** Where its folder holds several sets: the folder in it, or the file, that is this one. */
+  /** For a folder of several sets: the subfolder, or the file, of this one. */
   readonly set?: string;
 }
 

@@ -11,9 +11,9 @@ export interface RescoreEvaluationOptions {
   /** Also what has a verdict of its verifier's present version. */
   readonly all?: boolean | undefined;
   readonly workers?: number | undefined;
-  /** Who judges. Default: a pool of its own. */
+  /** Verifiers. Default: a pool of its own. */
   readonly verifiers?: Pick<VerifierPool, "verify"> | undefined;
-  /** What the folder's record may make this process do. Default: nothing. */
+  /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
   readonly onProgress?: ((judged: number, total: number) => void) | undefined;
 }

@@ -4,7 +4,7 @@ import { drawKey, readManifest, readRecord } from "./record.ts";
 import { type Judged, type JudgedProblem, type Measures, measure } from "./statistics/measures.ts";
 import type { Metric } from "./suite.ts";
 
-/** What is in none of a suite's numbers. */
+/** Problems and completions that are in none of a suite's numbers. */
 export interface SuiteGaps {
   readonly suite: string;
   /** Completions that were wanted and are not there: not asked yet, or no answer to be had. */
@@ -30,7 +30,7 @@ export interface EvaluationResults {
   readonly outages: Readonly<Record<string, number>>;
 }
 
-/** What the record says by now. */
+/** Results of the record so far. */
 export function resultsOf(
   record: EvaluationRecord,
   { model, outages = new Map() }: { readonly model: string; readonly outages?: ReadonlyMap<string, number> },
@@ -87,7 +87,7 @@ export function judgedOf(
   return { problems: judged, absent, unscored };
 }
 
-/** What each draw of a problem gave, where it gave something yet. */
+/** Completion of each draw of a problem, where there is one already. */
 export function* drawnCompletions(
   record: EvaluationRecord,
   { seeds, attempts }: Pick<SuiteLine, "seeds" | "attempts">,

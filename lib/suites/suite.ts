@@ -6,10 +6,10 @@ import type { Problem } from "../records.ts";
 /** `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which counts parts. */
 export type Metric = "correct" | "score";
 
-/** What is asked of a model and how its answers are counted: one row of what people measure. */
+/** Problems of a suite, how a model is asked, and how its answers are counted. */
 export interface Suite {
   readonly name: string;
-  /** Which number is its accuracy. */
+  /** Number that is its accuracy. */
   readonly metric: Metric;
   /** Problems there are, in an order that begins with a sample of them. */
   readonly count: number;

@@ -22,7 +22,7 @@ export function explain(question: Question): Promise<Explanation> {
   const answer = underWay.then(() =>
     explainStep(runOf(question).dir, { ...which, gradient, set: query.getAll("set"), trust }),
   );
-  underWay = answer.catch(() => {}); // whoever asked is told; the next one is answered all the same
+  underWay = answer.catch(() => {}); // the caller gets the error; the next request is answered all the same
   return answer.then(shown);
 }
 

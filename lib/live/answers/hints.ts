@@ -13,7 +13,7 @@ interface Looked {
 }
 const looked = new WeakMap<SampleIndex, Looked>();
 
-/** Where reward may be gained otherwise than meant, with samples that show it; null while the run has no completions. */
+/** Hints of reward hacking, with samples as evidence; null while the run has no completions. */
 export async function hints(question: Question): Promise<ShownHint[] | null> {
   const index = await samplesOf(runOf(question));
   if (index === undefined) return null;

@@ -16,10 +16,10 @@ const COUNTS = {
   crashes: "crashed",
 } as const;
 
-/** Whether the numbers of a metric are asked for here. */
+/** True if the numbers of a metric are shown here. */
 export const isOfVerifiers = (metric: string): boolean => metric.startsWith(OF_VERIFIERS);
 
-/** What each verifier that was called did in all steps of a run's log, by name. */
+/** Totals of each verifier that was called, over all steps of a run's log, by name. */
 export function verifiers(question: Question): readonly VerifierRow[] {
   const { table } = runOf(question);
   const names = table.names.filter((name) => name.startsWith(CALLS)).map((name) => name.slice(CALLS.length));

@@ -18,7 +18,7 @@ import { View } from "./view.js";
  * @property {(root: HTMLElement, page: Page) => Mounted} mount
  */
 
-/** What panels work with. */
+/** Shared state of the panels. */
 export class Page {
   connection;
   store;

@@ -69,7 +69,7 @@ function explainForm(page, shown) {
   );
 }
 
-/** What is asked for: empty fields are left out. */
+/** Question from the form; empty fields are left out. */
 function explainQuestion() {
   const { run, fields } = explainSearch;
   const { step, problem, attempt, token, set, gradient } = fields;

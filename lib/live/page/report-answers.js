@@ -1,6 +1,6 @@
 /** @import { StaticReport, ReportSamples, SamplesAnswer } from "../wire.ts" */
 
-/** What came instead of an answer. */
+/** Error answer of the server. */
 export class Refused extends Error {}
 
 /** What a page in a file of its own answers by itself. @param {StaticReport} frozen @param {string} name @param {URLSearchParams} query */

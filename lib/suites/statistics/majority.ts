@@ -82,7 +82,7 @@ function addProduct(next: Float64Array, row: Float64Array | undefined, factors: 
 }
 
 function chances(n: number, k: number): Chance {
-  /** Of factorials. */
+  /** Logarithms of factorials. */
   const logs = new Float64Array(n + 1);
   for (let i = 1; i <= n; i++) logs[i] = logs[i - 1]! + Math.log(i);
   const [drawnLog, leftLog] = [Math.log(k / n), Math.log1p(-k / n)];

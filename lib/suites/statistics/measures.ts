@@ -14,7 +14,7 @@ export interface Judged {
   readonly truncated: boolean;
   /** No answer was found in it. */
   readonly missing: boolean;
-  /** What it answers, where the suite can tell. */
+  /** Extracted answer, where the suite can extract one. */
   readonly answer: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface JudgedProblem {
   readonly answers: readonly Judged[];
 }
 
-/** Of a part of the problems. */
+/** Share of the problems. */
 export interface Share {
   readonly problems: number;
   readonly answers: number;
@@ -97,7 +97,7 @@ function inOrder<T>(shares: Readonly<Record<string, T>>, names: readonly string[
 
 const rightOf = (answers: readonly Judged[]): number => answers.filter(({ correct }) => correct).length;
 
-/** What an answer adds to the accuracy. */
+/** Contribution of an answer to the accuracy. */
 export const worth = ({ correct, score }: Pick<Judged, "correct" | "score">, metric: Metric): number =>
   metric === "score" ? score : Number(correct);
 

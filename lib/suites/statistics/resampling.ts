@@ -28,7 +28,7 @@ export function bootstrapInterval(values: readonly number[], resamples = RESAMPL
   return { low: quantile(means, TAIL), high: quantile(means, 1 - TAIL) };
 }
 
-/** Of ascending values, linear between neighbours (as numpy does). Trusts that there is one. */
+/** Quantile of ascending values, linear between neighbours (as numpy does). Trusts that there is one. */
 export function quantile(ascending: ArrayLike<number>, q: number): number {
   const at = q * (ascending.length - 1);
   const low = Math.floor(at);
