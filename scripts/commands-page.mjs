@@ -9,6 +9,7 @@ const PAGE = "docs/reference/commands.md";
 
 /** One for each command that does something, in the command's words. */
 export const EXAMPLES = {
+  init: "hone init sums.ts --model Qwen/Qwen3-0.6B --data train.jsonl --reward rewards.py#accuracy",
   run: "hone run recipe.mjs --set training.steps=100",
   watch: "hone watch runs/sorting",
   status: "hone status runs/sorting",

@@ -12,6 +12,7 @@ import { evalVerb } from "./verbs/eval.ts";
 import { explainVerb } from "./verbs/explain.ts";
 import { exportVerb } from "./verbs/export.ts";
 import { generateVerb } from "./verbs/generate.ts";
+import { initVerb } from "./verbs/init.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
 import { launchVerb } from "./verbs/launch.ts";
 import { planVerb } from "./verbs/plan.ts";
@@ -37,6 +38,7 @@ import { watchVerb } from "./verbs/watch.ts";
 
 /** Every command, in the order `hone --help` lists them. Each imports what it needs when it runs, if that is heavy. */
 export const VERBS: readonly Verb[] = [
+  initVerb,
   runVerb,
   watchVerb,
   statusVerb,

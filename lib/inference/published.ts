@@ -93,8 +93,12 @@ export async function findConfig(nameOrPath: string): Promise<FoundConfig> {
   }
   const name = parseHubName(nameOrPath)?.repo;
   if (name !== undefined) {
-    const folder = await resolveModelFolder(nameOrPath, { offline: true }).catch(() => undefined);
-    if (folder !== undefined) return { config: readModelFile(folder, "config.json"), folder };
+    for (const withWeights of [true, false]) {
+      const here = { offline: true, withWeights };
+      const folder = await resolveModelFolder(nameOrPath, here).catch(() => undefined);
+      if (folder === undefined) continue;
+      return { config: readModelFile(folder, "config.json"), folder: withWeights ? folder : undefined };
+    }
     if (Object.hasOwn(PUBLISHED_CONFIGS, name))
       return { config: JSON.stringify(PUBLISHED_CONFIGS[name]), folder: undefined };
   }

@@ -1,0 +1,72 @@
+import type { KeptRow } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
+import { findConfig, resolveModelFolder } from "../inference/index.ts";
+import { openTokenizer } from "../native/tokenizer.ts";
+import { PromptEncoder } from "../orchestration/index.ts";
+import { chatFormat } from "../text/index.ts";
+
+/** What a recipe for a model and rows needs to know of both. */
+export interface InitLengths {
+  readonly maxPromptTokens: number;
+  readonly maxOutputTokens: number;
+  /** Undefined where the default of a published model fits. */
+  readonly lr: number | undefined;
+  /** Where the numbers come from. */
+  readonly said: string;
+}
+
+const MOST_OUTPUT = 512;
+const STEP = 64;
+/** Narrower models are of the size of a new one, and learn at its rate. */
+const SMALL_WIDTH = 256;
+const SMALL_RATE = 2.5e-4;
+/** Of English, by the tokenizers of published models: a cautious guess where none is here. */
+const CHARS_PER_TOKEN = 3;
+
+/**
+ * Looks at a model's config and tokenizer, which are downloaded where a name of the Hub is neither here nor known. Throws
+ * HONE_ERR_IO or HONE_ERR_HUB for a model that is nowhere, HONE_ERR_CONFIG for too few positions.
+ */
+export async function lookAtModel(model: string, rows: readonly KeptRow[]): Promise<InitLengths> {
+  const folder = await smallFiles(model);
+  const parsed = JSON.parse((await findConfig(folder ?? model)).config) as Record<string, unknown>;
+  const text = (parsed["text_config"] ?? parsed) as Record<string, unknown>;
+  const positions = Number(text["max_position_embeddings"] ?? 2048);
+  const lr = Number(text["hidden_size"] ?? SMALL_WIDTH) < SMALL_WIDTH ? SMALL_RATE : undefined;
+  const lengths = folder === undefined ? guessed(rows) : measured(folder, rows);
+  const longest = Math.ceil(Math.max(1, ...lengths) / STEP) * STEP;
+  const maxPromptTokens = Math.max(STEP, Math.min(longest, Math.floor(positions / 2 / STEP) * STEP));
+  const maxOutputTokens = Math.min(MOST_OUTPUT, positions - maxPromptTokens);
+  const by = folder === undefined ? ", guessed by their characters: the tokenizer is not here" : "";
+  const said = `${positions} positions; prompts up to ${Math.max(...lengths)} tokens${by}`;
+  if (maxOutputTokens > 0) return { maxPromptTokens, maxOutputTokens, lr, said };
+  throw new HoneError(
+    "HONE_ERR_CONFIG",
+    `${model} has ${positions} positions, too few for prompts of ${STEP}`,
+  );
+}
+
+/** The folder with a model's config and tokenizer; undefined for a published one whose config is known and which is not here. */
+async function smallFiles(model: string): Promise<string | undefined> {
+  const isKnown = await findConfig(model).then(
+    () => true,
+    () => false,
+  );
+  const here = resolveModelFolder(model, { offline: isKnown, withWeights: false });
+  return isKnown ? here.catch(absent) : here;
+}
+
+function absent(error: unknown): undefined {
+  if (HoneError.is(error) && (error.code === "HONE_ERR_HUB" || error.code === "HONE_ERR_IO"))
+    return undefined;
+  throw error;
+}
+
+const guessed = (rows: readonly KeptRow[]): number[] =>
+  rows.map(({ question }) => Math.ceil(question.length / CHARS_PER_TOKEN) + STEP);
+
+/** Tokens of the rows' prompts; of the folder, no weights are read. */
+function measured(folder: string, rows: readonly KeptRow[]): number[] {
+  const encoder = new PromptEncoder(chatFormat(folder, openTokenizer(folder)), Number.MAX_SAFE_INTEGER);
+  return rows.map((row) => encoder.encode({ ...row, domain: "any", verifier: "any", id: 0 }).tokens.length);
+}

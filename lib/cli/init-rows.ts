@@ -1,0 +1,98 @@
+import type { KeptRow } from "../data/index.ts";
+import {
+  type DatasetSpec,
+  filterDataset,
+  kindFor,
+  loadBuiltIn,
+  loadMap,
+  readerOf,
+  referenceFault,
+  tellKind,
+  VERIFIERS,
+} from "../domains/index.ts";
+import { HoneError } from "../errors.ts";
+import { isPathAlone, localPaths } from "../orchestration/index.ts";
+
+/** What judges the rows, as the recipe says it; a verifier is that of the domain's name. */
+export type InitReward =
+  | { readonly verifier: string }
+  | { readonly python: string }
+  | { readonly module: string };
+
+/** What the first rows of a data set are. */
+export interface InitRows {
+  /** Of the domain in the recipe: its verifier's where one judges. */
+  readonly domain: string;
+  /** As the recipe says it. */
+  readonly source: string;
+  readonly looked: number;
+  readonly kept: readonly KeptRow[];
+  /** Columns taken: what is asked, and where its answer was. */
+  readonly columns: readonly string[];
+}
+
+/** Rows that are looked at. */
+const LOOKED_AT = 200;
+/** Of rows that a reward of the user's own judges. */
+const OWN_DOMAIN = "mine";
+
+/**
+ * Looks at the first rows of the data, downloaded where it is the Hub's, and finds the verifier that reads their answers
+ * where no reward is given. Throws HONE_ERR_DATA where no row can be used, HONE_ERR_USAGE where no verifier fits.
+ */
+export async function lookAtRows(data: string, reward: InitReward | undefined): Promise<InitRows> {
+  const { paths } = await localPaths(data);
+  if (reward !== undefined && !("verifier" in reward)) {
+    const spec = await kindFor(paths, { domain: OWN_DOMAIN, needsReference: false });
+    return expectRows(await read(spec, undefined), data, OWN_DOMAIN, spec);
+  }
+  const told = await tellKind(paths, reward?.verifier).catch((error: unknown) => unknownKind(error, reward));
+  if (told === undefined) throw noVerifier(data, reward);
+  const verifier = reward?.verifier ?? readerOf(told).verifier;
+  const spec: DatasetSpec = told.kind === "jsonl" ? { ...told, domain: verifier, verifier } : told;
+  const rows = await read(spec, verifier);
+  if (rows.kept.length === 0) throw noVerifier(data, reward);
+  return expectRows(rows, data, told.kind === "jsonl" ? verifier : readerOf(spec).domain, spec);
+}
+
+/** Rows without an answer are of no kind for a verifier, though a reward may judge them. */
+function unknownKind(error: unknown, reward: InitReward | undefined): undefined {
+  if (HoneError.is(error) && error.code === "HONE_ERR_USAGE" && reward === undefined) return undefined;
+  throw error;
+}
+
+type Read = Pick<InitRows, "looked" | "kept">;
+
+async function read(given: DatasetSpec, verifier: string | undefined): Promise<Read> {
+  const spec = await loadMap(given);
+  const judge = verifier === undefined ? undefined : await loadBuiltIn(verifier);
+  const filter = filterDataset(spec, ({ reference }) => referenceFault(judge, reference));
+  const kept: KeptRow[] = [];
+  for await (const row of filter.rows()) {
+    kept.push(row);
+    if (kept.length >= LOOKED_AT) break;
+  }
+  return { looked: filter.census.rows, kept };
+}
+
+function expectRows({ looked, kept }: Read, data: string, domain: string, { kind }: DatasetSpec): InitRows {
+  if (kept.length === 0)
+    throw new HoneError("HONE_ERR_DATA", `${data}: none of ${looked} rows can be used`, {
+      hint: `\`hone data check ${data}\` says why, row by row.`,
+    });
+  const source = isPathAlone(data) ? data : `${kind}:${data}`;
+  const columns = new Set(kept.flatMap(({ askedFrom, answerFrom }) => [askedFrom, answerFrom]));
+  const named = [...columns].flatMap((column) => (column === undefined ? [] : [column.split(",", 1)[0]!]));
+  return { domain, source, looked, kept, columns: [...new Set(named.map((name) => name.split(";", 1)[0]!))] };
+}
+
+function noVerifier(data: string, reward: InitReward | undefined): HoneError {
+  const who =
+    reward === undefined
+      ? "a verifier of this package"
+      : `the verifier ${(reward as { verifier: string }).verifier}`;
+  const names = VERIFIERS.map(({ name }) => name).join(", ");
+  return new HoneError("HONE_ERR_USAGE", `${data}: its rows have no answer that ${who} reads`, {
+    hint: `Say what judges them: --reward rewards.py#name, --reward ./mine.ts#name, or a verifier (${names}).`,
+  });
+}

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { lookAtRows } from "../../lib/cli/init-rows.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "hone-init-rows-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function rows(name: string, row: (n: number) => object, count = 30): string {
+  const path = join(dir, name);
+  writeFileSync(path, Array.from({ length: count }, (_, n) => JSON.stringify(row(n))).join("\n"));
+  return path;
+}
+
+test("rows with answers are mathematics, and the columns that were taken are named; 200 are looked at", async () => {
+  const path = rows("sums.jsonl", (n) => ({ problem: `${n} + 1?`, ground_truth: `${n + 1}` }), 500);
+  const found = await lookAtRows(path, undefined);
+  expect(found).toMatchObject({ domain: "math", source: path, columns: ["problem", "ground_truth"] });
+  expect(found.kept).toHaveLength(200);
+});
+
+test("rows whose answers no verifier reads are counted out", async () => {
+  const path = rows("mixed.jsonl", (n) => ({ question: `${n}?`, ...(n % 3 > 0 && { answer: String(n) }) }));
+  const { looked, kept } = await lookAtRows(path, undefined);
+  expect([looked, kept.length]).toEqual([30, 20]);
+});
+
+test("a published kind is judged by its own verifier, under its domain's name", async () => {
+  const path = rows("orz.json", (n) => ({
+    "0": { from: "human", value: `${n} + 1?` },
+    "1": { from: "assistant", ground_truth: { value: String(n + 1) } },
+  }));
+  const found = await lookAtRows(path, undefined).catch((error: unknown) => error);
+  expect(found).toMatchObject({ domain: "math" });
+});
+
+test("rows of prompts alone need a reward of one's own", async () => {
+  const path = rows("prompts.jsonl", (n) => ({ prompt: `say ${n}` }));
+  await expect(lookAtRows(path, undefined)).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    hint: expect.stringContaining("--reward rewards.py#name") as string,
+  });
+  const found = await lookAtRows(path, { python: "rewards.py#f" });
+  expect(found).toMatchObject({ domain: "mine", source: path, columns: ["prompt"] });
+});
+
+test("data that is not there, or has nothing to ask, is said", async () => {
+  await expect(lookAtRows(join(dir, "none.jsonl"), undefined)).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+  });
+  const path = rows("nothing.jsonl", (n) => ({ text: n }));
+  await expect(lookAtRows(path, { python: "rewards.py#f" })).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: expect.stringMatching(/none of 30 rows can be used/) as string,
+  });
+});

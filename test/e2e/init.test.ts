@@ -1,0 +1,196 @@
+// `hone init` as a newcomer types it: what it writes passes `hone check` and trains. Mutants tried: a file
+// overwritten, the Python function's name left out, prompts measured in characters, rows without an answer taken.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readRunLog } from "../../lib/metrics/index.ts";
+import { HONE } from "../fixtures/command-line.ts";
+import { StandInHub } from "../fixtures/hub-server.ts";
+import { tinyConfig, tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
+import { noAddon } from "./native-core.ts";
+
+vi.setConfig({ testTimeout: 150_000 });
+
+const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "init-"));
+const at = (...names: string[]) => join(folder, ...names);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const rows = (row: (n: number) => object) =>
+  `${Array.from({ length: 120 }, (_, n) => JSON.stringify(row(n))).join("\n")}\n`;
+const SUMS = rows((n) => ({ question: `What is ${n} + 7?`, answer: String(n + 7) }));
+
+beforeAll(async () => {
+  if (noAddon !== undefined) return;
+  await tinyModel(at("model"));
+  writeModelFiles(at("model"));
+  writeFileSync(at("sums.jsonl"), SUMS);
+  writeFileSync(
+    at("prompts.jsonl"),
+    rows((n) => ({ prompt: `say ${n}` })),
+  );
+  writeFileSync(
+    at("rewards.py"),
+    "def digits(completions, **kwargs):\n    return [sum(c.isdigit() for c in one) / max(6, len(one)) for one in completions]\n",
+  );
+});
+
+async function command(program: string, args: readonly string[], environment: Record<string, string> = {}) {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  child.stdout.on("data", (text) => (said += String(text)));
+  child.stderr.on("data", (text) => (said += String(text)));
+  const [status] = (await once(child, "close")) as [number];
+  return { status, said };
+}
+const hone = (args: readonly string[], environment?: Record<string, string>) =>
+  command(process.execPath, [...HONE, ...args], environment);
+const native = test.skipIf(noAddon !== undefined);
+const FEW = [
+  "--set",
+  "training.steps=2",
+  "--set",
+  "training.groupsPerStep=2",
+  "--set",
+  "rollouts.maxOutputTokens=8",
+  "--set",
+  "evaluation.problemsPerDomain=4",
+];
+
+/** Runs init, then the commands that it ends with. */
+async function firstMinutes(file: string, flags: readonly string[], environment?: Record<string, string>) {
+  rmSync(at(file), { force: true }); // of a test that is tried again
+  const wrote = await hone(["init", file, ...flags], environment);
+  expect([wrote.status, wrote.said]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`npx hone check ${file}\nnpx hone run ${file}\n$`)),
+  ]);
+  const text = readFileSync(at(file), "utf8");
+  expect(text.split("\n").length).toBeLessThanOrEqual(16); // the last is empty
+  const checked = await hone(["check", file], environment);
+  expect([checked.status, checked.said]).toEqual([0, expect.any(String)]);
+  const ran = await hone(["run", file, ...FEW], environment);
+  expect(ran.said).toMatch(/step=2 /);
+  return { text, said: wrote.said, ran };
+}
+
+native("rows with answers: the verifier that reads them, prompts in the model's tokens", async () => {
+  const { text, said } = await firstMinutes("sums.ts", ["--model", "model", "--data", "sums.jsonl"]);
+  expect(text).toContain('domains: { math: { source: "sums.jsonl" } },');
+  expect(said).toMatch(
+    /120 of the first 120 can be used, from question and answer; judged by the verifier math/,
+  );
+  const longest = Number(/prompts up to (\d+) tokens\n/.exec(said)![1]);
+  // "[user]What is 112 + 7?</s>\n[assistant]" in bytes and marks, so that no word of the tokenizer's is longer
+  expect(longest).toBeGreaterThan(10);
+  expect(longest).toBeLessThanOrEqual(48);
+  expect(text).toMatch(/maxPromptTokens: 64 /);
+});
+
+native(
+  "rows with prompts alone and a Python reward, as YAML: the whole run learns, at a rate for weights that are drawn at random",
+  async () => {
+    const { text } = await firstMinutes("digits.yaml", [
+      "--model",
+      "model",
+      "--data",
+      "prompts.jsonl",
+      "--reward",
+      "rewards.py",
+    ]);
+    expect(text).toContain('reward: { python: "rewards.py#digits" }');
+    const short = [
+      "--set",
+      "rollouts.maxOutputTokens=6",
+      "--set",
+      "evaluation.problemsPerDomain=4",
+      "--set",
+      "optimizer.lr=5e-3",
+    ];
+    const ran = await hone(["run", "digits.yaml", "--dir", "runs/whole", ...short]);
+    expect([ran.status, ran.said]).toEqual([
+      0,
+      expect.stringMatching(/left at their defaults: .*optimizer\.warmupSteps 4/),
+    ]);
+    const scores = readRunLog(at("runs/whole/steps.jsonl")).map(({ metrics }) => metrics["score/mean"] ?? 0);
+    expect(scores).toHaveLength(40);
+    const mean = (some: readonly number[]) => some.reduce((sum, one) => sum + one, 0) / some.length;
+    expect(mean(scores.slice(-8))).toBeGreaterThan(1.5 * mean(scores.slice(0, 8)));
+  },
+);
+
+native("data and model by their names on the Hub", async () => {
+  const files = Object.fromEntries(
+    readdirSync(at("model")).map((name) => [name, readFileSync(at("model", name))]),
+  );
+  // `hone check` takes a byte for a token where the weights are not here, which asks for more positions
+  const config = JSON.stringify(tinyConfig({ max_position_embeddings: 2048 }));
+  const hub = new StandInHub({ ...files, "config.json": config, "data/train.jsonl": SUMS });
+  await using _ = hub;
+  const environment = { HF_ENDPOINT: await hub.listen(), HF_HOME: at("cache") };
+  const flags = ["--model", "org/tiny", "--data", "hf:org/tiny:train"];
+  const { text } = await firstMinutes("hub.ts", flags, environment);
+  expect(text).toContain('source: "hf:org/tiny:train"');
+});
+
+native(
+  "nothing is overwritten, and what is missing or wrong is told before anything is written",
+  async () => {
+    writeFileSync(at("mine.ts"), "mine");
+    expect(await hone(["init", "mine.ts", "--model", "model", "--data", "sums.jsonl"])).toMatchObject({
+      status: 2,
+      said: expect.stringContaining("mine.ts is there already") as string,
+    });
+    expect(readFileSync(at("mine.ts"), "utf8")).toBe("mine");
+    const refused: [string[], number, RegExp][] = [
+      [[], 2, /init needs --model --data/],
+      [
+        ["--model", "model", "--data", "prompts.jsonl"],
+        2,
+        /no answer that a verifier .* --reward rewards\.py#name/s,
+      ],
+      [["--model", "model", "--data", "none.jsonl"], 4, /there is no data at none\.jsonl/],
+      [["--model", "nowhere", "--data", "sums.jsonl"], 3, /there is no folder/],
+      [["--model", "model", "--data", "sums.jsonl", "--reward", "maths"], 2, /neither a verifier nor/],
+      [["--model", "model", "--data", "sums.jsonl", "--reward", "no.py"], 2, /there is no no\.py/],
+    ];
+    for (const [flags, status, message] of refused) {
+      const { said, ...ended } = await hone(["init", "new.ts", ...flags]);
+      expect([ended.status, said]).toEqual([status, expect.stringMatching(message)]);
+    }
+    expect(existsSync(at("new.ts"))).toBe(false);
+  },
+);
+
+const TERMINAL = `
+import os, pty, signal, sys
+pid, fd = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+questions = [(b"Model,", b"model\\n"), (b"Data,", b"prompts.jsonl\\n"), (b"Reward,", b"rewards.py#digits\\n")]
+said = b""
+signal.alarm(100)
+while True:
+    try: part = os.read(fd, 4096)
+    except OSError: break
+    if not part: break
+    said += part
+    if questions and questions[0][0] in said: os.write(fd, questions.pop(0)[1])
+sys.stdout.buffer.write(said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+
+native("at a terminal it asks for what no flag says", async () => {
+  rmSync(at("asked.ts"), { force: true });
+  const asked = await command("python3", ["-c", TERMINAL, process.execPath, ...HONE, "init", "asked.ts"]);
+  expect([asked.status, asked.said]).toEqual([
+    0,
+    expect.stringMatching(/Model.*Data.*Reward.*npx hone run asked\.ts/s),
+  ]);
+  expect(readFileSync(at("asked.ts"), "utf8")).toContain('reward: { python: "rewards.py#digits" }');
+});
