@@ -117,8 +117,7 @@ function licenceOf(source: string): string | undefined {
 }
 
 function licenceText(source: string | undefined, licence: string | undefined): string {
-  if (source === undefined)
-    return "These weights began at random: their licence is for whoever trained them to choose.";
+  if (source === undefined) return "These weights began at random: the licence is yours to choose.";
   if (licence !== undefined)
     return `The base model's own card names \`${licence}\`. Trained weights are derived from it: its terms go on to apply.`;
   return "The base model's folder names no licence. Trained weights are derived from it: look its terms up before you pass them on.";

@@ -146,7 +146,7 @@ function portOf(text: string | undefined): number | undefined {
 }
 
 const remoteWarning = (host: string): string =>
-  `warning: the page is served at ${host}, without encryption: whoever sees its address on the way may read the run and stop it. Safer: leave --host out, and on your machine: ssh -L <port>:127.0.0.1:<port> <this machine>`;
+  `warning: the page is served at ${host}, without encryption: anyone on the network path who sees its address can read the run and stop it. Safer: leave --host out, and on your machine: ssh -L <port>:127.0.0.1:<port> <this machine>`;
 
 function signalled(signals: readonly NodeJS.Signals[]): Promise<void> {
   return new Promise((resolve) => {

@@ -160,7 +160,7 @@ export class FaultInjector {
   get unmet(): string[] {
     const early = [...this.#left].map((fault) => `${spellFault(fault)} did not happen: the run ended before`);
     const missed = this.#missed.map(
-      (fault) => `${spellFault(fault)} met nobody: there was no such process at that time`,
+      (fault) => `${spellFault(fault)} found no process: there was none of that name at that time`,
     );
     return [...early, ...missed];
   }

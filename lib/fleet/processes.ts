@@ -271,7 +271,7 @@ class OwnProcesses implements Processes {
     const before = await kv.get(REGISTERS.epoch);
     const epoch = Number(before ?? 0) + 1;
     if (!(await kv.cas(REGISTERS.epoch, before ?? null, String(epoch))))
-      throw new HoneError("HONE_ERR_STATE", `the trainer's ranks: somebody else has formed epoch ${epoch}`);
+      throw new HoneError("HONE_ERR_STATE", `the ranks' epoch ${epoch} was formed by another process`);
     await this.#form(epoch, places.length);
     return epoch;
   }

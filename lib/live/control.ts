@@ -24,7 +24,10 @@ export function requestControl(run: WatchedRun, action: unknown, by: string): Co
   }
   const { state } = run.info();
   if (!LISTENING.has(state))
-    throw new HoneError("HONE_ERR_STATE", `${run.dir}: the run is ${state}: nobody is there to ${action}`);
+    throw new HoneError(
+      "HONE_ERR_STATE",
+      `${run.dir}: the run is ${state}: no process is there to ${action}`,
+    );
   const id = `${Date.now().toString(36)}-${randomBytes(4).toString("hex")}`;
   const request = { schema: 1, id, action: action as ControlAction, by } as const;
   const folder = join(run.dir, RUN_FILES.requests);

@@ -16,7 +16,8 @@ export interface Refusal {
 const MESSAGES: Readonly<Record<Refusal["why"], (about: string, found: string) => string>> = {
   lost: (run, found) => `the store does not hold run ${run}: ${found}`,
   fenced: (key, found) => `this process is out of date: register ${key} ${found}`,
-  "lease-lost": (stream, found) => `stream ${stream}: the lease of entry ${found} is somebody else's by now`,
+  "lease-lost": (stream, found) =>
+    `stream ${stream}: the lease of entry ${found} has passed to another consumer`,
   trimmed: (stream, found) =>
     `stream ${stream}: entries up to ${found} were trimmed, the cursor is before that`,
   ahead: (stream, found) =>

@@ -11,11 +11,11 @@ test("a recipe that asks for none has none", async () => {
   expect(await processesOf(smallRecipe({ steps: 1 }), "unused")).toBeUndefined();
 });
 
-test("a run of one process has nobody who answers a scraper, and says so", async () => {
+test("a run of one process serves no metrics, and says so", async () => {
   vi.stubEnv("HONE_METRICS", "9400");
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   expect(await processesOf(smallRecipe({ steps: 1 }), "unused")).toBeUndefined();
-  expect(told.mock.calls.join("")).toContain("HONE_METRICS is set, and a run of one process has nobody");
+  expect(told.mock.calls.join("")).toContain("HONE_METRICS is set, and a run of one process serves nothing");
   told.mockRestore();
 });
 

@@ -1,6 +1,5 @@
 // A recipe in YAML through the commands that a user types, from a folder above it: what it trains is what a script with
-// the same fields trains, to the bit, and the record, resumption, replay and sweeps are those of a script. Mutants tried:
-// the paths left as they are, the sections of an anchor shared, positions taken from the names.
+// the same fields trains, to the bit, and the record, resumption, replay and sweeps are those of a script.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

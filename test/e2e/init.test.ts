@@ -1,5 +1,4 @@
-// `hone init` as a newcomer types it: what it writes passes `hone check` and trains. Mutants tried: a file
-// overwritten, the Python function's name left out, prompts measured in characters, rows without an answer taken.
+// `hone init` as a newcomer types it: what it writes passes `hone check` and trains.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

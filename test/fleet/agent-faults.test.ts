@@ -44,7 +44,7 @@ test("a fault of the run's own pool meets the process of that number here, which
   expect(first!.kill()).toBe(true);
   expect(said).toEqual([
     "HONE_FAULTS: verifier.0@step=2:sigkill did not happen: the run ended before",
-    "HONE_FAULTS: verifier.2@step=1:sigkill met nobody: there was no such process at that time",
+    "HONE_FAULTS: verifier.2@step=1:sigkill found no process: there was none of that name at that time",
   ]);
 });
 

@@ -68,7 +68,7 @@ test("those whose time did not come, and those that met nobody, are told", async
     1,
     [
       "trainer.0@step=9:sigterm did not happen: the run ended before",
-      "actor.1@step=2:sigkill met nobody: there was no such process at that time",
+      "actor.1@step=2:sigkill found no process: there was none of that name at that time",
     ],
   ]);
 });

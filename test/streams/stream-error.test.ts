@@ -5,7 +5,7 @@ import { fencedBy, StreamError } from "../../lib/streams/stream-error.ts";
 test.each([
   ["lost", "the store does not hold run s: 4"],
   ["fenced", "this process is out of date: register s 4"],
-  ["lease-lost", "stream s: the lease of entry 4 is somebody else's by now"],
+  ["lease-lost", "stream s: the lease of entry 4 has passed to another consumer"],
   ["trimmed", "stream s: entries up to 4 were trimmed, the cursor is before that"],
   ["ahead", "stream s ends at 4, before the cursor: it is older than the cursor"],
   ["held", "stream s cannot be trimmed: 4"],
