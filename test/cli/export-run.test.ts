@@ -119,7 +119,7 @@ test("a run that went on from a model is written as that model", async () => {
   const card = readFileSync(join(dir, "out", "README.md"), "utf8");
   expect(card).not.toContain("The base, which scores 99");
   expect(card).toMatch(/^---\nbase_model: "org\/base"\nlicense: apache-2.0\n/);
-  expect(card).toContain("step-000005, objective gspo, learning rate 0.000001");
+  expect(card).toContain("step-000005, objective gspo, learning rate 0.00025");
   expect(card).toContain("| math | 1 | `procedural/math` |");
   expect(card).toContain("the run did not get to its closing evaluation");
 });

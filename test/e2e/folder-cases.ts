@@ -80,6 +80,24 @@ export const CASES: Readonly<Record<string, Case>> = {
   "agent --dir": { args: (dir) => ["agent", at("mine.mjs"), ...WITH, "--dir", dir], ends: 78 },
   "data check recipe-or-data": { ...PLAIN("data", "check"), ends: 2 },
   "data count recipe-or-data": { ...PLAIN("data", "count"), ends: 2 },
+  "init --model": {
+    args: (dir) => [
+      "init",
+      at("new.ts"),
+      "--model",
+      dir,
+      "--data",
+      at("sums.jsonl"),
+      "--reward",
+      "math",
+      "--yes",
+    ],
+    ends: 3,
+  },
+  "init --data": {
+    args: (dir) => ["init", at("new.ts"), "--model", dir, "--data", dir, "--reward", "math", "--yes"],
+    ends: 2,
+  },
   "sweep --dir": {
     args: (dir) => ["sweep", at("mine.mjs"), "--seeds", "1", "--set", "training.steps=0", "--dir", dir],
   },
@@ -140,7 +158,7 @@ export const CASES: Readonly<Record<string, Case>> = {
 
 /** What an argument, or an option's value, is called where it is a folder, or may be one. */
 export const FOLDERS =
-  /^(?:folder|run|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
+  /^(?:folder|folder-or-name|source|run|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
 /** And where it is none; a file of the user's that a verb runs (a recipe, a suite) is the user's word. */
 export const OTHERS =
   /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|module|device)$/;

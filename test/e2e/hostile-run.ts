@@ -92,6 +92,7 @@ export async function recordRun(): Promise<void> {
   }
   writeFileSync(at("mine.mjs"), `export default ${JSON.stringify(recipeWith(quiet, STEPS + 1))};`);
   writeFileSync(at("ids.jsonl"), '{"ids": [1, 2, 3]}\n');
+  writeFileSync(at("sums.jsonl"), '{"question": "1 + 1", "answer": "2"}\n');
   writeFileSync(at("texts.jsonl"), '{"text": "a"}\n');
 }
 
