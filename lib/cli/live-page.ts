@@ -34,13 +34,14 @@ export async function startLivePage(
     ...(allowed.length === 0 ? [] : ["--allow", JSON.stringify(allowed)]),
   ];
   const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"], // it may outlive this process, whose stderr must end with it
     detached: true, // Ctrl-C is for the run, which has something to save; the page stays until it has
   });
+  child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
   child.unref();
   child.channel?.unref();
   const url = await firstLine(child);
-  (child.stdout as unknown as { unref(): void }).unref();
+  for (const stream of [child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
   return { url, [Symbol.dispose]: () => void (child.connected && child.disconnect()) };
 }
 
