@@ -59,7 +59,7 @@ test("a step trains with the recipe's objective and publishes the next version",
   ]);
   expect(published).toEqual([1, 2]);
   expect(options[0]).toMatchObject({ objective: "gspo", clipLow: 3e-3, clipHigh: 4e-3, temperature: 1 });
-  expect(options[0]!.lr).toBeCloseTo((1e-6 * 4) / 50, 15);
+  expect(options[0]!.lr).toBeCloseTo((2.5e-4 * 4) / 50, 15);
 });
 
 test("without a kept group nothing is trained or published, and the step counts", async () => {

@@ -18,7 +18,7 @@ test("what may change is told, a line a field, with both values", () => {
     { optimizer: { lr: 0.5 }, warmStart: { steps: 0, mixture: { math: 1 } } },
   );
   expect(recipeChanges("runs/a", stored(), now)).toEqual([
-    "optimizer.lr: 0.000001 -> 0.5",
+    "optimizer.lr: 0.00025 -> 0.5",
     "training.steps: 6 -> 9",
     expect.stringMatching(/^warmStart: not given -> \{"steps":0,/),
   ]);
