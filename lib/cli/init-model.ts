@@ -1,3 +1,4 @@
+import { defaultRate } from "../config/index.ts";
 import type { KeptRow } from "../data/index.ts";
 import { HoneError } from "../errors.ts";
 import { findConfig, resolveModelFolder } from "../inference/index.ts";
@@ -19,7 +20,6 @@ const MOST_OUTPUT = 512;
 const STEP = 64;
 /** Narrower models are of the size of a new one, and learn at its rate. */
 const SMALL_WIDTH = 256;
-const SMALL_RATE = 2.5e-4;
 /** Of English, by the tokenizers of published models: a cautious guess where none is here. */
 const CHARS_PER_TOKEN = 3;
 
@@ -32,7 +32,8 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   const parsed = JSON.parse((await findConfig(folder ?? model)).config) as Record<string, unknown>;
   const text = (parsed["text_config"] ?? parsed) as Record<string, unknown>;
   const positions = Number(text["max_position_embeddings"] ?? 2048);
-  const lr = Number(text["hidden_size"] ?? SMALL_WIDTH) < SMALL_WIDTH ? SMALL_RATE : undefined;
+  const lr =
+    Number(text["hidden_size"] ?? SMALL_WIDTH) < SMALL_WIDTH ? defaultRate({ model: {} }) : undefined;
   const lengths = folder === undefined ? guessed(rows) : measured(folder, rows);
   const longest = Math.ceil(Math.max(1, ...lengths) / STEP) * STEP;
   const maxPromptTokens = Math.max(STEP, Math.min(longest, Math.floor(positions / 2 / STEP) * STEP));
@@ -52,7 +53,7 @@ async function smallFiles(model: string): Promise<string | undefined> {
     () => true,
     () => false,
   );
-  const here = resolveModelFolder(model, { offline: isKnown, withWeights: false });
+  const here = resolveModelFolder(model, { ...(isKnown && { offline: true }), withWeights: false });
   return isKnown ? here.catch(absent) : here;
 }
 

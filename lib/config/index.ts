@@ -4,6 +4,7 @@ export { environmentOf } from "./environment.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
+export { defaultRate } from "./optimizer.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";
 export { pythonSettings } from "./python.ts";
