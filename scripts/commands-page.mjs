@@ -1,8 +1,9 @@
 // node scripts/commands-page.mjs [--check]: docs/reference/commands.md from the command tree and the examples below.
-// --check compares only, and ends with 1 where the page is another. Needs dist/ (npm run build:ts).
+// --check compares only, and ends with 1 where the page is another.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { tsImport } from "tsx/esm/api";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const PAGE = "docs/reference/commands.md";
@@ -113,7 +114,7 @@ ${all.map(section).join("\n\n")}
 }
 
 async function main() {
-  const { program } = await import(pathToFileURL(path.join(root, "dist/lib/cli/program.js")).href);
+  const { program } = await tsImport("../lib/cli/program.ts", import.meta.url);
   const page = commandsPage(program());
   const file = path.join(root, PAGE);
   if (!process.argv.includes("--check")) return writeFileSync(file, page);

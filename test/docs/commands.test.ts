@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -13,6 +14,14 @@ const page = readFileSync(join(import.meta.dirname, "../../docs/reference/comman
 
 test("the page is what the command tree gives (node scripts/commands-page.mjs writes it)", () => {
   expect(page).toBe(commandsPage(program()));
+});
+
+test("the command that the page names agrees", () => {
+  const { status, stderr } = spawnSync("node", ["scripts/commands-page.mjs", "--check"], {
+    cwd: join(import.meta.dirname, "../.."),
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([0, ""]);
 });
 
 test("every verb that help lists, and every option of it, is on the page", () => {
