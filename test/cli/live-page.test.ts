@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -50,6 +50,22 @@ test("an ended run's page is served while a browser has it open, and given up fo
   again[Symbol.dispose]();
   second.abort();
   await closed();
+  rmSync(dir, { recursive: true });
+});
+
+test("the page's process, which may outlive the run, does not hold the run's stderr open", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-live-page-"));
+  using page = await startLivePage(join(dir, "run"), { command });
+  expect(page.url).toBeDefined();
+  const isPage = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${join(dir, "run")}\0--coming`);
+    } catch {
+      return false; // it has ended
+    }
+  };
+  const [pid] = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isPage(name));
+  expect(readlinkSync(`/proc/${pid}/fd/2`)).not.toBe(readlinkSync("/proc/self/fd/2"));
   rmSync(dir, { recursive: true });
 });
 

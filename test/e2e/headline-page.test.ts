@@ -58,7 +58,18 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const log = readRunLog(join(synthetic, RUN_FILES.log));
     const last = log.slice(-15).map(({ metrics }) => metrics["score/mean"]!);
     expect(training).toContain((last.reduce((sum, score) => sum + score, 0) / 15).toFixed(3));
-    expect(generated).toMatch(/tokens/);
+    const tokens = log.reduce((sum, { metrics: m }) => sum + m["speed/generated"]! * m["time/step"]!, 0);
+    const [, digits, unit = ""] = /([\d.]+)([kMG]?) tokens/.exec(generated!)!;
+    const told = Number(digits) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[unit]!;
+    expect(Math.abs(told / tokens - 1)).toBeLessThan(0.005); // three digits are shown
+    const legend = page.locator('[data-chart="score"] [data-metric="score/mean"]');
+    const [own, mean] = [await legend.locator("small").innerText(), await legend.locator("b").innerText()];
+    // of some 120 steps a mean over seven, of which the last step has itself and three before it
+    const reach = Math.floor(log.length / 40);
+    const near = log.slice(-reach - 1).map(({ metrics }) => metrics["score/mean"]!);
+    const smoothed = near.reduce((sum, score) => sum + score, 0) / near.length;
+    expect(Math.abs(Number(mean) / smoothed - 1)).toBeLessThan(0.005);
+    expect(Math.abs(Number(own) / near.at(-1)! - 1)).toBeLessThan(0.005);
     await cards.first().click();
     await page.waitForSelector("#panel-results");
     expect(faults).toEqual([]);
