@@ -1,6 +1,6 @@
 import { padEnd } from "../report/ansi.ts";
 import { clip, flow, textTable } from "../report/index.ts";
-import type { Hint, ProblemStatistics, Sample, Taking, WholeSample } from "../samples/index.ts";
+import type { Hint, NamedProblem, Sample, Taking, WholeSample } from "../samples/index.ts";
 import { visibleText } from "../visible-text.ts";
 
 /** Characters of a text that are looked at for an excerpt of one line. */
@@ -91,11 +91,12 @@ function ends(text: string): string {
 }
 
 export function problemsText(
-  { total, problems }: { readonly total: number; readonly problems: readonly ProblemStatistics[] },
+  { total, problems }: { readonly total: number; readonly problems: readonly NamedProblem[] },
   columns: number,
 ): string {
   const head = [
     "problem",
+    "row",
     "family",
     "level",
     "groups",
@@ -106,10 +107,12 @@ export function problemsText(
     "last",
     "steps",
     "tokens",
+    "begins",
   ];
   const percent = (rate: number) => `${Math.round(100 * rate)} %`;
   const rows = problems.map((one) => [
     `${one.domain} ${one.problem}`,
+    visibleText(one.row?.split("/").at(-1) ?? "-"),
     one.family,
     String(one.level),
     String(one.groups),
@@ -120,6 +123,7 @@ export function problemsText(
     percent(one.lastRate),
     `${one.firstStep}..${one.lastStep}`,
     one.meanTokens.toFixed(0),
+    visibleText(one.begins ?? ""),
   ]);
   const of = total === problems.length ? `${total}` : `${problems.length} of ${total}`;
   return [...textTable({ head, rows }, columns), "", `${of} problems`].join("\n");

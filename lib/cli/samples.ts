@@ -64,7 +64,7 @@ export async function showSamples(dir: string, flags: SampleFlags, columns: numb
   if (flags.problems !== undefined) {
     const { domain, offset, limit = SAMPLES } = flags;
     const paging = { limit, ...(offset !== undefined && { offset }) };
-    const found = problems(index, { domain, kind: flags.problems, ...paging });
+    const found = await problems(index, { domain, kind: flags.problems, ...paging });
     return { value: found, text: problemsText(found, columns) };
   }
   if (flags.overTime) return overTime(index, flags, columns);

@@ -32,7 +32,8 @@ export class DatasetSource implements ProblemSource {
   readonly #store: RowStore;
   readonly #training: Uint32Array;
   readonly #heldOut: Uint32Array;
-  #order: { readonly epoch: number; readonly rows: Uint32Array } | undefined;
+  /** Of the last two passes that were asked for: groups of one are judged while the next is drawn. */
+  #orders: readonly { readonly epoch: number; readonly rows: Uint32Array }[] = [];
 
   private constructor(
     name: string,
@@ -119,11 +120,12 @@ export class DatasetSource implements ProblemSource {
 
   /** Training rows shuffled for one pass. A run asks for passes one after another. */
   #orderOf(epoch: number): Uint32Array {
-    if (this.#order?.epoch !== epoch) {
-      const random = new CounterRandom(this.#options.seed, epoch, ORDER_WORD + this.#options.ordinal);
-      this.#order = { epoch, rows: random.shuffleNumbers(this.#training.slice()) };
-    }
-    return this.#order.rows;
+    const known = this.#orders.find((order) => order.epoch === epoch);
+    if (known !== undefined) return known.rows;
+    const random = new CounterRandom(this.#options.seed, epoch, ORDER_WORD + this.#options.ordinal);
+    const rows = random.shuffleNumbers(this.#training.slice());
+    this.#orders = [{ epoch, rows }, ...this.#orders.slice(0, 1)];
+    return rows;
   }
 
   #make(purpose: Purpose, index: number, row: number): Problem {

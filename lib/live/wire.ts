@@ -9,14 +9,14 @@ import type { StepRecord } from "../records.ts";
 import type { HeldOutChange } from "../report/held-out-change.ts";
 import type { RunSummary } from "../report/summary.ts";
 import type { Hint } from "../samples/hints/hint.ts";
-import type { ProblemStatistics, Taking } from "../samples/problems.ts";
+import type { NamedProblem, Taking } from "../samples/problems.ts";
 import type { Sample, WholeSample } from "../samples/sample.ts";
 
 export type {
   ControlAction,
   ControlOutcome,
+  NamedProblem,
   PipelineStatus,
-  ProblemStatistics,
   ProcessEnd,
   Sample,
   StepRecord,
@@ -140,7 +140,7 @@ export interface VerifierRow {
 /** `/api/problems?run=0&kind=never&order=most` */
 export interface ProblemsAnswer {
   readonly total: number;
-  readonly problems: readonly ProblemStatistics[];
+  readonly problems: readonly NamedProblem[];
 }
 
 /** `/api/problem?run=0&domain=math&problem=7` */

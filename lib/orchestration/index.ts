@@ -17,8 +17,10 @@ export {
   verifyGroups,
 } from "./pipeline/index.ts";
 export {
+  beginning,
   decodeIds,
   decodeLogprobs,
+  identityOfLine,
   type JournalLine,
   type JudgedProblem,
   type RecordedGroup,

@@ -1,4 +1,9 @@
-import type { JournalLine, TakenGroup, TakenMember } from "../orchestration/index.ts";
+import {
+  identityOfLine,
+  type JournalLine,
+  type TakenGroup,
+  type TakenMember,
+} from "../orchestration/index.ts";
 import { comparableAnswer, readCompletion, wordsOf } from "./answer.ts";
 import { type Key, KeyMap, keyOf } from "./key-map.ts";
 import { DROPS, FINISHES, NO_THOUGHT, STATUSES, type Tables } from "./tables.ts";
@@ -20,6 +25,7 @@ export class IndexBuilder {
   readonly #tables: Tables;
   readonly #numbers: Map<string, number>;
   readonly #problems: KeyMap;
+  readonly #identities: KeyMap;
   readonly #completions: KeyMap;
   readonly #verdicts: Verdicts;
 
@@ -29,6 +35,7 @@ export class IndexBuilder {
     this.#tables = tables;
     this.#numbers = new Map(names.map((name, i) => [name, i]));
     this.#problems = new KeyMap(tables.problems);
+    this.#identities = new KeyMap(identitiesOf(tables));
     this.#completions = new KeyMap(tables.completions);
     this.#verdicts = new Verdicts(tables.verdicts);
   }
@@ -45,15 +52,18 @@ export class IndexBuilder {
     return "verdict" in line && this.#verdict(line, place);
   }
 
-  #problem({ problem, id, domain, family, level, reference }: Of<"problem">, place: Place): boolean {
-    const key = keyOf(problem);
-    if (key === undefined) return false;
+  #problem(line: Of<"problem">, place: Place): boolean {
+    const { problem, id, domain, family, level, reference } = line;
+    const [key, identity] = [keyOf(problem), keyOf(identityOfLine(line))];
+    if (key === undefined || identity === undefined) return false;
     const { problems } = this.#tables;
-    const known = this.#problems.find(key);
+    const known = this.#problems.find(key) ?? this.#identities.find(identity);
     const same = known === undefined ? problems.rows : problems.columns.same[known]!;
     const [reference0, reference1] = wordsOf(JSON.stringify(reference) ?? "");
     const numbers = { domain: this.#numberOf(domain), family: this.#numberOf(family), level };
-    problems.push({ ...place, id, ...numbers, same, reference0, reference1 }, fieldsOf(key));
+    const [identity0, identity1, identity2, identity3] = identity;
+    const told = { same, identity0, identity1, identity2, identity3, reference0, reference1 };
+    problems.push({ ...place, id, ...numbers, ...told }, fieldsOf(key));
     return true;
   }
 
@@ -119,6 +129,19 @@ export class IndexBuilder {
     this.#numbers.set(name, this.#names.length);
     return this.#names.push(name) - 1;
   }
+}
+
+/** Returns a view of the problems by identity; the columns are read anew, since growing replaces them. */
+function identitiesOf({ problems }: Tables): ConstructorParameters<typeof KeyMap>[0] {
+  return {
+    get rows() {
+      return problems.rows;
+    },
+    get columns() {
+      const { identity0, identity1, identity2, identity3 } = problems.columns;
+      return { key0: identity0, key1: identity1, key2: identity2, key3: identity3 };
+    },
+  };
 }
 
 /** What is a member's own; numbers that it has not are NaN. */

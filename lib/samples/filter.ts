@@ -18,7 +18,7 @@ export function parseRange(text: string): Range | undefined {
 export interface SampleFilter {
   readonly steps?: Range | undefined;
   readonly domain?: string | undefined;
-  /** Id of a problem; with a domain, where several have it. */
+  /** Any id that a problem was drawn under; with a domain, where several have it. */
   readonly problem?: number | undefined;
   readonly group?: number | undefined;
   readonly attempt?: number | undefined;
@@ -76,14 +76,25 @@ function testsOf(index: SampleIndex, filter: SampleFilter): Test[] {
 
 function problemTests({ tables, names }: SampleIndex, { domain, problem }: SampleFilter): Test[] {
   const { problem: of } = tables.members.columns;
-  const { domain: domains, id } = tables.problems.columns;
+  const { domain: domains, same } = tables.problems.columns;
   const tests: Test[] = [];
   if (domain !== undefined) {
     const wanted = names.indexOf(domain);
     tests.push((row) => domains[of[row]!] === wanted);
   }
-  if (problem !== undefined) tests.push((row) => id[of[row]!] === problem);
+  if (problem !== undefined) {
+    const wanted = drawnAs(tables, problem);
+    tests.push((row) => wanted.has(same[of[row]!]!));
+  }
   return tests;
+}
+
+/** Returns the first rows of the problems that were ever drawn under an id. */
+function drawnAs({ problems }: SampleIndex["tables"], wanted: number): Set<number> {
+  const { id, same } = problems.columns;
+  const found = new Set<number>();
+  for (let row = 0; row < problems.rows; row++) if (id[row] === wanted) found.add(same[row]!);
+  return found;
 }
 
 function wrongButLong(index: SampleIndex): Test {

@@ -13,6 +13,7 @@ export {
 export { parseRange, type Range, type SampleFilter } from "./filter.ts";
 export { type Hint, hints } from "./hints/hints.ts";
 export {
+  type NamedProblem,
   type ProblemQuery,
   type ProblemStatistics,
   problems,

@@ -1,11 +1,14 @@
+import { beginning, identityOfLine } from "../orchestration/index.ts";
 import type { ProblemKind, ProblemOrder } from "./choices.ts";
 import { matching } from "./filter.ts";
+import type { Journal } from "./journal.ts";
 import type { SampleIndex } from "./sample-index.ts";
 import { FINISHES, STATUSES } from "./tables.ts";
 
 /** What became of one problem in a run. */
 export interface ProblemStatistics {
   readonly domain: string;
+  /** Id of its first draw. */
   readonly problem: number;
   readonly family: string;
   readonly level: number;
@@ -22,6 +25,16 @@ export interface ProblemStatistics {
   readonly firstStep: number;
   readonly lastStep: number;
   readonly meanTokens: number;
+}
+
+/** The same with what tells it to people. */
+export interface NamedProblem extends ProblemStatistics {
+  /** Of a row of a data set the same in every run that asks it so: 32 hex digits. */
+  readonly identity: string;
+  /** File and line; absent for a generated problem, and in journals of older versions. */
+  readonly row?: string;
+  /** The first sixty characters of its question, or in journals of older versions of its prompt. */
+  readonly begins?: string;
 }
 
 /** One group of a problem. */
@@ -67,8 +80,8 @@ interface Sums {
   last: { judged: number; solved: number };
 }
 
-/** Every problem that a step took, a row each. */
-export function problemStatistics(index: SampleIndex): ProblemStatistics[] {
+/** Every problem that a step took, a row each; `first` is the row of its first draw among the problems. */
+export function problemStatistics(index: SampleIndex): (ProblemStatistics & { readonly first: number })[] {
   const { step, group, problem, status, tokens } = index.tables.members.columns;
   const { same } = index.tables.problems.columns;
   const all = new Map<number, Sums>();
@@ -94,7 +107,7 @@ export function problemStatistics(index: SampleIndex): ProblemStatistics[] {
     sums.solved += solved;
     sums.last.solved += solved;
   }
-  return [...all].map(([of, sums]) => statisticsOf(index, of, sums));
+  return [...all].map(([of, sums]) => ({ ...statisticsOf(index, of, sums), first: of }));
 }
 
 function beginSums(step: number): Sums {
@@ -127,17 +140,30 @@ function statisticsOf({ tables, names }: SampleIndex, row: number, sums: Sums): 
 const rate = ({ judged, solved }: { readonly judged: number; readonly solved: number }): number =>
   judged === 0 ? 0 : solved / judged;
 
-/** Problems of a kind in an order, a page of them. */
-export function problems(
+/** Problems of a kind in an order, a page of them. Throws HONE_ERR_IO, HONE_ERR_FORMAT for what is no journal. */
+export async function problems(
   index: SampleIndex,
   { domain, kind = "all", order = "hardest", offset = 0, limit = DEFAULT_LIMIT }: ProblemQuery = {},
-): { readonly total: number; readonly problems: readonly ProblemStatistics[] } {
+): Promise<{ readonly total: number; readonly problems: readonly NamedProblem[] }> {
   const found = problemStatistics(index).filter(
     (one) => (domain === undefined || one.domain === domain) && isOf(kind, one),
   );
   const key = KEYS[order];
   found.sort((a, b) => key(a) - key(b) || b.judged - a.judged);
-  return { total: found.length, problems: found.slice(offset, offset + limit) };
+  await using journal = await index.journal();
+  const named: NamedProblem[] = [];
+  for (const { first, ...one } of found.slice(offset, offset + limit))
+    named.push({ ...one, ...(await nameOf(index, first, journal)) });
+  return { total: found.length, problems: named };
+}
+
+async function nameOf({ tables }: SampleIndex, first: number, journal: Journal) {
+  const { at, size } = tables.problems.columns;
+  const line = await journal.line({ at: at[first]!, size: size[first]! });
+  if (!("problem" in line)) throw journal.damaged(at[first]!, "the index is of another journal");
+  const { row, prompt } = line;
+  const begins = line.begins ?? (prompt && beginning(prompt));
+  return { identity: identityOfLine(line), ...(row && { row }), ...(begins && { begins }) };
 }
 
 function isOf(

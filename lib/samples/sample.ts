@@ -14,7 +14,7 @@ export interface Sample {
   readonly group: number;
   readonly attempt: number;
   readonly domain: string;
-  /** Id of the problem in its domain. */
+  /** Id of the problem in its domain: that of its first draw, for every draw of it. */
   readonly problem: number;
   readonly family: string;
   readonly level: number;
@@ -83,7 +83,7 @@ export function sampleOf(index: SampleIndex, row: number): Sample {
     group: at("group"),
     attempt: at("attempt"),
     domain: index.names[problems.columns.domain[problem]!]!,
-    problem: problems.columns.id[problem]!,
+    problem: problems.columns.id[problems.columns.same[problem]!]!,
     family: index.names[problems.columns.family[problem]!]!,
     level: problems.columns.level[problem]!,
     status,

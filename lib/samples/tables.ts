@@ -38,8 +38,12 @@ const PROBLEM = {
   domain: "u32",
   family: "u32",
   level: "f64",
-  /** First row of the same problem: a run that goes on writes its problems down again. */
+  /** First row of the same problem: every draw of a row of a data set writes it down under another id. */
   same: "u32",
+  identity0: "u32",
+  identity1: "u32",
+  identity2: "u32",
+  identity3: "u32",
   reference0: "u32",
   reference1: "u32",
 } as const;
@@ -97,4 +101,4 @@ export const tables = () => ({
 export type Tables = ReturnType<typeof tables>;
 
 /** Version of all of this; an index of another one is made anew. */
-export const FORMAT = 1;
+export const FORMAT = 2;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES } from "../metrics/index.ts";
-import { readVerdictJournal } from "../orchestration/index.ts";
+import { identityOfLine, readVerdictJournal } from "../orchestration/index.ts";
 import type { Verdict } from "../records.ts";
 import { drawKey, isEvaluation, readManifest, readRecord } from "../suites/index.ts";
 import type { Side, Trace } from "./trace.ts";
@@ -126,8 +126,7 @@ async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> 
   for await (const entry of readVerdictJournal(path)) {
     if (entry.kind === "completion") {
       const end = at < each ? ends[0] : at >= count - each ? ends[1] : undefined;
-      const { domain, id } = entry.problem;
-      const known = { problem: `${domain} ${id}`, question: undefined, text: entry.text };
+      const known = { problem: identityOfLine(entry.problem), question: undefined, text: entry.text };
       end?.set(entry.key, { ...known, tokens: undefined, correct: undefined });
       at += 1;
     } else {

@@ -63,6 +63,9 @@ test("problems and hints", () => {
     groups: 2,
     judged: 8,
     unscored: 0,
+    identity: "0".repeat(32),
+    row: "data/rows.jsonl:17",
+    begins: "Sort\u001b these",
   };
   const rates = {
     solved: 2,
@@ -74,7 +77,9 @@ test("problems and hints", () => {
     meanTokens: 10.4,
   };
   const text = problemsText({ total: 3, problems: [{ ...problem, ...rates }] }, 200);
-  expect(text).toMatch(/math 7 +chain +1 +2 +8 +0 +25 % +0 % +50 % +1\.\.9 +10\n\n1 of 3 problems/);
+  expect(text).toMatch(
+    /math 7 +rows.jsonl:17 +chain +1 +2 +8 +0 +25 % +0 % +50 % +1\.\.9 +10 +Sort\\x1b these\n\n1 of 3 problems/,
+  );
   expect(hintsText([])).toContain("Nothing looks");
   const hint = { kind: "one-answer", domain: "math", says: "all say 4.", evidence: {} } as const;
   expect(hintsText([{ ...hint, quotes: { answer: "4\n\u001b[1m" }, samples: [sample()] }])).toBe(

@@ -111,3 +111,36 @@ native(
   },
   patient(180_000),
 );
+
+native(
+  "problems of a data set are counted by their rows, over passes and a continuation",
+  () => {
+    script("passes.ts", MAP);
+    const sizes = ["--set", "training.groupsPerStep=4", "--set", "checkpoint.everySteps=20"];
+    const steps = (n: number) => ["--set", `training.steps=${n}`];
+    expect(hone("run", "passes.ts", "--dir", "p", ...sizes, ...steps(20))).toMatchObject({ status: 0 });
+    expect(hone("run", "passes.ts", "--dir", "p", "--resume", ...sizes, ...steps(30))).toMatchObject({
+      status: 0,
+    });
+    const asked = hone("samples", "p", "--problems", "--json", "--limit", "500").said;
+    const { total, problems } = JSON.parse(asked) as {
+      total: number;
+      problems: { groups: number; row: string; begins: string }[];
+    };
+    const lines = readFileSync(join(folder, "p", "verdicts.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n");
+    const taken = lines
+      .map((line) => JSON.parse(line) as { members?: object; of: string; problem?: string; prompt?: string })
+      .filter(({ members }) => members !== undefined);
+    expect(taken).toHaveLength(120); // of some fifty rows
+    expect(new Set(problems.map(({ row }) => row)).size).toBe(total);
+    expect(total).toBeLessThanOrEqual(53);
+    expect(problems.reduce((sum, { groups }) => sum + groups, 0)).toBe(120);
+    for (const { row, begins } of problems) {
+      const number = Number(/rows\.jsonl:(\d+)$/.exec(row)![1]) - 1;
+      expect(begins).toBe(`Make ${number} of ${number}, 1`);
+    }
+  },
+  patient(120_000),
+);

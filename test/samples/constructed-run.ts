@@ -22,6 +22,9 @@ export interface Group {
   readonly problem?: number;
   readonly domain?: string;
   readonly reference?: unknown;
+  readonly question?: string;
+  /** File and line, of a row of a data set. */
+  readonly row?: string;
   readonly dropped?: DropReason;
   readonly said: readonly Said[];
 }
@@ -30,6 +33,7 @@ export interface Group {
 export class ConstructedRun implements Disposable {
   readonly dir: string;
   readonly #journal: VerdictJournal;
+  readonly #rows = new WeakMap<Problem, string>();
   #step: number;
   #group: number;
 
@@ -38,7 +42,11 @@ export class ConstructedRun implements Disposable {
     this.dir = dir;
     const spell = (tokens: Int32Array) => `<bos>question ${tokens[0]}`;
     const resumed = sitting !== undefined && { append: true, sitting };
-    this.#journal = new VerdictJournal(join(dir, "verdicts.jsonl"), { ...resumed, spell });
+    this.#journal = new VerdictJournal(join(dir, "verdicts.jsonl"), {
+      ...resumed,
+      spell,
+      placeOf: (problem) => this.#rows.get(problem),
+    });
     this.#step = sitting ?? 0;
     this.#group = 1000 * (sitting ?? 0);
   }
@@ -54,6 +62,7 @@ export class ConstructedRun implements Disposable {
   /** Judges a group that no step takes. */
   judge(group: Group): SettledGroup {
     const problem = problemOf(group);
+    if (group.row !== undefined) this.#rows.set(problem, group.row);
     const rollouts = group.said.map((said, attempt) => rolloutOf(problem, said, attempt));
     const verdicts = group.said.map(verdictOf);
     this.#journal.add(rollouts, verdicts);
@@ -87,12 +96,17 @@ export class ConstructedRun implements Disposable {
   }
 }
 
-const problemOf = ({ problem = 1, domain = "math", reference = { answer: "7" } }: Group): Problem => ({
+const problemOf = ({
+  problem = 1,
+  domain = "math",
+  question = "?",
+  reference = { answer: "7" },
+}: Group): Problem => ({
   id: problem,
   domain,
   family: "chain",
   level: 2,
-  question: "?",
+  question,
   verifier: "math",
   reference,
 });

@@ -47,11 +47,13 @@ test("two of one model are called by their folders", async () => {
 
 function run(completions: number): string {
   const dir = freshDir();
+  const row = { domain: "math", family: "f", level: 0, verifier: "math", reference: 1, prompt: "A?" };
   const lines: object[] = [
-    { problem: "P", id: 4, domain: "math", family: "f", level: 0, verifier: "math", reference: 1 },
+    { problem: "0", id: 4, ...row },
+    { problem: "1", id: 5, ...row }, // the same row in the next pass
   ];
   for (let i = 0; i < completions; i++) {
-    lines.push({ completion: `c${i}`, of: "P", finish: "eos", text: `text ${i}` });
+    lines.push({ completion: `c${i}`, of: `${i % 2}`, finish: "eos", text: `text ${i}` });
     lines.push({
       verdict: { status: i % 2 ? "correct" : "wrong", score: i % 2, reason: "r" },
       on: `c${i}`,
@@ -73,7 +75,8 @@ test("a run is its first tenth against its last, in the order of judging, withou
     ],
   });
   expect(last!.traces.map(({ text }) => text)).toEqual(["text 23", "text 24"]);
-  expect(last!.traces[0]).toMatchObject({ tokens: undefined, question: undefined, problem: "math 4" });
+  expect(last!.traces[0]).toMatchObject({ tokens: undefined, question: undefined });
+  expect(new Set(last!.traces.map(({ problem }) => problem)).size).toBe(1);
   expect((await readSides([run(40)], { limit: 1 }))[1]!.traces.map(({ text }) => text)).toEqual(["text 39"]);
 });
 

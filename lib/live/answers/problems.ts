@@ -1,5 +1,6 @@
 import { HoneError } from "../../errors.ts";
 import {
+  type NamedProblem,
   PROBLEM_KINDS,
   PROBLEM_ORDERS,
   type ProblemKind,
@@ -7,6 +8,7 @@ import {
   problems as problemsOf,
   takings,
 } from "../../samples/index.ts";
+import { visibleText } from "../../visible-text.ts";
 import { type Question, runOf } from "../question.ts";
 import { samplesOf } from "../run-samples.ts";
 import type { ProblemAnswer, ProblemsAnswer } from "../wire.ts";
@@ -22,7 +24,19 @@ export async function problems(question: Question): Promise<ProblemsAnswer | nul
   const index = await samplesOf(runOf(question));
   if (index === undefined) return null;
   const [offset, limit] = [natural(asked, "offset") ?? 0, Math.min(natural(asked, "limit") ?? 50, MOST)];
-  return problemsOf(index, { domain: asked.get("domain") || undefined, kind, order, offset, limit });
+  const wanted = { domain: asked.get("domain") || undefined, kind, order, offset, limit };
+  const found = await problemsOf(index, wanted);
+  return { total: found.total, problems: found.problems.map(shown) };
+}
+
+/** What a data set wrote is made fit for a screen. */
+function shown(one: NamedProblem): NamedProblem {
+  const { row, begins } = one;
+  return {
+    ...one,
+    ...(row !== undefined && { row: visibleText(row) }),
+    ...(begins !== undefined && { begins: visibleText(begins) }),
+  };
 }
 
 /** The groups of one problem in the order of steps. */

@@ -5,7 +5,7 @@ import { choice } from "./panel-samples.js";
 import { searchSamples } from "./sample-search.js";
 
 /** @import { Panel, Page } from "./page.js" */
-/** @import { ProblemsAnswer, ProblemStatistics, ShownHint } from "../wire.ts" */
+/** @import { ProblemsAnswer, NamedProblem, ShownHint } from "../wire.ts" */
 
 const PROBLEMS_A_PAGE = 50;
 const HINT_NAMES = {
@@ -111,6 +111,7 @@ function problemsOf(answer, again, frozen) {
     table(
       [
         "problem",
+        "from",
         "family",
         "level",
         "groups",
@@ -133,13 +134,24 @@ function problemsOf(answer, again, frozen) {
   ];
 }
 
-/** @param {number} run @param {ProblemStatistics} one @returns {(string | Node)[]} */
+/** @param {number} run @param {NamedProblem} one @returns {(string | Node)[]} */
 function problemRow(run, one) {
   const percent = (/** @type {number} */ rate) => `${Math.round(100 * rate)} %`;
   const conditions = { domain: one.domain, problem: String(one.problem), order: "newest" };
   const open = () => searchSamples(run, conditions);
   return [
-    el("button", { type: "button", className: "link", onclick: open }, `${one.domain} ${one.problem}`),
+    el(
+      "button",
+      {
+        type: "button",
+        className: "link",
+        dir: "auto",
+        title: one.row ?? `problem ${one.problem}`,
+        onclick: open,
+      },
+      one.begins ?? `${one.domain} ${one.problem}`,
+    ),
+    `${one.domain} ${one.row?.split("/").at(-1) ?? one.problem}`,
     one.family,
     String(one.level),
     String(one.groups),

@@ -15,6 +15,7 @@ export type {
   TakenMember,
 } from "./journal-lines.ts";
 export { givenOf, type LoggedEpisode } from "./logged-episode.ts";
+export { beginning, identityOfLine } from "./problem-identity.ts";
 export { recipeChanges } from "./recipe-changes.ts";
 export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
 export {

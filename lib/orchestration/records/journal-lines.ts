@@ -15,6 +15,15 @@ import { versionRuns } from "./version-runs.ts";
 export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference"> & {
   /** As the model saw it, special tokens spelled; absent in journals of older versions. */
   readonly prompt?: string;
+  /**
+   * Identity, 32 hex digits: of a row of a data set a hash of what is asked and the reference, the same whenever it is
+   * drawn; of a generated problem a hash of its id, so of seed and index. Absent in journals of older versions.
+   */
+  readonly identity?: string;
+  /** File and line of the row it is made of. */
+  readonly row?: string;
+  /** The first sixty characters of the question, spaces taken together. */
+  readonly begins?: string;
 };
 
 /** A completion in its group. Without a reward it was not scored, and trained nothing. */

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { versionOf } from "../../domains/index.ts";
@@ -11,10 +10,8 @@ import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
+import { beginning, digest, identityOf } from "./problem-identity.ts";
 import { decodeIds, encodeIds } from "./rollout-record.ts";
-
-/** 128 bits of SHA-256 in hex. */
-const digest = (...parts: readonly string[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 32);
 
 /** A completion to be judged, and its prompt where it is a rollout. */
 type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens" | "episode">>;
@@ -26,6 +23,8 @@ export interface JournalOptions {
   readonly sitting?: number;
   /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
   readonly spell?: (tokens: Int32Array) => string;
+  /** File and line of the row that a problem is made of; undefined for a generated one. */
+  readonly placeOf?: (problem: Problem) => string | undefined;
   /** Verifiers that may ask for token ids: those of their completions are kept. */
   readonly tokensFor?: ReadonlySet<string>;
 }
@@ -39,6 +38,7 @@ export interface JournalOptions {
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
   readonly #spell: JournalOptions["spell"];
+  readonly #placeOf: JournalOptions["placeOf"];
   readonly #tokensFor: ReadonlySet<string>;
   /** Problems that this process has written down. */
   readonly #problems: DiskSet;
@@ -46,10 +46,12 @@ export class VerdictJournal implements Disposable {
   readonly #keys = new WeakMap<object, CompletionKeys>();
 
   /** Throws HONE_ERR_IO naming the file. */
-  constructor(path: string, { append = false, sitting, spell, tokensFor }: JournalOptions = {}) {
+  constructor(path: string, options: JournalOptions = {}) {
+    const { append = false, sitting, spell, placeOf, tokensFor } = options;
     this.#file = new AppendFile(path, { fresh: !append });
     this.#problems = new DiskSet(`${path}.problems`);
     this.#spell = spell;
+    this.#placeOf = placeOf;
     this.#tokensFor = tokensFor ?? new Set();
     if (append && sitting !== undefined) this.#append([{ sitting }]);
   }
@@ -111,7 +113,19 @@ export class VerdictJournal implements Disposable {
   #judged({ problem, promptTokens }: Judged): JudgedProblem {
     const { id, domain, family, level, verifier, reference } = problem;
     const prompt = promptTokens && this.#spell?.(promptTokens);
-    return { id, domain, family, level, verifier, reference, ...(prompt !== undefined && { prompt }) };
+    const row = this.#placeOf?.(problem);
+    return {
+      id,
+      domain,
+      family,
+      level,
+      verifier,
+      reference,
+      ...(prompt !== undefined && { prompt }),
+      identity: identityOf(problem, row !== undefined),
+      ...(row !== undefined && { row }),
+      begins: beginning(problem.question),
+    };
   }
 
   #append(lines: readonly JournalLine[]): void {

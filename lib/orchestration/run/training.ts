@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
 import { RUN_FILES } from "../../metrics/index.ts";
-import type { StepRecord } from "../../records.ts";
+import type { Problem, StepRecord } from "../../records.ts";
 import {
   heldByHook,
   Pipeline,
@@ -228,7 +228,9 @@ export async function train(
     using _ = noteEvents(publisher.listeners, events, progress, context.asked);
     const warn = (message: string) => publisher.warn(message);
     const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
-    using journal = openJournal(recipe, options.dir, { append: goesOn, sitting: progress.step, spell });
+    const placeOf = ({ domain, id }: Problem) => resources.sources.get(domain)?.placeOf?.(id);
+    const journalOptions = { append: goesOn, sitting: progress.step, spell, placeOf };
+    using journal = openJournal(recipe, options.dir, journalOptions);
     using unfinished = UnfinishedRollouts.open(
       join(options.dir, RUN_FILES.unfinished),
       recipe,

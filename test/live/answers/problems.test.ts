@@ -18,9 +18,9 @@ test("problems of a kind, and one over time, as the index has them", async () =>
   const watch = new Watch([dir]);
   const index = await SampleIndex.open(dir);
   const ask = (text: string) => ({ query: new URLSearchParams(text), watch });
-  expect(await problems(ask(""))).toEqual(problemsOf(index));
+  expect(await problems(ask(""))).toEqual(await problemsOf(index));
   expect(await problems(ask("kind=never&order=most&limit=1"))).toEqual(
-    problemsOf(index, { kind: "never", order: "most", limit: 1 }),
+    await problemsOf(index, { kind: "never", order: "most", limit: 1 }),
   );
   expect((await problems(ask("domain=code")))!.total).toBe(0);
   expect(await problem(ask("domain=math&problem=2"))).toEqual({ takings: takings(index, "math", 2) });

@@ -40,6 +40,8 @@ const JUDGED = {
   level: 2,
   verifier: "math",
   reference: { answer: "7" },
+  begins: "?",
+  identity: expect.stringMatching(/^[0-9a-f]{32}$/),
 };
 
 function write(append: boolean, ...pairs: readonly (readonly [ReturnType<typeof request>, Verdict])[]): void {
