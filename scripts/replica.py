@@ -172,14 +172,15 @@ def correction_of(rule, log_gap):
     return weight * ((tested >= low) & (tested <= high))
 
 
-def weight_of(trained, length, members):
-    kind, sequences = trained["objective"]["objective"], trained["sequences"]
+def weight_of(trained, totals, length, members):
+    """In the loss of an update: that of the whole step, or one of several, whose groups, sequences and tokens are `totals`."""
+    kind, sequences = trained["objective"]["objective"], totals["sequences"]
     if kind == "gspo":
         return (length if trained["objective"]["sequenceWeight"] == "length" else 1) / sequences
     if kind == "grpo":
-        return 1 / (trained["groups"] * members)
+        return 1 / (totals["groups"] * members)
     if kind in ("dapo", "cispo"):
-        return length / trained["tokens"]
+        return length / totals["tokens"]
     return length / (sequences * (trained["drGrpoNormalizer"] if kind == "dr-grpo" else 1))
 
 
@@ -237,6 +238,7 @@ class Step:
         head, *groups = [json.loads(line) for line in path.read_text().splitlines()]
         self.head, self.trained, self.worst = head, head.get("trained"), dict.fromkeys(LIMITS, 0.0)
         self.rollouts = []
+        self.updates = (self.trained or {}).get("updates") or ([{**self.trained, "epoch": 0, "rollouts": math.inf}] if self.trained else [])
         for group in groups:
             judged = [r for r in group["rollouts"] if "reward" in r]
             self.check_group(judged, group["solveRate"], recipe)
@@ -247,8 +249,25 @@ class Step:
                     continue
                 tokens = words(rollout["tokens"], torch.int32).long()
                 chosen = chosen_of(rollout, len(tokens))
-                self.differ("weight", rollout["weight"], weight_of(self.trained, int(chosen.sum()), len(judged)))
+                totals = self.update_of(len(self.rollouts))
+                self.differ("weight", rollout["weight"], weight_of(self.trained, totals, int(chosen.sum()), len(judged)))
                 self.rollouts.append((rollout, words(group["prompt"], torch.int32).long(), tokens, chosen))
+
+    def update_of(self, sequence):
+        """The update of the first epoch that a sequence is in."""
+        for update in self.updates:
+            if sequence < update["rollouts"]:
+                return update
+            sequence -= update["rollouts"]
+
+    def parts(self):
+        """Each update and the rollouts it is on, in the order they were taken."""
+        first, epoch = 0, 0
+        for update in self.updates:
+            first = first if update["epoch"] == epoch else 0
+            epoch, last = update["epoch"], min(len(self.rollouts), first + update["rollouts"])
+            yield update, list(range(first, last))
+            first = last
 
     def check_group(self, rollouts, solve_rate, recipe):
         for rollout in rollouts:
@@ -264,59 +283,87 @@ class Step:
         off = abs(said - found) / (scale or max(1.0 if what in ("reward", "advantage") else 1e-30, abs(said)))
         self.worst[what] = max(self.worst[what], off if math.isfinite(off) else math.inf)
 
-    def loss(self, weights, config):
-        """Of the whole step, differentiable in weights."""
+    def log_probs(self, weights, config, rollout, prompt, tokens, chosen):
+        """[n, V] of the tokens that the policy chose."""
+        logits = logits_of(weights, config, torch.cat([prompt, tokens]))[len(prompt) - 1 : -1][chosen]
+        return (logits / self.trained["objective"]["temperature"]).log_softmax(-1)
+
+    def old_log_probs(self, weights, config):
+        """Of every rollout, before the first of several updates."""
+        with torch.no_grad():
+            return [self.log_probs(weights, config, *r).gather(1, r[2][r[3]][:, None])[:, 0] for r in self.rollouts]
+
+    def loss(self, weights, config, update, of, old):
+        """Of one update on the rollouts `of`, differentiable in weights. old: log-probs before the first, or None for the only one."""
         o = self.trained["objective"]
         low, high = 1 - o["clipLow"], 1 + o["clipHigh"]
         total = torch.zeros((), dtype=torch.float64)
-        for rollout, prompt, tokens, chosen in self.rollouts:
-            n, ids = int(chosen.sum()), torch.cat([prompt, tokens])
-            logits = logits_of(weights, config, ids)[len(prompt) - 1 : -1][chosen]
-            log_p = (logits / o["temperature"]).log_softmax(-1)
+        for i in of:
+            rollout, prompt, tokens, chosen = self.rollouts[i]
+            n = int(chosen.sum())
+            log_p = self.log_probs(weights, config, rollout, prompt, tokens, chosen)
             new = log_p.gather(1, tokens[chosen][:, None])[:, 0]
-            log_ratio = new - words(rollout["logprobs"], torch.float32).double()[chosen]
+            behavior = words(rollout["logprobs"], torch.float32).double()[chosen]
+            log_ratio = new - behavior
             advantage = torch.tensor(rollout["advantage"], dtype=torch.float32).double()
             by_sequence = o["objective"] == "gspo"
             ratio, weight = (log_ratio.mean() if by_sequence else log_ratio).exp(), 1.0
-            if "correction" in o:  # ratios are to the step's own start, and a token's gradient is its own weight's
-                ratio, weight = (new - new.detach()).exp(), correction_of(o["correction"], log_ratio)
+            if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
+                start = new.detach() if old is None else old[i]
+                moved = new - start
+                if by_sequence:  # s_i as a value, the token's own log-prob as the variable
+                    moved = moved.mean().detach() + new - new.detach()
+                ratio, weight = moved.exp(), correction_of(o["correction"], start - behavior)
             terms = terms_of(o["objective"], low, high, ratio, advantage, new)
             total = total + rollout["weight"] * (weight * terms).mean()
-            share = 1 / (self.trained["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
+            share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
             if "reference" in rollout:
                 gap = words(rollout["reference"], torch.float32).double()[chosen] - new
                 total = total + o["klCoef"] * share * (gap.expm1() - gap).sum()
+            sampled = new.detach() if old is None else old[i]
             if set(rollout["versions"][1::2]) | set(rollout["oldestKv"][1::2]) == {self.head["versionBefore"]}:
-                self.differ("logprob", 0.0, log_ratio.abs().max().item(), 1.0)
+                self.differ("logprob", 0.0, (sampled - behavior).abs().max().item(), 1.0)
         return total
 
     def compare(self, before, after, adapted):
-        weights = {name: w.clone().requires_grad_() for name, w in before.weights.items()}
-        loss = self.loss(adapted(weights), before.config)
-        gradients = dict(zip(weights, torch.autograd.grad(loss, list(weights.values()))))
-        norm = math.sqrt(sum(g.square().sum().item() for g in gradients.values()))
-        scale = sum(r["weight"] * abs(r["advantage"]) for r, *_ in self.rollouts)
-        self.differ("loss", self.trained["loss"], loss.item(), scale)
-        self.differ("gradient", self.trained["gradNorm"], norm)
+        several = len(self.updates) > 1
+        old = self.old_log_probs(adapted(before.weights), before.config) if several else None
+        now = before
+        for update, of in self.parts():
+            weights = {name: w.clone().requires_grad_() for name, w in now.weights.items()}
+            loss = self.loss(adapted(weights), now.config, update, of, old)
+            gradients = dict(zip(weights, torch.autograd.grad(loss, list(weights.values()))))
+            norm = math.sqrt(sum(g.square().sum().item() for g in gradients.values()))
+            scale = sum(self.rollouts[i][0]["weight"] * abs(self.rollouts[i][0]["advantage"]) for i in of)
+            self.differ("loss", update["loss"], loss.item(), scale)
+            self.differ("gradient", update["gradNorm"], norm)
+            if not update["skipped"]:
+                now = updated(now, gradients, norm, self.trained)
         moved = missed = 0.0
-        for name, w in updated(before, gradients, norm, self.trained).items():
+        for name, w in now.weights.items():
             moved += (after.weights[name] - before.weights[name]).square().sum().item()
             missed += (after.weights[name] - w).square().sum().item()
         self.differ("movement", 0.0, math.sqrt(missed), math.sqrt(moved))
 
 
+class Moved:
+    """Weights and moments after an update."""
+
+    def __init__(self, before):
+        self.config, self.steps, self.weights, self.moments = before.config, before.steps + 1, {}, {}
+
+
 def updated(before, gradients, norm, trained):
     """AdamW (Loshchilov & Hutter 2019) after clipping by the global norm; only matrices decay."""
-    o, lr, t = trained["optimizer"], trained["objective"]["lr"], before.steps + 1
-    clip = min(1.0, o["gradientClip"] / (norm + 1e-6)) if o["gradientClip"] > 0 else 1.0
-    out = {}
+    o, lr, out = trained["optimizer"], trained["objective"]["lr"], Moved(before)
+    clip, t = min(1.0, o["gradientClip"] / (norm + 1e-6)) if o["gradientClip"] > 0 else 1.0, out.steps
     for name, w in before.weights.items():
         g = gradients[name] * clip
-        m = o["beta1"] * before.moments[f"m.{name}"] + (1 - o["beta1"]) * g
-        v = o["beta2"] * before.moments[f"v.{name}"] + (1 - o["beta2"]) * g.square()
+        m = out.moments[f"m.{name}"] = o["beta1"] * before.moments[f"m.{name}"] + (1 - o["beta1"]) * g
+        v = out.moments[f"v.{name}"] = o["beta2"] * before.moments[f"v.{name}"] + (1 - o["beta2"]) * g.square()
         decayed = w * (1 - lr * o["weightDecay"]) if w.dim() == 2 else w
-        out[name] = decayed - lr * (m / (1 - o["beta1"] ** t)) / ((v / (1 - o["beta2"] ** t)).sqrt() + o["eps"])
+        out.weights[name] = decayed - lr * (m / (1 - o["beta1"] ** t)) / ((v / (1 - o["beta2"] ** t)).sqrt() + o["eps"])
     return out
 
 

@@ -225,6 +225,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.temperature = float(f.number("temperature"));
   o.lr = float(f.number("lr"));
   o.muon_lr = float(f.number("muonLr"));
+  o.keeps_version = f.has("keepsVersion") && f.boolean("keepsVersion");
   if (f.has("correction")) read_correction(f.fields("correction"), o);
   return o;
 }

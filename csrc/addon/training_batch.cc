@@ -47,6 +47,7 @@ OwnedBatch read_batch(const Napi::Value& value) {
   check_offsets(b.cu_seqlens, T);
   read_optional(f, "behaviorLogprobs", T, b.behavior_logprobs);
   read_optional(f, "referenceLogprobs", T, b.reference_logprobs);
+  read_optional(f, "proximalLogprobs", T, b.proximal_logprobs);
   read_optional(f, "advantages", S, b.advantages);
   read_optional(f, "tokenAdvantages", T, b.token_advantages);
   read_optional(f, "groupSizes", S, b.group_sizes);
@@ -64,6 +65,7 @@ trainer::TrainingBatch OwnedBatch::view() const {
   batch.mask = mask.data();
   batch.behavior_logprobs = or_null(behavior_logprobs);
   batch.reference_logprobs = or_null(reference_logprobs);
+  batch.proximal_logprobs = or_null(proximal_logprobs);
   batch.advantages = or_null(advantages);
   batch.token_advantages = or_null(token_advantages);
   batch.group_sizes = or_null(group_sizes);

@@ -1,6 +1,7 @@
 #include "trainer/micro_batch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -125,6 +126,14 @@ std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBat
   return out;
 }
 
+/// Arrays [T] of a batch that may be null, and where their counted tokens go.
+std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 4> token_values(const TrainingBatch& b) {
+  return {{{b.behavior_logprobs, &PackedBatch::behavior},
+           {b.reference_logprobs, &PackedBatch::reference},
+           {b.proximal_logprobs, &PackedBatch::proximal},
+           {b.token_advantages, &PackedBatch::token_advantages}}};
+}
+
 template <class T>
 TensorView optional(const SharedArrays::Array<T>& array) {
   return array.device ? array.view() : TensorView{};
@@ -141,8 +150,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 14 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (14 * 4 + 2 + 8) + (sequences + 1) * 40 + 27 * 64);
+  // Per token 15 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (15 * 4 + 2 + 8) + (sequences + 1) * 40 + 28 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -164,9 +173,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   for (auto* array : {&cu_seqlens, &loss_starts}) *array = memory_.take<int32_t>(S + 1);
   for (auto* array : {&loss_row, &targets}) *array = memory_.take<int32_t>(R);
   mask = memory_.take<uint8_t>(R);
-  take_if(batch.behavior_logprobs, behavior, R);
-  take_if(batch.reference_logprobs, reference, R);
-  take_if(batch.token_advantages, token_advantages, R);
+  for (const auto& [given, array] : token_values(batch)) take_if(given, this->*array, R);
   take_if(batch.advantages, advantages, S);
   take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();
@@ -203,11 +210,8 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
   std::fill_n(mask.host, R, uint8_t(1));
   lay_tokens(batch, which, batch.tokens, false, ids.host);
   lay_tokens(batch, which, batch.tokens, true, targets.host);
-  const std::pair<const float*, const Array<float>*> given[] = {{batch.behavior_logprobs, &behavior},
-                                                                {batch.reference_logprobs, &reference},
-                                                                {batch.token_advantages, &token_advantages}};
-  for (const auto& [from, to] : given) {
-    if (from) lay_tokens(batch, which, from, true, to->host);
+  for (const auto& [from, to] : token_values(batch)) {
+    if (from) lay_tokens(batch, which, from, true, (this->*to).host);
   }
   memory_.upload(stream_, 0, results_);
 }
@@ -218,7 +222,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .sequence_weight = o.sequence_weight,
           .logprobs = logprobs.view(),
           .behavior_logprobs = optional(behavior),
-          .proximal_logprobs = corrected ? logprobs.view() : TensorView{},
+          .proximal_logprobs = corrected ? (proximal.device ? proximal : logprobs).view() : TensorView{},
           .reference_logprobs = optional(reference),
           .entropies = entropies.view(),
           .mask = mask.view(),

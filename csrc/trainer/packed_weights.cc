@@ -79,8 +79,8 @@ const model::TransposedWeights& PackedWeights::transposed() {
   return transposed_;
 }
 
-void PackedWeights::advance(Snapshot written) {
-  ++version_;
+void PackedWeights::advance(Snapshot written, uint32_t versions) {
+  version_ += versions;
   stale_ = transposed_stale_ = true;
   if (!written) return;
   snapshot_ = std::move(written);

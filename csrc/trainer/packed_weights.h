@@ -39,8 +39,8 @@ class PackedWeights {
   /// Null with adapters too: what changes then is not what is packed.
   Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }
   std::vector<model::WeightSnapshot::Part> parts(const Snapshot& of) const;
-  /// Call when the parameters, and with them `written`, which next() gave, hold the next version.
-  void advance(Snapshot written);
+  /// Call when the parameters, and with them `written`, which next() gave, were updated. versions: by which the version grows.
+  void advance(Snapshot written, uint32_t versions);
 
  private:
   Snapshot writable() const;

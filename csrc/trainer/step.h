@@ -16,6 +16,7 @@ struct TrainingBatch {
   const uint8_t* mask = nullptr;               // [T] 1 on tokens the policy chose; the first of a sequence is 0
   const float* behavior_logprobs = nullptr;    // [T], read where mask is 1; null if supervised
   const float* reference_logprobs = nullptr;   // [T] or null
+  const float* proximal_logprobs = nullptr;    // [T] under the weights at the start of the batch; null in its first update
   const float* advantages = nullptr;           // [S]; null if supervised
   const float* token_advantages = nullptr;     // [T] or null
   const int32_t* group_sizes = nullptr;        // [S] or null
@@ -41,7 +42,9 @@ struct StepOptions {
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
   float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
   float lr = 0, muon_lr = 0;
-  /// Against the log-probs that this step computes: it is the only update of its batch, so they are those of its start.
+  /// The weights change and their version does not: an update of a batch that has further ones.
+  bool keeps_version = false;
+  /// Against TrainingBatch::proximal_logprobs, or, where those are null, the log-probs that this step computes.
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
   /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they

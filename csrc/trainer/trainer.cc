@@ -192,7 +192,7 @@ void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
   if (sharded && !divides_update()) sharded->gather_gradients(grads.block());
   if (!divides_update()) return update.apply(grads.block(), o, weights, report);
   sharded->apply(o, report);
-  if (!report.skipped) weights.advance(nullptr);
+  if (!report.skipped) weights.advance(nullptr, o.keeps_version ? 0 : 1);
 }
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,

@@ -40,7 +40,7 @@ class Trainer {
   model::TensorBlock& trained();
   /// Call after writing to parameters(): rebuilds the packed copies; optimizer state is kept.
   void parameters_changed();
-  uint32_t version() const;       // optimizer steps taken (skipped ones not counted), or as set
+  uint32_t version() const;       // steps that changed it (not those skipped, or with keeps_version), or as set
   void set_version(uint32_t version);
   /// Drops optimizer moments and the step counter (between warm start and RL).
   void reset_optimizer(const OptimizerConfig& config);

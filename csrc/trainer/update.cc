@@ -86,7 +86,7 @@ void Update::apply(const model::TensorBlock& grads, const StepOptions& o, Packed
     report.skipped = std::isnan(applied.scale);
     report.update_norm = applied.update_norm;
     report.weight_norm = applied.weight_norm;
-    if (!report.skipped) weights.advance(next);
+    if (!report.skipped) weights.advance(next, o.keeps_version ? 0 : 1);
   }
   sums_.download(stream_, 0, sums_.used());
   report_norms(squares, report);

@@ -88,6 +88,7 @@ function chain({ settings }: Explanation): string[][] {
     ),
     row("sequence weight", ({ sequence }) => maybe(sequence?.weight)),
     row("loss of the sequence", ({ sequence }) => maybe(sequence?.loss)),
+    row("update", ({ step }) => (step?.update ? `${step.update.number} of ${step.update.of}` : "–")),
     row("loss of the step", ({ step }) => maybe(step?.loss)),
     row("gradient's norm |g|", ({ step }) => maybe(step?.gradNorm)),
     row("clipped to", ({ step }) => maybe(step && step.gradNorm * step.gradScale)),

@@ -8,8 +8,7 @@ import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe
 const INT32 = 2 ** 31 - 1;
 /** Bounds sizes, so that no product of them overflows where the core counts bytes. */
 const CORE_SIZE = 2 ** 44;
-/** Bits of a problem's id: see lib/data/problem-id.ts. */
-const MOST_DOMAINS = 64;
+const MOST_DOMAINS = 64; // bits of a problem's id: see lib/data/problem-id.ts
 const MOST_DEMONSTRATIONS = 2 ** 24;
 
 /** As the core counts them; the quick start's vocabulary is small beside any that matters here. */
@@ -65,9 +64,15 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : undefined,
   },
   {
+    paths: ["training.updatesPerBatch", "training.groupsPerStep"],
+    rule: ({ training: t }) =>
+      t.updatesPerBatch > t.groupsPerStep
+        ? `is ${t.updatesPerBatch}, above training.groupsPerStep ${t.groupsPerStep}; an update is on one group at least`
+        : undefined,
+  },
+  {
     paths: ["objective.clipLow"],
-    rule: ({ objective: o }) =>
-      o.clipLow >= 1 ? `is ${o.clipLow}; 1 - clipLow must stay positive` : undefined,
+    rule: ({ objective: { clipLow: x } }) => (x >= 1 ? `is ${x}; 1 - clipLow must stay positive` : undefined),
   },
   {
     paths: ["objective.slopes", "objective.kind"],
@@ -377,9 +382,9 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
   {
     paths: ["engine.pages", "engine.pageTokens", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
-    rule: ({ engine: e, rollouts }) =>
-      e.pages * e.pageTokens < maxContext({ rollouts })
-        ? `is ${e.pages} pages of ${e.pageTokens} tokens, too few for one context of ${maxContext({ rollouts })} tokens`
+    rule: ({ engine: { pages, pageTokens }, rollouts }) =>
+      pages * pageTokens < maxContext({ rollouts })
+        ? `is ${pages} pages of ${pageTokens} tokens, too few for one context of ${maxContext({ rollouts })} tokens`
         : undefined,
   },
 ];

@@ -141,8 +141,8 @@ const objectiveSchema = z
     entropyCoef: orOff().default(0),
     /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
-     * [low, high], or 0 outside. With one, the ratio of the objective is to the log-probs at the start of the step,
-     * hence 1, and clips nothing.
+     * [low, high], or 0 outside. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
+     * its first update, where it clips nothing.
      */
     correction: z
       .strictObject({
@@ -161,6 +161,13 @@ const trainingSchema = z.strictObject({
   steps: z.int().min(0).max(INT32),
   /** P: groups (prompts) per optimizer step. */
   groupsPerStep: count(2 ** 20).default(16),
+  /**
+   * Optimizer updates that an epoch over a step's groups takes, each on as even a share of them as can be. With more than
+   * one, or with several epochs, the old log-probs are those before the first update.
+   */
+  updatesPerBatch: count(2 ** 16).default(1),
+  /** Passes over the groups of a step. */
+  epochs: count(2 ** 10).default(1),
   /** Groups that P counts: those that completed, or those that survived the filter. */
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */

@@ -4,14 +4,18 @@ import { isDeepStrictEqual } from "node:util";
 import { defineRecipe, overrideRecipe, type Recipe, recipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES, RunLogReader } from "../metrics/index.ts";
+import type { StepOptions } from "../native/face.ts";
 import {
   type BeforeStep,
   type Core,
+  customSlopes,
   decodeIds,
   diverged,
   expectRecorded,
   expectSameStep,
+  expectSameUpdate,
   openBeforeStep,
+  openSlopes,
   type RecordedGroup,
   type ResettledGroup,
   settleRecorded,
@@ -26,6 +30,7 @@ import {
   explainedToken,
   type TokenFacts,
 } from "./explained-attempt.ts";
+import { type ExplainedUpdate, scoreRollout, takeUpdatesBefore } from "./explained-update.ts";
 import type { ExplainedSettings, Explanation } from "./explanation.ts";
 import { gradientShares } from "./gradient-share.ts";
 import { type RecomputedStep, recomputeStep, responseOf, sequenceOf } from "./recomputed-step.ts";
@@ -75,8 +80,9 @@ export async function explainStep(dir: string, options: ExplainOptions): Promise
   const target = find(before.groups, options);
   const { group, problem, domain, family, level } = before.groups[target.place]!;
   const { attempt, finish, verdict } = before.groups[target.place]!.rollouts[target.member]!;
-  const settings = [await asTrained(dir, before, target, options)];
-  if (set.length > 0) settings.push(await otherwise(before, target, options));
+  const update = await updateOf(before, target);
+  const settings = [await asTrained(dir, before, target, { update, options })];
+  if (set.length > 0) settings.push(await otherwise(before, target, { update, options }));
   const { versionBefore: version } = before.step;
   const { from } = before;
   const whose = { group, problem, domain, family, level, attempt, finish, verdict };
@@ -117,25 +123,45 @@ function find(groups: readonly RecordedGroup[], { step, problem, attempt, token 
   return refuse(`${what} (there: ${there.join(", ")})`, seen);
 }
 
+/** Options that the step was trained by. */
+const trainedBy = ({ recipe, step }: BeforeStep): StepOptions =>
+  step.trained === undefined ? stepOptions(recipe, 0) : { ...step.trained.objective, muonLr: 0 };
+
+/** Brings the trainer to the update that explains the attempt. */
+async function updateOf(before: BeforeStep, { place }: Target): Promise<ExplainedUpdate> {
+  const { recipe, trainer } = before;
+  const groups = settleRecorded(before.groups, recipe, before.hooked);
+  expectRecorded(groups, before.groups);
+  const slopes = await openSlopes(recipe);
+  const options = { ...trainedBy(before), ...(slopes && { slopes: customSlopes(recipe)! }) };
+  return takeUpdatesBefore(trainer, groups, place, recipe, options);
+}
+
+interface Asked {
+  readonly update: ExplainedUpdate;
+  readonly options: ExplainOptions;
+}
+
 /** The run's own settings, compared with the record. */
 async function asTrained(
   dir: string,
   before: BeforeStep,
   target: Target,
-  options: ExplainOptions,
+  { update, options }: Asked,
 ): Promise<ExplainedSettings> {
   const { recipe, step, trainer } = before;
   const groups = settleRecorded(before.groups, recipe, before.hooked);
-  expectRecorded(groups, before.groups);
-  const trained = step.trained && { ...step.trained.objective, muonLr: 0 };
-  const again = await recomputeStep(trainer, groups, recipe, trained ?? stepOptions(recipe, 0));
+  const taken = groups.slice(update.from, update.to);
+  const again = await recomputeStep(trainer, taken, recipe, trainedBy(before), update.oldLogprobs);
   if ((again === undefined) !== (step.trained === undefined))
     throw diverged(step.step, `${again === undefined ? "trains nothing" : "trains"}, in the run it did not`);
-  if (again !== undefined) {
+  if (again !== undefined && update.oldLogprobs !== undefined)
+    expectSameUpdate(step, update.number, again.report);
+  else if (again !== undefined) {
     expectSameStep(step, again.report);
     expectSameRatios(dir, step.step, again);
   }
-  return explained(before, groups, target, { again, recipe, set: [], options });
+  return explained(before, groups, target, { again, recipe, set: [], update, options });
 }
 
 /** Held against steps.jsonl, where the run kept one: the least and the greatest ratio of a sequence, to the bit. */
@@ -161,14 +187,21 @@ function metricsOf(log: RunLogReader, step: number): StepRecord["metrics"] | und
 async function otherwise(
   before: BeforeStep,
   target: Target,
-  options: ExplainOptions,
+  { update, options }: Asked,
 ): Promise<ExplainedSettings> {
   const set = options.set ?? [];
   const recipe = overrideRecipe(withoutSlopes(before.recipe, set), set);
   expectOwnSlopes(before.recipe, recipe);
   const groups = settleRecorded(before.groups, recipe, before.hooked);
-  const again = await recomputeStep(before.trainer, groups, recipe, stepOptions(recipe, 0));
-  return explained(before, groups, target, { again, recipe, set, options });
+  const taken = groups.slice(update.from, update.to);
+  const again = await recomputeStep(
+    before.trainer,
+    taken,
+    recipe,
+    stepOptions(recipe, 0),
+    update.oldLogprobs,
+  );
+  return explained(before, groups, target, { again, recipe, set, update, options });
 }
 
 /**
@@ -199,6 +232,7 @@ interface Basis {
   readonly again: RecomputedStep | undefined;
   readonly recipe: Recipe;
   readonly set: readonly string[];
+  readonly update: ExplainedUpdate;
   readonly options: ExplainOptions;
 }
 
@@ -206,7 +240,7 @@ async function explained(
   before: BeforeStep,
   groups: readonly ResettledGroup[],
   { place, member: index }: Target,
-  { again, recipe, set, options }: Basis,
+  { again, recipe, set, update, options }: Basis,
 ): Promise<ExplainedSettings> {
   const group = explainedGroup(groups[place]!, recipe.advantages);
   const rollout = groups[place]!.rollouts[index]!;
@@ -215,7 +249,7 @@ async function explained(
   const terms = sequence === undefined ? undefined : again!.terms[sequence];
   const now =
     sequence === undefined
-      ? await scored(before, rollout)
+      ? await scoreRollout(before.trainer, rollout, before.recipe.rollouts.temperature)
       : again!.report.logprobs.subarray(...responseOf(again!.batch, sequence));
   const textOf = (id: number) => before.model.tokenizer.decode([id]);
   const facts: TokenFacts = { rollout, version: before.step.versionBefore, now, textOf };
@@ -225,7 +259,7 @@ async function explained(
   return {
     set,
     objective: recipe.objective,
-    ...(again && { step: stepOf(again) }),
+    ...(again && { step: stepOf(again, update) }),
     group,
     ...(member && {
       reward: explainedReward(member, worthOf(before, place, rollout, recipe), group, recipe),
@@ -243,18 +277,13 @@ function worthOf(before: BeforeStep, place: number, { attempt }: Rollout, recipe
   return settled!.group.rollouts.find(({ rollout }) => rollout.attempt === attempt)!.reward;
 }
 
-/** Log-probs of a completion that is not trained on, under the weights before the step. */
-async function scored({ trainer, recipe }: BeforeStep, rollout: Rollout): Promise<Float32Array> {
-  const tokens = Int32Array.of(...rollout.promptTokens, ...rollout.tokens);
-  const start = rollout.promptTokens.length;
-  const mask = new Uint8Array(tokens.length).fill(1, start);
-  const batch = { tokens, mask, cuSeqlens: Int32Array.of(0, tokens.length) };
-  return (await trainer.score(batch, recipe.rollouts.temperature)).logprobs.subarray(start);
-}
-
-function stepOf({ batch: { data }, report }: RecomputedStep): NonNullable<ExplainedSettings["step"]> {
+function stepOf(
+  { batch: { data }, report }: RecomputedStep,
+  { number, of, oldLogprobs }: ExplainedUpdate,
+): NonNullable<ExplainedSettings["step"]> {
   const { loss, gradNorm, gradScale, trainedTokens } = report;
   return {
+    ...(oldLogprobs && { update: { number, of } }),
     sequences: data.sequences,
     groups: data.groups!,
     tokens: trainedTokens,

@@ -39,8 +39,10 @@ export interface ExplainedSettings {
   readonly gradient?: GradientShares;
 }
 
-/** Absent where no group of the step is trained on. */
+/** Absent where no group of the step is trained on. Of a step with several updates: the first with the attempt's group. */
 export interface ExplainedStep {
+  /** From 1, of the updates of the first epoch; absent where the step had one. */
+  readonly update?: { readonly number: number; readonly of: number };
   readonly sequences: number;
   readonly groups: number;
   readonly tokens: number;

@@ -23,6 +23,8 @@ export interface TrainedSequence {
   /** Nats, under the weights before the step. */
   readonly entropies: Float32Array;
   readonly reference?: Float32Array | undefined;
+  /** Under the weights before the first of several updates; absent with one. */
+  readonly proximal?: Float32Array | undefined;
   /** As the trainer takes it, in float32. */
   readonly advantage: number;
   /** |g|. */
@@ -37,7 +39,7 @@ export type Side = "high" | "low";
 export interface TokenTerm {
   /** exp(now − behavior) of this token alone. */
   readonly tokenRatio: number;
-  /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction. */
+  /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction in a first update. */
   readonly ratio: number;
   /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. A custom objective does not say. */
   readonly clipped: Side | undefined;
@@ -150,7 +152,7 @@ interface Weight {
 
 const ONE: Weight = { weight: 1, bounded: undefined };
 
-/** w of each token, from log q_t = now − behavior. */
+/** w of each token, from log q_t = old − behavior. */
 function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum: number): Weight[] {
   const kind = correction?.kind ?? "none";
   const bounds = { low: Math.fround(correction?.low ?? 0), high: Math.fround(correction?.high ?? 1) };
@@ -188,25 +190,31 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
 export function sequenceTerms(
   settings: ObjectiveSettings,
   totals: StepTotals,
-  { logprobs, behavior, entropies, reference, advantage, groupSize, told }: TrainedSequence,
+  sequence: TrainedSequence,
 ): SequenceTerms {
+  const { logprobs, behavior, entropies, reference, advantage, groupSize, told } = sequence;
   const n = logprobs.length;
-  const gaps = Float64Array.from(logprobs, (now, t) => now - behavior[t]!);
-  const sum = gaps.reduce((all, gap) => all + gap, 0);
   const corrected = (settings.correction?.kind ?? "none") !== "none";
+  const old = sequence.proximal ?? logprobs;
+  const gapsTo = (from: Float32Array, to: Float32Array) => Float64Array.from(from, (x, t) => x - to[t]!);
+  const sumOf = (gaps: Float64Array) => gaps.reduce((all, gap) => all + gap, 0);
+  const gaps = gapsTo(logprobs, behavior);
+  const sum = sumOf(gaps);
+  const moved = corrected ? gapsTo(logprobs, old) : gaps;
+  const stale = corrected ? gapsTo(old, behavior) : gaps;
   const bounds = { low: 1 - Math.fround(settings.clipLow), high: 1 + Math.fround(settings.clipHigh) };
   const bySequence = settings.objective === "gspo";
   const isCustom = settings.objective === "custom";
   const scale = scaleOf(settings, totals, n, groupSize);
   const regularizer = 1 / (totals.sequences * (settings.sequenceWeight === "length" ? 1 : n));
-  const shared = corrected ? 1 : Math.exp(sum / n);
-  const weights = corrections(settings, gaps, sum);
+  const shared = Math.exp(sumOf(moved) / n);
+  const weights = corrections(settings, stale, sumOf(stale));
   const own = clippedMinimum(shared, shared / n, advantage, bounds);
   const kl = Math.fround(settings.klCoef) * regularizer;
   const entropyCoefficient = -Math.fround(settings.entropyCoef) * regularizer;
   const tokens = Array.from(logprobs, (now, t): TokenTerm => {
     const tokenRatio = Math.exp(gaps[t]!);
-    const ratio = bySequence ? shared : corrected ? 1 : tokenRatio;
+    const ratio = bySequence ? shared : Math.exp(moved[t]!);
     const term = isCustom
       ? { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined }
       : bySequence

@@ -21,8 +21,9 @@ export interface RecomputedStep {
 }
 
 /**
- * Runs the step's forward and backward with a learning rate of 0, which leaves the weights as they are, and computes
+ * Runs the step's, or one of its updates', forward and backward with a learning rate of 0, which leaves the weights as they are, and computes
  * each token's terms from the log-probs. Undefined where no group is kept.
+ * @param oldLogprobs of a completion, under the weights before the first of several updates
  * Throws HONE_ERR_INTERNAL where formulas and core do not agree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE for a custom
  * objective's module that cannot be loaded, or does not answer.
  */
@@ -31,8 +32,10 @@ export async function recomputeStep(
   groups: readonly ResettledGroup[],
   recipe: Recipe,
   options: StepOptions,
+  oldLogprobs?: (rollout: Rollout) => Float32Array,
 ): Promise<RecomputedStep | undefined> {
-  const batch = recordedBatch(groups, recipe);
+  const recorded = recordedBatch(groups, recipe);
+  const batch = oldLogprobs === undefined ? recorded : withOldLogprobs(recorded, oldLogprobs);
   if (batch.rollouts.length === 0) return undefined;
   const still = { ...options, lr: 0, muonLr: 0 };
   const slopes = await openSlopes(recipe);
@@ -44,6 +47,13 @@ export async function recomputeStep(
   const terms = termsOf(batch, report, still, asked);
   if (!report.skipped) expectAgreement(terms, batch, report);
   return { batch, options: still, report, terms };
+}
+
+function withOldLogprobs(batch: AssembledBatch, of: (rollout: Rollout) => Float32Array): AssembledBatch {
+  const proximalLogprobs = new Float32Array(batch.data.tokens.length);
+  for (const [i, { rollout }] of batch.rollouts.entries())
+    proximalLogprobs.set(of(rollout), responseOf(batch, i)[0]);
+  return { ...batch, data: { ...batch.data, proximalLogprobs } };
 }
 
 /** Where the generated tokens of a sequence lie in the arrays of its batch. */
@@ -87,6 +97,7 @@ function termsOf(
       behavior: sampled(data.behaviorLogprobs),
       entropies: sampled(report.entropies),
       reference: data.referenceLogprobs && sampled(data.referenceLogprobs),
+      proximal: data.proximalLogprobs && sampled(data.proximalLogprobs),
       advantage: data.advantages[i]!,
       groupSize: data.groupSizes![i]!,
       told: asked?.told(i),

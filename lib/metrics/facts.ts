@@ -43,6 +43,8 @@ export interface TrainerOutcome {
   readonly logprobs: Float32Array;
   /** [T], nats. */
   readonly entropies: Float32Array;
+  /** [T], the objective's; read where a batch had several updates. */
+  readonly ratios?: Float32Array;
   /** [T], 1 where the objective clipped (a sequence objective marks every token of the sequence), or bounded a weight. */
   readonly clipped: Uint8Array;
   /** [T], a correction's weights; empty or absent without one. */
@@ -79,6 +81,10 @@ export interface UpdateFacts {
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */
   readonly packingBudget: number;
+  /** Updates on the batch in their order; absent where there was one. */
+  readonly updates?: readonly { readonly skipped: boolean }[];
+  /** Passes over the batch. Default: 1. */
+  readonly epochs?: number;
 }
 
 /** Seconds of this step on the run's clock, from the end of the last step to the end of this one. */

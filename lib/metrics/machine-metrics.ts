@@ -19,7 +19,7 @@ export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
   putUtilisation(sheet, facts);
 }
 
-function putOptimizer(sheet: MetricSheet, { report, learningRate }: UpdateFacts): void {
+function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: UpdateFacts): void {
   sheet.put("loss/total", report.loss);
   sheet.put("loss/policy", report.policyLoss);
   sheet.put("grad/norm", report.gradNorm);
@@ -33,14 +33,18 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate }: UpdateFacts)
   sheet.put("weight/norm", report.weightNorm);
   sheet.put("learning-rate", learningRate);
   sheet.put("step/skipped", report.skipped ? 1 : 0);
+  if (updates === undefined) return;
+  sheet.put("update/count", updates.length);
+  sheet.put("update/skipped", updates.filter(({ skipped }) => skipped).length);
 }
 
 function putTrainerSpeed(sheet: MetricSheet, update: UpdateFacts, total: number): void {
   const { report } = update;
-  sheet.share("speed/trained", report.trainedTokens, total);
+  const tokens = report.trainedTokens / (update.epochs ?? 1);
+  sheet.share("speed/trained", tokens, total);
   sheet.share("speed/trainer", report.packedTokens, report.forwardSeconds + report.backwardSeconds);
   sheet.put("trained/sequences", update.rollouts.length);
-  sheet.put("trained/tokens", report.trainedTokens);
+  sheet.put("trained/tokens", tokens);
   sheet.put("packing/micro-batches", report.microBatches);
   sheet.share("packing/efficiency", report.packedTokens, report.microBatches * update.packingBudget);
   sheet.share("packing/counted", report.trainedTokens, report.packedTokens);

@@ -20,25 +20,28 @@ export function putPolicyMetrics(sheet: MetricSheet, facts: StepFacts): void {
   putAdvantages(sheet, facts.update);
 }
 
-/** Log of each sequence's ratio, and whether the objective clipped it; empty sequences are left out. */
+/** Each sequence's ratio, that of the objective, and whether it was clipped; empty sequences are left out. */
 interface SequenceRatios {
   readonly sequences: number[];
   readonly values: number[];
+  readonly ofObjective: number[];
   readonly clipped: boolean[];
 }
 
 function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatios {
   const { cuSeqlens, mask, behaviorLogprobs } = update.batch;
   const { logprobs, clipped } = update.report;
+  const moved = objectiveRatios(update);
   const divergence = new TokenDivergence(update);
   const mismatch = new Mismatch(update.report.trainedTokens);
-  const ratios: SequenceRatios = { sequences: [], values: [], clipped: [] };
+  const ratios: SequenceRatios = { sequences: [], values: [], ofObjective: [], clipped: [] };
   for (let i = 0; i + 1 < cuSeqlens.length; ++i) {
     const { versions, oldestKvVersions, tokens } = update.rollouts[i]!.rollout;
     const response = cuSeqlens[i + 1]! - tokens.length;
     let sum = 0;
     let n = 0;
     let anyClipped = false;
+    let last = 0;
     for (let t = cuSeqlens[i]!; t < cuSeqlens[i + 1]!; ++t) {
       if (mask[t] === 0) continue;
       const logRatio = logprobs[t]! - behaviorLogprobs[t]!;
@@ -51,10 +54,13 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
       );
       if (clipped[t] !== 0) anyClipped = true;
       n += 1;
+      last = t;
     }
     if (n === 0) continue;
     ratios.sequences.push(i);
-    ratios.values.push(Math.exp(sum / n));
+    const ratio = Math.exp(sum / n);
+    ratios.values.push(ratio);
+    ratios.ofObjective.push(moved?.[last] ?? ratio);
     ratios.clipped.push(anyClipped);
   }
   divergence.put(sheet);
@@ -62,9 +68,17 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
   return ratios;
 }
 
+/**
+ * [T] ratios of the objective where they are not those to the sampler's log-probs before the step: those of the last of
+ * several updates that each token was in.
+ */
+const objectiveRatios = ({ updates, report }: UpdateFacts): Float32Array | undefined =>
+  updates && report.ratios;
+
 /** Token-level sums over one batch; plain fields, because this is the loop over every trained token. */
 class TokenDivergence {
   readonly #update: UpdateFacts;
+  readonly #moved: Float32Array | undefined;
   readonly #sides = new Sides();
   #n = 0;
   #logRatio = 0;
@@ -82,6 +96,7 @@ class TokenDivergence {
 
   constructor(update: UpdateFacts) {
     this.#update = update;
+    this.#moved = objectiveRatios(update);
   }
 
   add(t: number, sequence: number, logRatio: number): void {
@@ -99,7 +114,7 @@ class TokenDivergence {
     this.#chi2 += (ratio - 1) ** 2;
     if (report.clipped[t] !== 0) this.#clipped += 1;
     this.#entropy += report.entropies[t]!;
-    if (clip?.of === "token") this.#sides.add(ratio, batch.advantages[sequence]!, clip);
+    if (clip?.of === "token") this.#sides.add(this.#moved?.[t] ?? ratio, batch.advantages[sequence]!, clip);
     if (batch.referenceLogprobs === undefined) return;
     const gap = batch.referenceLogprobs[t]! - report.logprobs[t]!;
     this.#referenceGap += gap;
@@ -243,7 +258,8 @@ function putSequenceMetrics(sheet: MetricSheet, update: UpdateFacts, ratios: Seq
     moments.add(s);
     deviation += Math.abs(s - 1);
     squares += s * s;
-    if (update.clip?.of === "sequence") sides.add(s, advantages[ratios.sequences[k]!]!, update.clip);
+    if (update.clip?.of === "sequence")
+      sides.add(ratios.ofObjective[k]!, advantages[ratios.sequences[k]!]!, update.clip);
   });
   sheet.put("ratio/mean", moments.mean);
   sheet.put("ratio/std", moments.std);

@@ -1,8 +1,5 @@
-/**
- * What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over the addon; all else
- * depends on the faces only. Typed arrays and flat options cross the border, one message per engine step, not one per token.
- */
-
+// What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over the addon; all else
+// depends on the faces only. Typed arrays and flat options cross the border, one message per engine step, not one per token.
 import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
@@ -267,6 +264,8 @@ export interface TrainingBatch {
   readonly mask: Uint8Array;
   readonly behaviorLogprobs?: Float32Array;
   readonly referenceLogprobs?: Float32Array;
+  /** [T] under the weights at the start of the batch, which a correction's ratios are to; absent in its only update. */
+  readonly proximalLogprobs?: Float32Array;
   readonly advantages?: Float32Array;
   readonly tokenAdvantages?: Float32Array;
   readonly groupSizes?: Int32Array;
@@ -287,6 +286,8 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
+  /** The weights change and their version does not: an update of a batch that has further ones. Default: false. */
+  readonly keepsVersion?: boolean;
   /** Of the objective "custom", called on this thread while the trainer waits, or its module, loaded first. A throw rejects the step untaken. */
   readonly slopes?: ((request: SlopesRequest) => void) | SlopesModule;
   /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */

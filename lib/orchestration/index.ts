@@ -3,17 +3,20 @@
 export {
   type AssembledBatch,
   batchGroups,
+  customSlopes,
   drawProblems,
   GroupAccounting,
   type GroupRequest,
   type GroupRollouts,
   type JudgedGroup,
+  miniBatches,
   mostGroups,
   openSlopes,
   ProblemDrawer,
   type SettledGroup,
   type StepBatch,
   stepOptions,
+  updateData,
   verifyGroups,
 } from "./pipeline/index.ts";
 export {
@@ -37,9 +40,11 @@ export {
 export { checkpointName, expectClaimable } from "./recovery/index.ts";
 export {
   type BeforeStep,
+  batchUpdates,
   diverged,
   expectRecorded,
   expectSameStep,
+  expectSameUpdate,
   openBeforeStep,
   type Rescoring,
   type ResettledGroup,

@@ -137,6 +137,27 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "reinforce", correction: { kind: "geometric-mask", low: 0.99, high: 1.01 } } },
   ],
   [
+    "gspo by length, three updates a batch",
+    {
+      objective: { kind: "gspo", sequenceWeight: "length", clipLow: 1e-3, clipHigh: 1e-3 },
+      training: { steps: 6, updatesPerBatch: 3 },
+    },
+  ],
+  [
+    "gspo, truncated importance sampling, two epochs of two updates",
+    {
+      objective: { kind: "gspo", clipLow: 1e-3, clipHigh: 1e-3, correction: { kind: "tis", high: 1.05 } },
+      training: { steps: 6, updatesPerBatch: 2, epochs: 2 },
+    },
+  ],
+  [
+    "dapo, icepop with a KL term, two epochs",
+    {
+      objective: { kind: "dapo", ...clip, klCoef: 0.05, correction: { kind: "icepop", low: 0.9, high: 1.1 } },
+      training: { steps: 6, epochs: 2 },
+    },
+  ],
+  [
     "dr-grpo, sequences truncated",
     { objective: { kind: "dr-grpo", correction: { kind: "sequence-tis", high: 1.2 } } },
   ],

@@ -42,6 +42,7 @@ function emittedNames(): Set<string> {
       batch: { ...batch.batch, referenceLogprobs },
       report: { ...batch.report, weights },
       referenceSeconds: 0.05,
+      updates: [{ skipped: false }, { skipped: true }],
       gradients: {
         parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),
         products: Float64Array.from({ length: 16 }, () => 1),

@@ -187,3 +187,17 @@ test("sequences without a counted token, and steps without training, say nothing
   expect(m["ratio/mean"]).toBeCloseTo(Math.exp(K), 12);
   expect(collect(trained([empty], [[]]))).toEqual({});
 });
+
+describe("with several updates a batch", () => {
+  const clip = { of: "sequence", low: 0.1, high: 0.1 } as const;
+  const two = [drifted([0, 0]), drifted([0])];
+
+  test("clips are of the objective's ratios, whatever those to the sampler were before the first", () => {
+    const one = batchOf(two, { clip });
+    const ratios = one.report.clipped.length;
+    const moved = { ...one.report, ratios: new Float32Array(ratios).fill(1.2) };
+    const m = collect({ ...one, report: moved, updates: [{ skipped: false }, { skipped: false }] });
+    expect([m["ratio/max"], m["clip/high/positive"]! + m["clip/high/negative"]!]).toEqual([1, 1]);
+    expect(collect({ ...one, report: moved })["clip/high"]).toBe(0); // one update: its own ratios, which are 1
+  });
+});

@@ -47,7 +47,7 @@ export class StandInTrainer implements TrainerFace {
       const advantages = bitsOf(batch.advantages);
       const lr = Math.round(options.lr * 1e9);
       this.word = mix(this.word, lr, ...batch.tokens, ...batch.mask, ...logprobs, ...advantages);
-      this.version += 1;
+      if (options.keepsVersion !== true) this.version += 1;
       if (publishTo) await this.publish(publishTo);
     }
     return {

@@ -57,6 +57,19 @@ test("apriel-15b-uniform is apriel-15b with equation 2's sequence weights", asyn
   expect(uniform!.objective.sequenceWeight).toBe("uniform");
 });
 
+test("apriel-15b-gspo is apriel-15b-uniform with the updates and the clip of GSPO's paper", async () => {
+  const [uniform, gspo] = await Promise.all(
+    ["apriel-15b-uniform", "apriel-15b-gspo"].map((name) => loadRecipe(`recipes/${name}.ts`)),
+  );
+  const { objective, training } = uniform!;
+  expect(gspo).toEqual({
+    ...uniform,
+    name: "apriel-15b-gspo",
+    objective: { ...objective, clipLow: 3e-4, clipHigh: 4e-4 },
+    training: { ...training, updatesPerBatch: 4 },
+  });
+});
+
 test("a group that is all right and of unequal lengths trains brevity under apriel-15b", async () => {
   const rollouts = [15_000, 3000].flatMap((length) =>
     Array.from({ length: 4 }, () => ({ tokens: { length }, finish: "eos" }) as unknown as Rollout),

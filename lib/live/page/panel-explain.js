@@ -190,6 +190,7 @@ const EXPLAIN_ROWS = [
   ["sequence ratio", ({ sequence }) => digits(sequence?.ratio)],
   ["sequence weight", ({ sequence }) => digits(sequence?.weight)],
   ["loss of the sequence", ({ sequence }) => digits(sequence?.loss)],
+  ["update", ({ step }) => (step?.update ? `${step.update.number} of ${step.update.of}` : "–")],
   ["loss of the step", ({ step }) => digits(step?.loss)],
   ["norm of the step's gradient", ({ step }) => digits(step?.gradNorm)],
   ["the same, from the coefficients", ({ gradient }) => digits(gradient?.fromCoefficients)],

@@ -11,6 +11,14 @@ export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } f
 export { learningRateFactor } from "./learning-rate.ts";
 export { Pipeline } from "./pipeline.ts";
 export { pipelineStateSchema } from "./pipeline-state.ts";
+export {
+  type BatchUpdates,
+  type MiniBatch,
+  miniBatches,
+  type UpdateReport,
+  updateData,
+  updatePolicy,
+} from "./policy-updates.ts";
 export { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
 export { heldByHook, type PipelinePosition, underWatch } from "./stall-watch.ts";
 export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";

@@ -7,6 +7,7 @@ import type { StepBatch } from "./batcher.ts";
 import { customSlopes } from "./custom-slopes.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
+import { type UpdateReport, updatePolicy } from "./policy-updates.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
 /** Outcome of one step, for the metrics and the log. */
@@ -24,6 +25,8 @@ export interface StepOutcome {
 
 export interface PolicyUpdate extends AssembledBatch {
   readonly report: StepReport;
+  /** Absent where the batch had one update. */
+  readonly updates?: readonly UpdateReport[];
   readonly learningRate: number;
   /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
@@ -75,7 +78,7 @@ export async function* trainSteps(
       },
     };
     asked = clock.now();
-    if (update?.report.skipped) failAfterRepeatedSkips(update, step, skippedInARow, recipe);
+    if (update !== undefined) failAfterSkips(update, step, skippedInARow, recipe);
     lastEnd = end;
     step += 1;
     if (step >= recipe.training.steps) return;
@@ -104,12 +107,18 @@ export async function trainBatch(
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
   const gradients = due ? await measureGradients(assembled, { ...parts, data, options }) : undefined;
-  const report = await parts.trainer.step(data, options, parts.engine);
-  const culprit = assembled.rollouts[report.nonFiniteSequence];
+  const updates = {
+    groups: batch.groups,
+    whole: { ...assembled, data },
+    options,
+    rule: recipe.training,
+    maxOutputTokens: recipe.rollouts.maxOutputTokens,
+  };
+  const updated = await updatePolicy(updates, parts.trainer, parts.engine);
+  const culprit = assembled.rollouts[updated.report.nonFiniteSequence];
   return {
-    ...assembled,
-    data,
-    report,
+    ...updates.whole,
+    ...updated,
     learningRate,
     ...(reference && { referenceSeconds: reference.seconds }),
     ...(gradients && { gradients }),
@@ -152,14 +161,19 @@ export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): s
   return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
 }
 
-function failAfterRepeatedSkips(update: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
+/** Throws HONE_ERR_NON_FINITE for a skipped update where the recipe says so, and for too many skipped steps in a row. */
+function failAfterSkips(update: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
   const { onNonFinite, maxSkippedInARow } = recipe.training;
-  if (onNonFinite === "skip" && inARow < maxSkippedInARow) return;
+  const { skipped } = update.report;
+  const someSkipped = skipped || update.updates?.some((one) => one.skipped) === true;
+  if (!someSkipped || (onNonFinite === "skip" && (!skipped || inARow < maxSkippedInARow))) return;
   const whose = update.culprit === undefined ? "the gradient" : `the loss of ${nameRollout(update.culprit)}`;
   const problem = update.culprit?.rollout.problem;
   throw new HoneError(
     "HONE_ERR_NON_FINITE",
-    `step ${step}: ${whose} is not finite; ${inARow} step(s) skipped in a row`,
+    skipped
+      ? `step ${step}: ${whose} is not finite; ${inARow} step(s) skipped in a row`
+      : `step ${step}: ${whose} is not finite in one of its ${update.updates!.length} updates, which was skipped`,
     {
       details: {
         step,
@@ -167,7 +181,7 @@ function failAfterRepeatedSkips(update: PolicyUpdate, step: number, inARow: numb
         problem: problem?.id,
         attempt: update.culprit?.rollout.attempt,
       },
-      hint: "The weights are those before the step. Lower optimizer.lr, or resume from an earlier checkpoint.",
+      hint: `The weights are those ${skipped ? "before the step" : "after its other updates"}. Lower optimizer.lr, or resume from an earlier checkpoint.`,
     },
   );
 }

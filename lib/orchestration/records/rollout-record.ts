@@ -26,7 +26,7 @@ import {
 import { trainedMembers } from "../../rewards/index.ts";
 import { textLines } from "../../text-lines.ts";
 import type { SettledGroup } from "../pipeline/index.ts";
-import { type PolicyUpdate, type StepOutcome, stepOptions } from "../pipeline/index.ts";
+import { type PolicyUpdate, type StepOutcome, stepOptions, type UpdateReport } from "../pipeline/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
@@ -56,6 +56,8 @@ export interface RecordedStep {
     readonly loss: number;
     readonly gradNorm: number;
     readonly skipped: boolean;
+    /** The updates on this batch in their order, where there were several; sums and means of them stand above. */
+    readonly updates?: readonly UpdateReport[];
   };
 }
 
@@ -205,7 +207,7 @@ function stepLine(
 ): RecordedStep {
   const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
   if (update === undefined) return head;
-  const { report, data, learningRate } = update;
+  const { report, data, learningRate, updates } = update;
   const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
   const { seed: __, ...optimizer } = rlOptimizer(recipe);
   return {
@@ -213,13 +215,14 @@ function stepLine(
     trained: {
       groups: data.groups!,
       sequences: data.sequences,
-      tokens: report.trainedTokens,
+      tokens: report.trainedTokens / recipe.training.epochs,
       drGrpoNormalizer: data.drGrpoNormalizer!,
       objective,
       optimizer,
       loss: report.loss,
       gradNorm: report.gradNorm,
       skipped: report.skipped,
+      ...(updates && { updates }),
     },
   };
 }
@@ -288,26 +291,40 @@ class Sequences {
     };
   }
 
-  /** w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/reference/recipe.md). */
+  /**
+   * w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/reference/recipe.md);
+   * of several updates the loss of the one that the sequence is in.
+   */
   #weight(sequence: number, n: number): number | undefined {
-    const { data, report } = this.#update;
+    const { data } = this.#update;
+    const { groups, sequences, tokens } = updateOf(this.#update, sequence);
     const { kind, sequenceWeight } = this.#recipe.objective;
     switch (kind) {
       case "gspo":
-        return (sequenceWeight === "length" ? n : 1) / data.sequences;
+        return (sequenceWeight === "length" ? n : 1) / sequences;
       case "grpo":
-        return 1 / (data.groups! * data.groupSizes![sequence]!);
+        return 1 / (groups * data.groupSizes![sequence]!);
       case "dapo":
       case "cispo":
-        return n / report.trainedTokens;
+        return n / tokens;
       case "dr-grpo":
-        return n / (data.sequences * data.drGrpoNormalizer!);
+        return n / (sequences * data.drGrpoNormalizer!);
       case "custom":
         return undefined; // only the function knows
       default:
-        return n / data.sequences;
+        return n / sequences;
     }
   }
+}
+
+/** Totals of the update that a sequence of the batch is in; the same in every epoch. */
+function updateOf({ data, report, updates }: PolicyUpdate, sequence: number) {
+  let first = 0;
+  for (const update of updates ?? []) {
+    if (sequence < first + update.rollouts) return update;
+    first += update.rollouts;
+  }
+  return { groups: data.groups!, sequences: data.sequences, tokens: report.trainedTokens };
 }
 
 /** Little-endian 32-bit words in base64. */

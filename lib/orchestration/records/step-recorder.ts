@@ -190,12 +190,12 @@ function updateFacts(
   version: number,
   { objective, training }: Recipe,
 ): StepFacts["update"] {
-  const { rollouts, data, report, learningRate, referenceSeconds, gradients } = update;
+  const { rollouts, data, report, learningRate, referenceSeconds, gradients, updates } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
-  // with a correction every ratio that could be clipped is 1; only a custom objective itself knows what it clips
-  const clips =
-    objective.kind !== "reinforce" && objective.kind !== "custom" && objective.correction.kind === "none";
+  // with a correction every ratio of a first update is 1; only a custom objective itself knows what it clips
+  const moves = objective.correction.kind === "none" || updates !== undefined;
+  const clips = objective.kind !== "reinforce" && objective.kind !== "custom" && moves;
   return {
     rollouts,
     batch: data,
@@ -206,6 +206,7 @@ function updateFacts(
     ...(gradients && { gradients }),
     ...(clips && { clip }),
     packingBudget: training.packedTokens,
+    ...(updates && { updates, epochs: training.epochs }),
   };
 }
 

@@ -7,7 +7,7 @@ import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
 import type { Trust } from "../../trust.ts";
-import { customSlopes, openSlopes } from "../pipeline/index.ts";
+import { customSlopes, openSlopes, updatePolicy } from "../pipeline/index.ts";
 import {
   type RecordedGroup,
   type RecordedStep,
@@ -19,7 +19,7 @@ import {
 } from "../records/index.ts";
 import { Checkpoints, recordedClock } from "../recovery/index.ts";
 import { type Core, type Model, nativeCore, openModel, trainerOptions } from "../setup/index.ts";
-import { expectRecorded, type HookRewards, recordedBatch, settleRecorded } from "./recorded-groups.ts";
+import { batchUpdates, expectRecorded, type HookRewards, settleRecorded } from "./recorded-groups.ts";
 
 /** A recorded step, and a trainer that has the weights it started from. */
 export interface BeforeStep extends AsyncDisposable {
@@ -211,10 +211,9 @@ class WayBack {
     if (step.trained === undefined) return;
     const settled = settleRecorded(groups, recipe, this.#past.hooked);
     expectRecorded(settled, groups);
-    const { data } = recordedBatch(settled, recipe);
     const slopes = customSlopes(recipe);
     const options = { ...step.trained.objective, muonLr: 0, ...(slopes && { slopes }) };
-    const report = await trainer.step(data, options);
+    const { report } = await updatePolicy(batchUpdates(settled, recipe, options), trainer);
     expectSameStep(step, report);
     if (trainer.version === step.version) return;
     throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
@@ -272,11 +271,25 @@ class WayBack {
 
 /** Throws HONE_ERR_REPLAY where a step that was computed again is not the recorded one to the bit. */
 export function expectSameStep({ step, trained }: RecordedStep, report: StepReport): void {
+  expectSame(step, "", trained!, report);
+}
+
+/** The same for one of a step's updates. @param number from 1. */
+export function expectSameUpdate({ step, trained }: RecordedStep, number: number, report: StepReport): void {
+  expectSame(step, `in its update ${number} `, trained!.updates![number - 1]!, report);
+}
+
+function expectSame(
+  step: number,
+  where: string,
+  recorded: { readonly loss: number; readonly gradNorm: number },
+  report: StepReport,
+): void {
   for (const name of ["loss", "gradNorm"] as const) {
-    const then = trained![name] ?? Number.NaN; // JSON has null for what is not finite
+    const then = recorded[name] ?? Number.NaN; // JSON has null for what is not finite
     const here = Number.isFinite(report[name]) ? report[name] : Number.NaN;
     if (Object.is(then, here)) continue;
-    throw diverged(step, `has ${name} ${here}, in the run ${then}`);
+    throw diverged(step, `has ${where}${name} ${here}, in the run ${then}`);
   }
 }
 

@@ -1,7 +1,14 @@
 /** A recorded run once more. */
 
-export { type BeforeStep, diverged, expectSameStep, openBeforeStep } from "./before-step.ts";
 export {
+  type BeforeStep,
+  diverged,
+  expectSameStep,
+  expectSameUpdate,
+  openBeforeStep,
+} from "./before-step.ts";
+export {
+  batchUpdates,
   expectRecorded,
   type HookRewards,
   type ResettledGroup,

@@ -1,9 +1,11 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
+import type { StepOptions } from "../../native/face.ts";
 import type { Episode, Rollout, Verdict } from "../../records.ts";
 import {
   type AssembledBatch,
   assembleBatch,
+  type BatchUpdates,
   rewarded,
   type SettledGroup,
   settle,
@@ -121,6 +123,19 @@ export function recordedBatch(
   }
   return { ...batch, data: { ...batch.data, referenceLogprobs } };
 }
+
+/** What a step takes of recorded groups. Throws as recordedBatch does. */
+export const batchUpdates = (
+  groups: readonly ResettledGroup[],
+  recipe: Recipe,
+  options: StepOptions,
+): BatchUpdates => ({
+  groups,
+  whole: recordedBatch(groups, recipe),
+  options,
+  rule: recipe.training,
+  maxOutputTokens: recipe.rollouts.maxOutputTokens,
+});
 
 /** Throws HONE_ERR_REPLAY naming the first rollout whose reward or advantage is not the recorded one. */
 export function expectRecorded(groups: readonly ResettledGroup[], recorded: readonly RecordedGroup[]): void {

@@ -50,7 +50,7 @@ TEST(memory_that_nobody_else_reads_is_used_again) {
   Fixture f;
   const WeightSnapshot* const place = f.weights.snapshot().get();
   f.change();
-  f.weights.advance(nullptr);
+  f.weights.advance(nullptr, 1);
   EXPECT_EQ(f.weights.snapshot().get(), place);
   EXPECT_TRUE(f.current(*f.weights.snapshot()));
   EXPECT_EQ(f.weights.snapshot()->version, 1u);
@@ -63,7 +63,7 @@ TEST(a_version_travels_with_its_snapshot) {
   EXPECT_EQ(f.weights.version(), 40u);
   EXPECT_EQ(f.weights.snapshot()->version, 40u);
   EXPECT_EQ(first->version, 0u);
-  f.weights.advance(nullptr);
+  f.weights.advance(nullptr, 1);
   EXPECT_EQ(f.weights.snapshot()->version, 41u);
 }
 
@@ -72,7 +72,7 @@ TEST(packs_that_an_update_has_written_are_not_made_again) {
   f.weights.snapshot();
   f.change();
   const auto written = WeightSnapshot::make(Stream{}, f.parameters, 7);
-  f.weights.advance(written);
+  f.weights.advance(written, 1);
   EXPECT_EQ(f.weights.snapshot().get(), written.get());
   EXPECT_EQ(written->version, 1u);
 }
@@ -88,7 +88,7 @@ TEST(transposes_are_of_the_current_parameters) {
   const auto before = got();
   EXPECT_TRUE(before == expected());
   f.change();
-  f.weights.advance(nullptr);
+  f.weights.advance(nullptr, 1);
   EXPECT_TRUE(got() == expected() && got() != before);
 }
 

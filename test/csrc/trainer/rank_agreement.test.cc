@@ -63,6 +63,7 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   };
   batches([](auto& v, auto&) { v.behavior_logprobs = nullptr; });
   batches([](auto& v, auto& b) { v.reference_logprobs = b.behavior.data(); });
+  batches([](auto& v, auto& b) { v.proximal_logprobs = b.behavior.data(); });
   batches([](auto& v, auto& b) { v.token_advantages = b.behavior.data(); });
   batches([](auto&, auto& b) { b.mask[5] ^= 1; });
   batches([](auto&, auto& b) { b.behavior[11] = -1.5f; });
@@ -81,6 +82,7 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   others([](auto& o, auto&) { o.temperature += 1e-3f; });
   others([](auto& o, auto&) { o.correction = kernels::Correction(1); });
   others([](auto& o, auto&) { o.slopes = [](const trainer::SlopesRequest&) {}; });
+  others([](auto& o, auto&) { o.keeps_version = true; });
   others([](auto&, auto& c) { c.packed_tokens += 1; });
   others([](auto&, auto& c) { c.sharding.exact = true; });
   others([](auto&, auto& c) { c.weight_storage = DType::kBF16; });

@@ -13,7 +13,7 @@ namespace hone::test {
 struct Batch {
   std::vector<int32_t> tokens, cu_seqlens{0}, group_sizes;
   std::vector<uint8_t> mask;
-  std::vector<float> behavior, reference, advantages, token_advantages;
+  std::vector<float> behavior, reference, proximal, advantages, token_advantages;
   int64_t groups = 1;
 
   void add(const std::vector<int32_t>& ids, int64_t prompt, float advantage, int32_t group = 1) {
@@ -41,6 +41,7 @@ struct Batch {
     b.mask = mask.data();
     b.behavior_logprobs = behavior.empty() ? nullptr : behavior.data();
     b.reference_logprobs = reference.empty() ? nullptr : reference.data();
+    b.proximal_logprobs = proximal.empty() ? nullptr : proximal.data();
     b.advantages = advantages.data();
     b.token_advantages = token_advantages.empty() ? nullptr : token_advantages.data();
     b.group_sizes = group_sizes.data();

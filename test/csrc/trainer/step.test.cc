@@ -1,5 +1,5 @@
 // Steps with a correction: the gradient of every weight of a network against central differences of the same step in f64, the
-// correction's weights held as they are at its start.
+// correction's weights held as they are at its start, or at the start of the batch where it has several updates.
 //
 // Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds swapped on the way.
 #include "trainer/step.h"
@@ -54,15 +54,42 @@ Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
   return weights;
 }
 
-/// With one update a batch every ratio is exp(now - start), near 1 and inside every clip.
-double loss_of(const Table& now, const Table& start, const Table& weights, const Batch& batch, Objective objective) {
+/// Log-probs at the start of the batch: each some hundredths from those at the start of this update.
+Table moved_from(const Table& start, Batch& batch) {
+  Table old = start;
+  for (size_t i = 0; i < start.size(); ++i) {
+    for (size_t t = 0; t < start[i].size(); ++t) {
+      batch.proximal.push_back(float(start[i][t] + 0.02 * double(t % 3) - 0.03 * double(i % 2)));
+      old[i][t] = double(batch.proximal.back());
+    }
+  }
+  return old;
+}
+
+/// What a token's ratio is to: its own old log-prob; of GSPO's, so that the ratio is the sequence's as a value.
+Table ratio_base(const Table& start, const Table& old, const Batch& batch, Objective objective) {
+  if (objective != Objective::kGspo) return old;
+  Table base = start;
+  for (size_t i = 0; i < start.size(); ++i) {
+    const size_t first = size_t(batch.cu_seqlens[i]);
+    double sum = 0.0, n = 0.0;
+    for (size_t t = 0; t < start[i].size(); ++t) {
+      if (batch.mask[first + t]) sum += start[i][t] - old[i][t], n += 1.0;
+    }
+    for (double& x : base[i]) x -= sum / n;
+  }
+  return base;
+}
+
+/// Every ratio exp(now - base) is inside every clip.
+double loss_of(const Table& now, const Table& base, const Table& weights, const Batch& batch, Objective objective) {
   double loss = 0.0;
   for (size_t i = 0; i < now.size(); ++i) {
     const size_t first = size_t(batch.cu_seqlens[i]);
     double n = 0.0, gain = 0.0;
     for (size_t t = 0; t < now[i].size(); ++t) {
       n += batch.mask[first + t];
-      gain += weights[i][t] * (objective == Objective::kReinforce ? now[i][t] : std::exp(now[i][t] - start[i][t]));
+      gain += weights[i][t] * (objective == Objective::kReinforce ? now[i][t] : std::exp(now[i][t] - base[i][t]));
     }
     double scale = 1.0 / double(batch.size());
     if (objective == Objective::kGspo) scale /= n;
@@ -73,7 +100,7 @@ double loss_of(const Table& now, const Table& start, const Table& weights, const
   return loss;
 }
 
-void check_gradients(Correction kind, Objective objective) {
+void check_gradients(Correction kind, Objective objective, bool first_update) {
   const auto [name, config] = test::switch_configs()[0];
   trainer::Trainer trainer(config, trainer::TrainerConfig{}, nullptr);
   test::roughen(trainer.parameters(), test::random()());
@@ -92,9 +119,11 @@ void check_gradients(Correction kind, Objective objective) {
   o.correction = kind;
   o.correction_low = kind == Correction::kGeometricMask ? 0.97f : 0.85f;
   o.correction_high = kind == Correction::kGeometricMask ? 1.03f : 1.21f;
+  const Table start = logprobs_of(reference, batch), old = first_update ? start : moved_from(start, batch);
+  if (!first_update) o.clip_low = o.clip_high = 0.5f;
   const trainer::StepReport report = trainer.step(batch.view(), o);
-  const Table start = logprobs_of(reference, batch), weights = weights_of(start, batch, o);
-  const double loss = loss_of(start, start, weights, batch, objective);
+  const Table weights = weights_of(old, batch, o), base = ratio_base(start, old, batch, objective);
+  const double loss = loss_of(start, base, weights, batch, objective);
   EXPECT_NEAR(report.loss, loss, 3e-5 * std::max(1.0, std::fabs(loss)));
   for (size_t i = 0; i < weights.size(); ++i) {
     for (size_t t = 0; t < weights[i].size(); ++t) {
@@ -109,9 +138,9 @@ void check_gradients(Correction kind, Objective objective) {
     double& x = reference.tensors.at(spec.name)[at];
     const double saved = x, h = 1e-5;
     x = saved + h;
-    const double up = loss_of(logprobs_of(reference, batch), start, weights, batch, objective);
+    const double up = loss_of(logprobs_of(reference, batch), base, weights, batch, objective);
     x = saved - h;
-    const double down = loss_of(logprobs_of(reference, batch), start, weights, batch, objective);
+    const double down = loss_of(logprobs_of(reference, batch), base, weights, batch, objective);
     x = saved;
     EXPECT_NEAR(gradient[at], (up - down) / (2.0 * h), 1e-6 + 1e-4 * largest);
   }
@@ -123,9 +152,32 @@ TEST(gradients_with_a_correction_match_central_differences) {
   for (const Correction kind : {Correction::kTis, Correction::kSequenceTis, Correction::kIcepop, Correction::kSequenceMask,
                                 Correction::kGeometricMask}) {
     for (const Objective objective : {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kReinforce}) {
-      check_gradients(kind, objective);
+      for (const bool first_update : {true, false}) check_gradients(kind, objective, first_update);
     }
   }
+}
+
+TEST(an_update_keeps_the_version_where_it_is_told_to) {
+  const auto [name, config] = test::switch_configs()[0];
+  trainer::Trainer trainer(config, trainer::TrainerConfig{}, nullptr);
+  test::roughen(trainer.parameters(), test::random()());
+  trainer.parameters_changed();
+  trainer.set_version(7);
+  Batch batch;
+  batch.add({1, 2, 3}, 1, 1.0f);
+  batch.behavior.assign(3, -1.0f);
+  StepOptions o;
+  o.lr = 1e-3f;
+  o.keeps_version = true;
+  const auto before = trainer.snapshot();
+  EXPECT_TRUE(!trainer.step(batch.view(), o).skipped);
+  EXPECT_EQ(trainer.version(), 7u);
+  const auto after = trainer.snapshot();
+  EXPECT_EQ(after->version, 7u);
+  EXPECT_TRUE(after != before);  // a reader held the first: the weights are others
+  o.keeps_version = false;
+  trainer.step(batch.view(), o);
+  EXPECT_EQ(trainer.version(), 8u);
 }
 
 TEST(bounds_that_cannot_be_are_refused) {

@@ -1,0 +1,202 @@
+import type { EngineFace, StepOptions, StepReport, TrainerFace } from "../../native/face.ts";
+import type { SettledGroup } from "./grouper.ts";
+import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+
+/** How a batch is divided into optimizer updates: each of `epochs` passes over it takes `updatesPerBatch` of them. */
+export interface UpdateRule {
+  readonly updatesPerBatch: number;
+  readonly epochs: number;
+}
+
+/** One of several updates on a batch. */
+export interface UpdateReport {
+  /** From 0. */
+  readonly epoch: number;
+  readonly groups: number;
+  /** N, with masked rollouts, and those that it trained on. */
+  readonly sequences: number;
+  readonly rollouts: number;
+  readonly tokens: number;
+  readonly loss: number;
+  readonly gradNorm: number;
+  readonly skipped: boolean;
+}
+
+/** Neighbouring groups of a batch, as one update takes them. */
+export interface MiniBatch {
+  readonly batch: AssembledBatch;
+  /** Where its sequences and tokens begin in those of the whole batch. */
+  readonly firstSequence: number;
+  readonly firstToken: number;
+}
+
+/** A batch, the groups it was made of, and what its updates have in common. */
+export interface BatchUpdates {
+  readonly groups: readonly SettledGroup[];
+  /** All of them, with the reference policy's log-probs where the objective has a KL term. */
+  readonly whole: AssembledBatch;
+  readonly options: StepOptions;
+  readonly rule: UpdateRule;
+  readonly maxOutputTokens: number;
+}
+
+/**
+ * Takes the updates of one batch; they count as one weight version, which is published once, after the last of them. With
+ * several updates the old log-probs are those of the weights before the first, computed once. An update whose loss or
+ * gradient is not finite is left out alone.
+ * @returns one report of the whole batch: sums of tokens and seconds, means of losses and norms, per-token arrays in the
+ * order of the batch, of which `logprobs` and `entropies` are those before the first update and `ratios` and `clipped`
+ * those of the last epoch. `updates` is absent where there was one update.
+ */
+export async function updatePolicy(
+  batch: BatchUpdates,
+  trainer: TrainerFace,
+  engine?: EngineFace,
+): Promise<{ readonly report: StepReport; readonly updates?: readonly UpdateReport[] }> {
+  const { whole, options, rule } = batch;
+  if (rule.updatesPerBatch * rule.epochs === 1)
+    return { report: await trainer.step(whole.data, options, engine) };
+  const before = trainer.version;
+  const begun = performance.now();
+  const old = await trainer.score(whole.data, options.temperature);
+  const sum = new BatchReport(whole, old, (performance.now() - begun) / 1000);
+  const parts = miniBatches(batch.groups, rule.updatesPerBatch, batch.maxOutputTokens);
+  for (let epoch = 0; epoch < rule.epochs; ++epoch) {
+    for (const [i, part] of parts.entries()) {
+      const isLast = epoch + 1 === rule.epochs && i + 1 === parts.length;
+      const data = updateData(part, whole, old.logprobs);
+      const kept = isLast ? options : { ...options, keepsVersion: true };
+      sum.add(epoch, part, await trainer.step(data, kept, isLast ? engine : undefined));
+    }
+  }
+  const report = sum.report();
+  if (!report.skipped && trainer.version === before) {
+    // the last update was skipped, and with it the version and the publication of those before it
+    await trainer.setVersion(before + 1);
+    if (engine !== undefined) await trainer.publish(engine);
+  }
+  return { report, updates: sum.updates };
+}
+
+/**
+ * The kept groups of a batch in at most `parts` runs of neighbours, whose sizes differ by one group at most. A run of
+ * which every rollout is masked is left out.
+ */
+export function miniBatches(
+  groups: readonly SettledGroup[],
+  parts: number,
+  maxOutputTokens: number,
+): MiniBatch[] {
+  const kept = groups.filter(({ group }) => group.dropped === undefined);
+  const n = Math.min(parts, kept.length);
+  const out: MiniBatch[] = [];
+  let firstSequence = 0;
+  let firstToken = 0;
+  for (let i = 0; i < n; ++i) {
+    const run = kept.slice(Math.floor((i * kept.length) / n), Math.floor(((i + 1) * kept.length) / n));
+    const batch = assembleBatch(run, maxOutputTokens);
+    if (batch.rollouts.length > 0) out.push({ batch, firstSequence, firstToken });
+    firstSequence += batch.rollouts.length;
+    firstToken += batch.data.tokens.length;
+  }
+  return out;
+}
+
+/** What the trainer takes for one update of several. @param old [T] of the whole batch. */
+export function updateData(
+  { batch: { data }, firstToken }: MiniBatch,
+  whole: AssembledBatch,
+  old: Float32Array,
+): AssembledBatch["data"] {
+  const own = (values: Float32Array) => values.slice(firstToken, firstToken + data.tokens.length);
+  const { referenceLogprobs } = whole.data;
+  return {
+    ...data,
+    proximalLogprobs: own(old),
+    ...(referenceLogprobs && { referenceLogprobs: own(referenceLogprobs) }),
+  };
+}
+
+/** Adds up the reports of a batch's updates. */
+class BatchReport {
+  readonly updates: UpdateReport[] = [];
+  readonly #reports: StepReport[] = [];
+  readonly #old: { readonly logprobs: Float32Array; readonly entropies: Float32Array };
+  readonly #scoringSeconds: number;
+  readonly #ratios: Float32Array;
+  readonly #clipped: Uint8Array;
+  readonly #weights: Float32Array;
+  #nonFiniteSequence = -1;
+
+  constructor(
+    { data }: AssembledBatch,
+    old: { readonly logprobs: Float32Array; readonly entropies: Float32Array },
+    scoringSeconds: number,
+  ) {
+    const total = data.tokens.length;
+    this.#old = old;
+    this.#scoringSeconds = scoringSeconds;
+    this.#ratios = new Float32Array(total);
+    this.#clipped = new Uint8Array(total);
+    this.#weights = new Float32Array(total);
+  }
+
+  add(epoch: number, { batch, firstSequence, firstToken }: MiniBatch, report: StepReport): void {
+    const { groups, sequences } = batch.data;
+    const { loss, gradNorm, skipped, trainedTokens: tokens, nonFiniteSequence } = report;
+    const rollouts = batch.rollouts.length;
+    this.updates.push({ epoch, groups: groups!, sequences, rollouts, tokens, loss, gradNorm, skipped });
+    this.#reports.push(report);
+    this.#ratios.set(report.ratios, firstToken);
+    this.#clipped.set(report.clipped, firstToken);
+    this.#weights.set(report.weights, firstToken);
+    if (this.#nonFiniteSequence < 0 && nonFiniteSequence >= 0)
+      this.#nonFiniteSequence = firstSequence + nonFiniteSequence;
+  }
+
+  report(): StepReport {
+    const taken = this.#reports.filter(({ skipped }) => !skipped);
+    const of = taken.length > 0 ? taken : this.#reports;
+    const sum = (name: SummedField) => this.#reports.reduce((total, report) => total + report[name], 0);
+    const mean = (name: AveragedField) => of.reduce((total, report) => total + report[name], 0) / of.length;
+    const last = this.#reports.at(-1)!;
+    return {
+      loss: mean("loss"),
+      policyLoss: mean("policyLoss"),
+      gradNorm: mean("gradNorm"),
+      gradScale: mean("gradScale"),
+      updateNorm: mean("updateNorm"),
+      weightNorm: last.weightNorm,
+      skipped: taken.length === 0,
+      nonFiniteSequence: this.#nonFiniteSequence,
+      microBatches: sum("microBatches"),
+      trainedTokens: sum("trainedTokens"),
+      packedTokens: sum("packedTokens"),
+      forwardSeconds: sum("forwardSeconds") + this.#scoringSeconds,
+      backwardSeconds: sum("backwardSeconds"),
+      optimizerSeconds: sum("optimizerSeconds"),
+      packSeconds: sum("packSeconds"),
+      startSeconds: sum("startSeconds"),
+      publishSeconds: sum("publishSeconds"),
+      ...this.#old,
+      ratios: this.#ratios,
+      clipped: this.#clipped,
+      weights: last.weights.length > 0 ? this.#weights : last.weights,
+      layerGradNorms: last.layerGradNorms.map(
+        (_, layer) => of.reduce((total, { layerGradNorms }) => total + layerGradNorms[layer]!, 0) / of.length,
+      ),
+    };
+  }
+}
+
+type SummedField =
+  | "microBatches"
+  | "trainedTokens"
+  | "packedTokens"
+  | "forwardSeconds"
+  | "backwardSeconds"
+  | "optimizerSeconds"
+  | "packSeconds"
+  | "startSeconds"
+  | "publishSeconds";
+type AveragedField = "loss" | "policyLoss" | "gradNorm" | "gradScale" | "updateNorm";
