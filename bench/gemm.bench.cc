@@ -1,4 +1,5 @@
-// Speed of the matrix products as a share of the FMA peak that this program measures first, in registers.
+// Speed of the matrix products as a share of the peak that this program measures first, in registers: that of FMA, or of
+// vdpbf16ps for products in bf16 where it runs them.
 // `bench_gemm` prints a table; `--json` one JSON object; `--smoke` takes few repeats; another word filters rows.
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +18,7 @@ using namespace hone::kernels;
 
 namespace {
 
-enum class Kind { kLinear, kLinearBf16, kGradWeight, kPack, kPackTransposed };
+enum class Kind { kLinear, kLinearBf16, kBf16Linear, kGradWeight, kBf16GradWeight, kPack, kPackTransposed };
 
 struct Row {
   const char* what;
@@ -32,6 +33,16 @@ const Row kRows[] = {
     {"mlp down", Kind::kLinear, 1024, 512, 2048, 0.8},
     {"large", Kind::kLinear, 2048, 2048, 2048, 0.8},
     {"large bf16", Kind::kLinearBf16, 4096, 512, 512, 0.8},
+    {"0.6B up", Kind::kLinear, 512, 6144, 1024, 0.8},
+    {"0.6B up", Kind::kLinearBf16, 512, 6144, 1024, 0.8},
+    {"0.6B up", Kind::kBf16Linear, 512, 6144, 1024, 0.75},
+    {"0.6B down", Kind::kBf16Linear, 512, 1024, 3072, 0.75},
+    {"large", Kind::kBf16Linear, 4096, 512, 512, 0.7},
+    {"0.6B up, decode", Kind::kLinearBf16, 32, 6144, 1024, 0},
+    {"0.6B up, decode", Kind::kBf16Linear, 32, 6144, 1024, 0},
+    {"0.6B up, decode", Kind::kBf16Linear, 8, 6144, 1024, 0},
+    {"dW 0.6B up", Kind::kGradWeight, 1024, 6144, 1024, 0.75},
+    {"dW 0.6B up", Kind::kBf16GradWeight, 1024, 6144, 1024, 0.6},
     {"quickstart qkv", Kind::kLinear, 9000, 96, 288, 0.7},
     {"quickstart up", Kind::kLinear, 4096, 512, 96, 0.7},
     {"quickstart up", Kind::kLinear, 4096, 96, 512, 0.7},
@@ -81,13 +92,17 @@ std::vector<float> numbers(int64_t n) {
   return out;
 }
 
+bool in_bf16(Kind kind) { return kind == Kind::kBf16Linear || kind == Kind::kBf16GradWeight; }
+Arithmetic arithmetic_of(Kind kind) { return in_bf16(kind) ? Arithmetic::kBF16 : Arithmetic::kF32; }
+
 /// Seconds of one call.
 double measure(const Stream& stream, const Row& r, int repeats) {
   const std::vector<float> x = numbers(r.m * r.k), w = numbers(r.n * r.k);
   std::vector<float> y = numbers(r.m * r.n), dw(size_t(r.n * r.k));
-  const DType storage = r.kind == Kind::kLinearBf16 ? DType::kBF16 : DType::kF32;
+  const DType storage = r.kind == Kind::kLinearBf16 || r.kind == Kind::kBf16Linear ? DType::kBF16 : DType::kF32;
   Arena memory(packed_bytes(stream, r.n, r.k, storage), "bench");
-  const PackedMatrix packed{r.n, r.k, storage, memory.take(packed_bytes(stream, r.n, r.k, storage))};
+  const PackedMatrix packed{r.n, r.k, storage, memory.take(packed_bytes(stream, r.n, r.k, storage)), false,
+                            storage == DType::kBF16 ? arithmetic_of(r.kind) : Arithmetic::kF32};
   const bool transpose = r.kind == Kind::kPackTransposed;
   const PackMatrixArgs pack{transpose ? f32(w.data(), {r.k, r.n}) : f32(w.data(), {r.n, r.k}), transpose, packed};
   pack_matrix(stream, pack);
@@ -96,8 +111,8 @@ double measure(const Stream& stream, const Row& r, int repeats) {
     for (int i = 0; i < inner; ++i) {
       if (r.kind == Kind::kPack || transpose) {
         pack_matrix(stream, pack);
-      } else if (r.kind == Kind::kGradWeight) {
-        linear_grad_weight(stream, {f32(y.data(), {r.m, r.n}), f32(x.data(), {r.m, r.k}), f32(dw.data(), {r.n, r.k}), {}});
+      } else if (r.kind == Kind::kGradWeight || r.kind == Kind::kBf16GradWeight) {
+        linear_grad_weight(stream, {f32(y.data(), {r.m, r.n}), f32(x.data(), {r.m, r.k}), f32(dw.data(), {r.n, r.k}), {}, arithmetic_of(r.kind)});
       } else {
         linear(stream, {f32(x.data(), {r.m, r.k}), packed, {}, f32(y.data(), {r.m, r.n})});
       }
@@ -108,7 +123,11 @@ double measure(const Stream& stream, const Row& r, int repeats) {
 
 std::string name_of(const Row& r, int threads) {
   char text[128];
-  const char* kind = r.kind == Kind::kGradWeight ? "dW " : r.kind == Kind::kLinearBf16 ? "bf16 " : "";
+  const char* kind = r.kind == Kind::kGradWeight       ? "dW "
+                     : r.kind == Kind::kBf16GradWeight ? "bf16 products dW "
+                     : r.kind == Kind::kLinearBf16     ? "bf16 "
+                     : r.kind == Kind::kBf16Linear     ? "bf16 products "
+                                                       : "";
   std::snprintf(text, sizeof text, "%s%lldx%lldx%lld %s, %d thread%s", kind, (long long)r.m, (long long)r.n,
                 (long long)r.k, r.what, threads, threads > 1 ? "s" : "");
   return text;
@@ -125,24 +144,28 @@ int main(int argc, char** argv) {
     const int threads = stream.threads();
     const double peak = bench::peak_gflops(stream, 3 * repeats);
     report.set(threads == 1 ? "peakGflops" : "peakGflopsTwoThreads", Json::number(peak));
-    if (!json) std::printf("FMA peak, %s, %d thread(s): %.0f GFLOP/s\n", cpu::isa_name(cpu::isa()), threads, peak);
+    const double bf16_peak = bench::peak_bf16_gflops(stream, 3 * repeats);
+    report.set(threads == 1 ? "peakBf16Gflops" : "peakBf16GflopsTwoThreads", Json::number(bf16_peak));
+    if (!json) {
+      std::printf("FMA peak, %s, %d thread(s): %.0f GFLOP/s; of bf16 products %.0f\n", cpu::isa_name(cpu::isa()), threads, peak, bf16_peak);
+    }
     for (const Row& r : kRows) {
       const std::string name = name_of(r, threads);
       if (!std::strstr(name.c_str(), filter)) continue;
       const double seconds = measure(stream, r, repeats);
-      const double gflops = flops_of(r) / seconds * 1e-9, floor = floor_of(r, threads);
+      const double gflops = flops_of(r) / seconds * 1e-9, share = gflops / (in_bf16(r.kind) ? bf16_peak : peak), floor = floor_of(r, threads);
       Json row = Json::object();
       row.set("name", Json::string(name));
       row.set("microseconds", Json::number(seconds * 1e6));
       if (gflops > 0) {
         row.set("gflops", Json::number(gflops));
-        row.set("fractionOfPeak", Json::number(gflops / peak));
+        row.set("fractionOfPeak", Json::number(share));
       }
       if (floor > 0) row.set("floor", Json::number(floor));
       rows.push(std::move(row));
       if (!json) {
         std::printf("%-46s %9.1f us %6.0f GFLOP/s %5.1f %% (floor %2.0f)\n", name.c_str(), seconds * 1e6, gflops,
-                    100 * gflops / peak, 100 * floor);
+                    100 * share, 100 * floor);
       }
     }
   }

@@ -45,6 +45,18 @@ __attribute__((target("avx512f"))) inline double peak_flops_avx512() {
   for (int i = 0; i < 24; ++i) keep = keep + _mm512_cvtss_f32(acc[i]);
   return 2.0 * 24 * 16 * kPeakSteps;
 }
+__attribute__((target("avx512f,avx512bf16"))) inline double peak_flops_bf16() {
+  __m512 acc[24];
+  for (int i = 0; i < 24; ++i) acc[i] = _mm512_set1_ps(float(i));
+  const auto a = (__m512bh)_mm512_set1_epi32(0x3f7f3f7f), b = (__m512bh)_mm512_set1_epi32(0x3a833a83);
+  for (int s = 0; s < kPeakSteps; ++s) {
+#pragma GCC unroll 24
+    for (int i = 0; i < 24; ++i) acc[i] = _mm512_dpbf16_ps(acc[i], a, b);
+  }
+  volatile float keep = 0;
+  for (int i = 0; i < 24; ++i) keep = keep + _mm512_cvtss_f32(acc[i]);
+  return 4.0 * 24 * 16 * kPeakSteps;
+}
 __attribute__((target("avx2,fma"))) inline double peak_flops_avx2() {
   __m256 acc[12];
   for (int i = 0; i < 12; ++i) acc[i] = _mm256_set1_ps(float(i));
@@ -60,6 +72,7 @@ __attribute__((target("avx2,fma"))) inline double peak_flops_avx2() {
 #else
 inline double peak_flops_avx512() { return 0; }
 inline double peak_flops_avx2() { return 0; }
+inline double peak_flops_bf16() { return 0; }
 #endif
 
 inline double peak_flops_plain() {
@@ -73,13 +86,20 @@ inline double peak_flops_plain() {
   return 2.0 * 32 * kPeakSteps;
 }
 
-/// GFLOP/s of the registers of the stream's threads, on the instruction set the kernels use.
-inline double peak_gflops(const Stream& stream, int repeats) {
-  const auto run = kernels::cpu::pick(&peak_flops_plain, &peak_flops_avx2, &peak_flops_avx512);
+inline double gflops_of(double (*run)(), const Stream& stream, int repeats) {
   const double flops = run() * stream.threads();
   const double seconds = best_seconds(
       repeats, [&] { stream.parallel_for(stream.threads(), 1, [&](int64_t, int64_t) { run(); }); });
   return flops / seconds * 1e-9;
+}
+/// GFLOP/s of the registers of the stream's threads, on the instruction set the kernels use.
+inline double peak_gflops(const Stream& stream, int repeats) {
+  return gflops_of(kernels::cpu::pick(&peak_flops_plain, &peak_flops_avx2, &peak_flops_avx512), stream, repeats);
+}
+/// The same in products of bf16: of f32 on a set without an instruction for them.
+inline double peak_bf16_gflops(const Stream& stream, int repeats) {
+  if (kernels::cpu::isa() != kernels::cpu::Isa::kAvx512Bf16) return peak_gflops(stream, repeats);
+  return gflops_of(&peak_flops_bf16, stream, repeats);
 }
 
 }  // namespace hone::bench

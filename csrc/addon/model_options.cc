@@ -67,10 +67,6 @@ Napi::Uint8Array finish_array(Napi::Env env, const std::vector<engine::Finish>& 
   return array;
 }
 
-DType read_storage(const Fields& f) {
-  return f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;
-}
-
 Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
   int64_t parameters = 0;
   for (const model::TensorSpec& spec : model::tensor_specs(c)) parameters += spec.numel();
@@ -96,6 +92,15 @@ Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
 }
 
 }  // namespace
+
+DType read_storage(const Fields& f) {
+  return f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;
+}
+
+kernels::Arithmetic read_arithmetic(const Fields& f) {
+  const bool narrow = f.has("arithmetic") && f.choice("arithmetic", {"f32", "bf16"}) == 1;
+  return narrow ? kernels::Arithmetic::kBF16 : kernels::Arithmetic::kF32;
+}
 
 model::ModelConfig read_model_config(const Napi::Value& value) {
   return model::parse_hf_config(Json::parse(to_text(value, "model config"), "model config"), "model config");
@@ -128,6 +133,7 @@ engine::EngineConfig read_engine_config(const Napi::Value& value) {
   c.device = read_device(f);
   c.graphs = !f.has("graphs") || f.boolean("graphs");
   c.weight_storage = read_storage(f);
+  c.arithmetic = read_arithmetic(f);
   c.token_bytes = read_token_bytes(f);
   return c;
 }
@@ -192,6 +198,7 @@ trainer::TrainerConfig read_trainer_config(const Napi::Value& value) {
   if (f.has("headRows")) c.head_rows = f.integer<int32_t>("headRows");
   if (c.head_rows < 1) fail(Code::kConfig, "trainer.headRows is %lld; it must be at least 1.", (long long)c.head_rows);
   c.weight_storage = read_storage(f);
+  c.arithmetic = read_arithmetic(f);
   c.device = read_device(f);
   c.deterministic = f.has("deterministic") && f.boolean("deterministic");
   c.recompute = f.has("recompute") && f.boolean("recompute");

@@ -13,6 +13,10 @@ model::ModelConfig read_model_config(const Napi::Value& value);
 /// describeModel(config.json as text, its name in messages, whether unknown fields are refused): the model's config as
 /// the core read it.
 Napi::Value describe_model(const Napi::CallbackInfo& call);
+class Fields;
+/// The options weightStorage, and arithmetic (f32 where it is left out).
+DType read_storage(const Fields& options);
+kernels::Arithmetic read_arithmetic(const Fields& options);
 engine::EngineConfig read_engine_config(const Napi::Value& value);
 engine::Request read_request(const Napi::Value& value);
 trainer::TrainerConfig read_trainer_config(const Napi::Value& value);

@@ -17,8 +17,8 @@ constexpr const char* kClosed = "weightReceiver: closed.";
 
 }  // namespace
 
-WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, DType storage)
-    : pool(shared_thread_pool()), weights(config, storage, pool.get()) {}
+WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, DType storage, kernels::Arithmetic arithmetic)
+    : pool(shared_thread_pool()), weights(config, storage, pool.get(), arithmetic) {}
 
 Napi::Function WeightReceiverObject::define(Napi::Env env) {
   using Self = WeightReceiverObject;
@@ -30,8 +30,8 @@ Napi::Function WeightReceiverObject::define(Napi::Env env) {
 WeightReceiverObject::WeightReceiverObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WeightReceiverObject>(info) {
   translated(info.Env(), [&] {
     const model::ModelConfig config = read_model_config(info[0]);
-    const int storage = Fields(info[1], "weightReceiver").choice("weightStorage", {"f32", "bf16"});
-    auto receiver = std::make_shared<Receiver>(config, storage == 0 ? DType::kF32 : DType::kBF16);
+    const Fields options(info[1], "weightReceiver");
+    auto receiver = std::make_shared<Receiver>(config, read_storage(options), read_arithmetic(options));
     receiver->worker = Worker::open(info.Env(), "hone.weightReceiver", nullptr, [receiver] {});
     receiver_ = std::move(receiver);
   });

@@ -7,6 +7,7 @@
 
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/matmul.h"
 
 namespace hone::engine {
 
@@ -18,6 +19,7 @@ struct EngineConfig {
   int32_t step_tokens = 512;       // rows per step, decoding rows first, then prefill chunks
   uint64_t run_seed = 0;
   DType weight_storage = DType::kF32;  // of the weights to expect, and of keys and values
+  kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;  // of the weights to expect, on the CPU
   Stream::Backend device = Stream::Backend::kCpu;  // a GPU always stores bf16
   bool graphs = true;              // on a GPU: record decode steps and repeat them by one launch
   /// Bytes of each token id, for stop strings; may be empty when none are used.

@@ -28,10 +28,12 @@ EngineConfig checked(const model::ModelConfig& model, EngineConfig config) {
   if (config.device == Stream::Backend::kCpu) return config;
   model::check_for_gpu(model);
   config.weight_storage = DType::kBF16;
+  config.arithmetic = kernels::Arithmetic::kF32;  // as snapshots of a GPU name what is its own
   return config;
 }
 
-void check_same_network(const model::ModelConfig& mine, DType storage, const model::WeightSnapshot& weights) {
+void check_same_network(const model::ModelConfig& mine, const EngineConfig& config, const model::WeightSnapshot& weights) {
+  const DType storage = config.weight_storage;
   const model::ModelConfig& given = weights.config;
   const std::pair<const char*, std::pair<int64_t, int64_t>> sizes[] = {
       {"vocabulary", {mine.vocabulary, given.vocabulary}}, {"width", {mine.width, given.width}},
@@ -47,6 +49,10 @@ void check_same_network(const model::ModelConfig& mine, DType storage, const mod
   if (weights.storage != storage) {
     fail(Code::kConfig, "engine: weights are stored as %s, the engine was made for %s.", dtype_name(weights.storage),
          dtype_name(storage));
+  }
+  if (weights.arithmetic != config.arithmetic) {
+    fail(Code::kConfig, "engine: weights are multiplied in %s, the engine was made for %s.", kernels::arithmetic_name(weights.arithmetic),
+         kernels::arithmetic_name(config.arithmetic));
   }
 }
 
@@ -182,7 +188,7 @@ Engine::~Engine() = default;
 
 void Engine::set_weights(std::shared_ptr<const model::WeightSnapshot> weights) {
   if (!weights) fail(Code::kConfig, "engine: set_weights got no weights.");
-  check_same_network(impl_->model, impl_->config.weight_storage, *weights);
+  check_same_network(impl_->model, impl_->config, *weights);
   impl_->weights.push(std::move(weights));
 }
 

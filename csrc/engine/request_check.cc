@@ -98,6 +98,10 @@ void check_plan(const Request& r) {
 }  // namespace
 
 void check_engine_config(const EngineConfig& config, const model::ModelConfig& model) {
+  const bool cpu = config.device == Stream::Backend::kCpu;
+  if (cpu && config.arithmetic == kernels::Arithmetic::kBF16 && config.weight_storage != DType::kBF16) {
+    fail(Code::kConfig, "engine: bf16 arithmetic multiplies weights stored as bf16; weight_storage is %s.", dtype_name(config.weight_storage));
+  }
   // The upper bounds keep every product of sizes within 64 bits.
   in_range("maxRunning", config.max_running, 1, kMostSequences);
   in_range("pages", config.pages, 1, 1 << 28);

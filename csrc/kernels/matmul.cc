@@ -12,6 +12,9 @@ void expect_packed(const PackedMatrix& w, const char* op) {
   if (w.storage != DType::kF32 && w.storage != DType::kBF16) {
     fail(Code::kShape, "%s: w is packed as %s; f32 and bf16 are the storages there are.", op, dtype_name(w.storage));
   }
+  if (w.arithmetic == Arithmetic::kBF16 && w.storage != DType::kBF16) {
+    fail(Code::kShape, "%s: w is packed as %s; bf16 arithmetic needs bf16.", op, dtype_name(w.storage));
+  }
   if (!w.panels && w.n * w.k > 0) {
     fail(Code::kShape, "%s: w [%lld, %lld] has no panels; pack_matrix first.", op, (long long)w.n, (long long)w.k);
   }
@@ -29,9 +32,12 @@ void expect_multipliable(const Stream& stream, const PackedMatrix& w, const char
 
 }  // namespace
 
+const char* arithmetic_name(Arithmetic arithmetic) { return arithmetic == Arithmetic::kBF16 ? "bf16" : "f32"; }
+
 int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage) {
   if (stream.is_cuda()) return n * k * dtype_bytes(storage);
-  return (n + cpu::kPanel - 1) / cpu::kPanel * cpu::kPanel * k * dtype_bytes(storage);
+  const int64_t depth = storage == DType::kBF16 ? k + k % 2 : k;  // bf16 may lie in pairs
+  return (n + cpu::kPanel - 1) / cpu::kPanel * cpu::kPanel * depth * dtype_bytes(storage);
 }
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args) {

@@ -7,8 +7,13 @@
 
 namespace hone::kernels {
 
+/// What products of f32 numbers are made of on the CPU; a GPU has its own. kBF16: both factors are rounded to bf16 (nearest
+/// even, denormal numbers to 0), sums stay f32.
+enum class Arithmetic : uint8_t { kF32, kBF16 };
+const char* arithmetic_name(Arithmetic arithmetic);
+
 /// A weight matrix [N, K] as the kernels read it. On the CPU: panels of 32 output columns,
-/// [ceil(N/32)][K][32], zero-padded, f32 or bf16 storage (bf16 is widened on load, arithmetic stays f32).
+/// [ceil(N/32)][K][32], zero-padded, f32 or bf16 storage; with bf16 arithmetic [ceil(N/32)][ceil(K/2)][32] pairs.
 /// On CUDA: rows side by side, [N][K], or [K][N] when `transposed`, so that the matrix of dX is the same memory.
 /// The layout is private to the backend; the memory belongs to the caller (packed_bytes says how much).
 struct PackedMatrix {
@@ -16,6 +21,7 @@ struct PackedMatrix {
   DType storage = DType::kF32;  // kF32 | kBF16
   void* panels = nullptr;
   bool transposed = false;  // CUDA only: panels hold [K][N]
+  Arithmetic arithmetic = Arithmetic::kF32;  // CPU only: of products with it; kBF16 needs storage kBF16
 };
 
 /// Bytes of `panels` on the stream's backend.
@@ -33,7 +39,8 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 /// y = x W^T (+ bias) (+ y when accumulate).
 /// M = rows, N = outputs, K = inputs. Cost 2 M N K FLOP. Sums in f32, one fused multiply-add chain per
 /// element in ascending k (starting from 0, or from y when accumulate; bias is added last), so a row's
-/// bits depend on neither M, nor its place in the batch, nor the number of threads.
+/// bits depend on neither M, nor its place in the batch, nor the number of threads. With bf16 arithmetic x is rounded to
+/// bf16 and a step's denormal terms and sums are zeros: the steps of vdpbf16ps, the same bits on every instruction set.
 /// On CUDA: x and w are bf16, y is bf16 or f32; the tensor cores' f32 accumulator walks k upwards in groups of 16, in
 /// fixed_split_k(N, K) pieces added in order; then + bias, + y, one rounding. Same independence of M. The fast copies
 /// need rows that start at multiples of 16 bytes and K a multiple of 8 (N too when transposed). Other shapes take a slow
@@ -52,12 +59,14 @@ int64_t linear_scratch_bytes(const Stream& stream, int64_t rows, int64_t n, int6
 
 /// dW += dy^T x and, if dbias is given, dbias += column sums of dy.
 /// One ascending chain over the M rows per element: bits do not depend on the number of threads.
+/// With bf16 arithmetic dy and x are rounded to bf16, steps as in linear; dbias sums dy as it is.
 /// On CUDA the chain is the tensor cores', from 0, added to dw at its end; rows as in linear.
 struct LinearGradWeightArgs {
   TensorView dy;     // [M, N] in, strided rows: f32; bf16 on CUDA
   TensorView x;      // [M, K] in, strided rows: f32; bf16 on CUDA
   TensorView dw;     // [N, K] f32 accumulated, strided rows
   TensorView dbias;  // [N] f32 accumulated, or empty
+  Arithmetic arithmetic = Arithmetic::kF32;  // CPU only
 };
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
 

@@ -16,9 +16,10 @@ namespace {
 
 using kernels::PackedMatrix;
 
-PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, DType storage, Arena& arena) {
-  PackedMatrix out{w.dim(1), w.dim(0), storage, nullptr};
-  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, storage));
+/// Stored and multiplied as `packed` is.
+PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, const PackedMatrix& packed, Arena& arena) {
+  PackedMatrix out{w.dim(1), w.dim(0), packed.storage, nullptr, false, packed.arithmetic};
+  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, out.storage));
   kernels::pack_matrix(stream, {.w = w, .transpose = true, .out = out});
   return out;
 }
@@ -66,6 +67,7 @@ struct Backward {
   const std::vector<LayerBlock>& blocks;
   int64_t layer;
   const TensorView& rope_table;
+  kernels::Arithmetic arithmetic;  // of gradients of matrices
   Arena& ops;  // scratch of the kernels, released after each call
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
@@ -100,7 +102,7 @@ struct Backward {
       const TensorView d = rows_of(dy, range), in = rows_of(x, range);
       const Gradients& to = block.grads;
       if (to.adapters) return to.adapters->gradient(stream, layer, product, d, in, *to.of_adapters, ops);
-      kernels::linear_grad_weight(stream, {.dy = d, .x = in, .dw = block.layer.*dw, .dbias = dbias ? block.layer.*dbias : TensorView{}});
+      kernels::linear_grad_weight(stream, {.dy = d, .x = in, .dw = block.layer.*dw, .dbias = dbias ? block.layer.*dbias : TensorView{}, .arithmetic = arithmetic});
     });
   }
   void norm_backward(const kernels::RmsNormGradArgs& whole, Views dweight) const {
@@ -247,7 +249,7 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
                                     Arena& arena, const FormedWeights& formed) {
   const auto turn = [&](const TensorView& master, const PackedMatrix& packed) {
     if (stream.is_cuda()) return PackedMatrix{packed.k, packed.n, packed.storage, packed.panels, true};
-    return pack_transposed(stream, formed ? formed(master) : master, packed.storage, arena);
+    return pack_transposed(stream, formed ? formed(master) : master, packed, arena);
   };
   TransposedWeights out;
   for (int64_t l = 0; l < parameters.config().layers; ++l) {
@@ -263,15 +265,14 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
 }
 
 TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena) {
-  const DType storage = packed.qkv.storage;
-  return {.qkv = pack_transposed(stream, from.qkv, storage, arena),
-          .o = pack_transposed(stream, from.o, storage, arena),
-          .gate_up = pack_transposed(stream, from.gate_up, storage, arena),
-          .down = pack_transposed(stream, from.down, storage, arena)};
+  return {.qkv = pack_transposed(stream, from.qkv, packed.qkv, arena),
+          .o = pack_transposed(stream, from.o, packed.o, arena),
+          .gate_up = pack_transposed(stream, from.gate_up, packed.gate_up, arena),
+          .down = pack_transposed(stream, from.down, packed.down, arena)};
 }
 
 PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena) {
-  return pack_transposed(stream, parameters.head(), weights.head.storage, arena);
+  return pack_transposed(stream, parameters.head(), weights.head, arena);
 }
 
 int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
@@ -327,7 +328,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
-    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
+    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
     const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});

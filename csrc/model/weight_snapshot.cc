@@ -8,13 +8,14 @@
 namespace hone::model {
 namespace {
 
+using kernels::Arithmetic;
 using kernels::PackedMatrix;
 
 /// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
 bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
 
-PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arena& arena) {
-  PackedMatrix out{n, k, storage, nullptr};
+PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
+  PackedMatrix out{n, k, storage, nullptr, false, arithmetic};
   out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
   return out;
 }
@@ -39,19 +40,20 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
   return {(one_layer ? 1 : c.layers) * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
-WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, bool one_layer)
+WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, bool one_layer)
     : config(c),
       storage(kept),
+      arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products),
       arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", tensor_memory(stream)) {
   const auto floats = [&](int64_t n, bool wanted = true) {
     return wanted ? arena_.take_view(DType::kF32, {n}) : TensorView{};
   };
   layers.reserve(size_t(c.layers));
   for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) {
-    layers.push_back({.qkv = take_matrix(stream, c.qkv_width(), c.width, storage, arena_),
-                      .o = take_matrix(stream, c.width, c.q_width(), storage, arena_),
-                      .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arena_),
-                      .down = take_matrix(stream, c.width, c.mlp_width, storage, arena_),
+    layers.push_back({.qkv = take_matrix(stream, c.qkv_width(), c.width, storage, arithmetic, arena_),
+                      .o = take_matrix(stream, c.width, c.q_width(), storage, arithmetic, arena_),
+                      .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arithmetic, arena_),
+                      .down = take_matrix(stream, c.width, c.mlp_width, storage, arithmetic, arena_),
                       .attn_norm = floats(c.width, c.norms_before()),
                       .attn_after = floats(c.width, c.norms_after()),
                       .mlp_norm = floats(c.width, c.norms_before()),
@@ -64,23 +66,23 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
   embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
   final_norm = floats(c.width);
   if (shares_embedding(stream, c)) head = {c.vocabulary, c.width, DType::kBF16, embedding.data};
-  else head = take_matrix(stream, c.vocabulary, c.width, DType::kF32, arena_);
+  else head = take_matrix(stream, c.vocabulary, c.width, DType::kF32, Arithmetic::kF32, arena_);
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
                                                      uint32_t version, DType storage,
-                                                     const FormedWeights& formed) {
+                                                     const FormedWeights& formed, Arithmetic arithmetic) {
   const ModelConfig& config = parameters.config();
   if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic));
   out->make_tables(stream);
   out->repack(stream, parameters, version, formed);
   return out;
 }
 
-std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage) {
+std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic) {
   if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, true));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, true));
   out->make_tables(stream);
   return out;
 }
@@ -170,7 +172,7 @@ void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, 
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::blank(const Stream& stream) const {
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic));
   out->share_tables(*this);
   return out;
 }
@@ -182,7 +184,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::clone(const Stream& stream) cons
 }
 
 void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
-  if (from.bytes() != bytes() || from.storage != storage) {
+  if (from.bytes() != bytes() || from.storage != storage || from.arithmetic != arithmetic) {
     fail(Code::kConfig, "weights: %lld bytes of another layout cannot take the place of %lld.", (long long)from.bytes(),
          (long long)bytes());
   }

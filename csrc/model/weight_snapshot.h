@@ -48,12 +48,13 @@ class WeightSnapshot {
  public:
   /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16;
   /// embedding, norms, biases and the head stay f32; attention reads keys and values rounded to bf16, so that a cache
-  /// of bf16 loses nothing). On a GPU block matrices and embedding are bf16 whatever
+  /// of bf16 loses nothing). arithmetic: of products with block matrices, on the CPU. On a GPU block matrices and embedding are bf16 whatever
   /// `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
-                                              DType storage = DType::kF32, const FormedWeights& formed = {});
+                                              DType storage = DType::kF32, const FormedWeights& formed = {},
+                                              kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
   /// Without contents, and with room for one layer, which all of `layers` name.
-  static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream& stream, const ModelConfig& config, DType storage);
+  static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
   /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
@@ -75,6 +76,7 @@ class WeightSnapshot {
   uint32_t version = 0;
   ModelConfig config;
   DType storage = DType::kF32;
+  kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
   LayerWeights* by_layer = nullptr;  // asked before a layer is read; null: all are there
   std::vector<PackedLayer> layers;
   TensorView embedding;   // [V, C]
@@ -87,7 +89,7 @@ class WeightSnapshot {
   Memory memory() const { return arena_.memory(); }
 
  private:
-  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
+  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, kernels::Arithmetic arithmetic, bool one_layer = false);
   void make_tables(const Stream& stream);
   void share_tables(const WeightSnapshot& from);
   Arena arena_;

@@ -6,6 +6,7 @@
 #include "core/stream.h"
 #include "core/tensor.h"
 #include "kernels/lm_head.h"
+#include "kernels/matmul.h"
 #include "model/adapters.h"
 
 namespace hone::trainer {
@@ -49,6 +50,7 @@ struct TrainerConfig {
   bool recompute = false;  // activations: a layer keeps what enters it, and is computed again in the backward; the same bits
   int64_t head_rows = kernels::kHeadGradientRows;  // on a GPU: kernels::LmHeadGradArgs::chunk
   DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
+  kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;  // on the CPU: of block matrices' products; kBF16 needs bf16 storage
   Stream::Backend device = Stream::Backend::kCpu;
   /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
   /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/explanation/numerics.md.

@@ -49,7 +49,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
     snapshot_ = room;
     snapshot_->repack(stream_, parameters_, version_, formed);
   } else {
-    snapshot_ = WeightSnapshot::make(stream_, parameters_, version_, storage_, formed);
+    snapshot_ = WeightSnapshot::make(stream_, parameters_, version_, storage_, formed, arithmetic_);
   }
   if (adapted_) adapted_->packed();
   if (are_carried()) carry();

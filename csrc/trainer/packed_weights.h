@@ -19,10 +19,11 @@ class PackedWeights {
  public:
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
-  /// `parameters` must outlive this; those of a GPU may lie in the host's memory. storage: see WeightSnapshot::make.
+  /// `parameters` must outlive this; those of a GPU may lie in the host's memory. storage, arithmetic: see WeightSnapshot::make.
   /// adapted: makes what is packed of the parameters, and must outlive this too; or null.
-  PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr)
-      : stream_(stream), parameters_(parameters), storage_(storage), adapted_(adapted) {}
+  PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr,
+                kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32)
+      : stream_(stream), parameters_(parameters), storage_(storage), arithmetic_(arithmetic), adapted_(adapted) {}
 
   uint32_t version() const { return version_; }
   void set_version(uint32_t version);
@@ -50,6 +51,7 @@ class PackedWeights {
   Stream stream_;
   const model::Parameters& parameters_;
   DType storage_;
+  kernels::Arithmetic arithmetic_;
   AdaptedWeights* adapted_;
   uint32_t version_ = 0;
   Snapshot snapshot_;

@@ -41,6 +41,9 @@ const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfi
     fail(Code::kConfig, "trainer: weight_storage is %s; it must be f32 or bf16.", dtype_name(c.weight_storage));
   }
   if (c.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  else if (c.arithmetic == kernels::Arithmetic::kBF16 && c.weight_storage != DType::kBF16) {
+    fail(Code::kConfig, "trainer: bf16 arithmetic multiplies weights stored as bf16; weight_storage is %s.", dtype_name(c.weight_storage));
+  }
   check_optimizer(c.optimizer);
   if (c.adapters.on()) check_adapters(c);
   return c;
@@ -108,7 +111,7 @@ struct Trainer::Impl {
         parameters(model, options.adapters.on() || options.sharding.stage == Sharding::Stage::kParameters ? Stream{.pool = pool} : stream),
         adapters(made_adapters()),
         grads(stream, config, adapters ? &*adapters : nullptr),
-        weights(stream, parameters, options.weight_storage, adapted_weights()),
+        weights(stream, parameters, options.weight_storage, adapted_weights(), options.arithmetic),
         pass(stream, config, options),
         update(stream, trained(), options.optimizer) {
     if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, Trained{trained(), adapters ? nullptr : &parameters, adapters ? &*adapters : nullptr}, options, ranks);

@@ -96,8 +96,8 @@ std::vector<int> send_weights(dist::Communicator& group, const model::Parameters
                       [](const TensorView& bucket, int) { return checksum(bucket); });
 }
 
-WeightReceiver::WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool)
-    : stream_{Stream::Backend::kCpu, pool, nullptr}, parameters_(config, stream_), packed_(stream_, parameters_, storage) {}
+WeightReceiver::WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool, kernels::Arithmetic arithmetic)
+    : stream_{Stream::Backend::kCpu, pool, nullptr}, parameters_(config, stream_), packed_(stream_, parameters_, storage, nullptr, arithmetic) {}
 
 uint32_t WeightReceiver::receive(dist::Communicator& group) {
   received_.reset();

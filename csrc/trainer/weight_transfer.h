@@ -28,8 +28,9 @@ std::vector<int> send_weights(dist::Communicator& group, const model::Parameters
 /// copies, which a transfer does not touch. For engines on the CPU. One thread calls everything.
 class WeightReceiver {
  public:
-  /// storage: that of the trainer, whose snapshots these then equal to the bit. `pool` does the packing. Throws kOutOfMemory.
-  WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool);
+  /// storage, arithmetic: those of the trainer, whose snapshots these then equal to the bit. `pool` does the packing. Throws kOutOfMemory.
+  WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool,
+                 kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
   /// One version from rank 0 of the group; returns it. Throws kState for a version before the one that was committed,
   /// kConfig for weights of another model, kFormat naming the bucket for damaged bytes, kAborted where another rank

@@ -41,7 +41,7 @@ int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
   return floats(widest.sent) + floats(widest.sent * layout.ranks()) + floats(widest.elements);
 }
 
-WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute)
+WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute, kernels::Arithmetic arithmetic)
     : stream_(stream),
       ahead_(stream.backend, nullptr),
       arrived_(stream),
@@ -51,7 +51,7 @@ WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType sto
       layers_(source.parameters.config().layers),
       memory_(weight_window_bytes(source.layout, layers_), "weights of a layer", tensor_memory(stream)),
       transposed_memory_(model::transposed_bytes(stream, source.parameters.config(), storage, true), "transposed weights of a layer"),
-      packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage)) {
+      packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage, arithmetic)) {
   const Widest widest = widest_of(source.layout, layers_);
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());

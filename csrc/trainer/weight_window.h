@@ -30,7 +30,8 @@ class WeightWindow final : public model::LayerWeights {
     dist::Communicator& ranks;
     bool in_teams = false;  // amid a pass the stream may wait for other ranks
   };
-  WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute);
+  WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute,
+               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
   /// A pass begins: the first layer is on its way. All ranks together, as all below.
   void begin(Pass pass);

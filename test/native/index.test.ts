@@ -5,7 +5,7 @@ import { engineOptions, modelConfig, trainerOptions } from "./small-model.ts";
 test("info says what was built and what was found, or why not", () => {
   const found = info();
   expect(found.version).toMatch(/^\d+\.\d+\.\d+/);
-  expect(["avx512", "avx2", "baseline"]).toContain(found.isa);
+  expect(["avx512bf16", "avx512", "avx2", "baseline"]).toContain(found.isa);
   expect(found.threads).toBeGreaterThanOrEqual(1);
   expect(found.cuda.devices.length > 0 || found.cuda.reason !== null).toBe(true);
   expect((found.nccl.version === null) !== (found.nccl.reason === null)).toBe(true);

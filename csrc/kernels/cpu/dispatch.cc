@@ -5,15 +5,16 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "kernels/cpu/matmul_bf16_block.h"
 
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512};
+constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16};
 std::atomic<int> chosen{-1};
 
 Isa best() {
-  for (Isa set : {Isa::kAvx512, Isa::kAvx2}) {
+  for (Isa set : {Isa::kAvx512Bf16, Isa::kAvx512, Isa::kAvx2}) {
     if (isa_supported(set)) return set;
   }
   return Isa::kBaseline;
@@ -28,7 +29,7 @@ Isa from_environment() {
     fail(Code::kConfig, "HONE_ISA is %s, which this CPU does not have; the best it has is %s. Unset it.", wanted,
          isa_name(best()));
   }
-  fail(Code::kConfig, "HONE_ISA is \"%s\"; set it to baseline, avx2 or avx512, or unset it.", wanted);
+  fail(Code::kConfig, "HONE_ISA is \"%s\"; set it to baseline, avx2, avx512 or avx512bf16, or unset it.", wanted);
 }
 
 }  // namespace
@@ -36,6 +37,10 @@ Isa from_environment() {
 bool isa_supported(Isa set) {
 #if defined(__x86_64__)
   switch (set) {
+    case Isa::kAvx512Bf16: {
+      static const bool proven = __builtin_cpu_supports("avx512bf16") && isa_supported(Isa::kAvx512) && instruction_gives_our_bits();
+      return proven;
+    }
     case Isa::kAvx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && isa_supported(Isa::kAvx2);
@@ -48,6 +53,7 @@ bool isa_supported(Isa set) {
 
 const char* isa_name(Isa set) {
   switch (set) {
+    case Isa::kAvx512Bf16: return "avx512bf16";
     case Isa::kAvx512: return "avx512";
     case Isa::kAvx2: return "avx2";
     case Isa::kBaseline: break;

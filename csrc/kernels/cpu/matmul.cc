@@ -1,11 +1,12 @@
 #include "kernels/cpu/matmul.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 
 #include "core/even_grain.h"
-#include "kernels/cpu/matmul_block.h"
+#include "kernels/cpu/matmul_bf16_block.h"
 
 namespace hone::kernels::cpu {
 namespace {
@@ -40,15 +41,43 @@ float* packing_scratch() {
   return block.get();
 }
 
+/// Pairs whose products and sums round, tie, vanish and overflow, sixteen at a time.
+struct PairCases {
+  uint32_t a[16], b[16];
+  float sums[16];
+};
+PairCases pair_cases(uint32_t seed) {
+  constexpr uint16_t kNumbers[] = {0x3f80, 0xbf81, 0x3fff, 0x4001, 0x0001, 0x807f, 0x0080, 0x8081, 0x2000, 0x9fc1, 0x1f80, 0x7f7f};
+  constexpr uint32_t kSums[] = {0x3f800000, 0xbf800001, 0x33800000, 0xb3ffffff, 0x00800000, 0x80800001, 0x007fffff, 0x80000000};
+  PairCases out;
+  for (int i = 0; i < 16; ++i) {
+    const auto next = [&](uint32_t below) { return (seed = seed * 1664525u + 1013904223u) >> 8 & 0xffff ? (seed >> 12) % below : 0; };
+    out.a[i] = uint32_t(kNumbers[next(12)]) << 16 | kNumbers[next(12)];
+    out.b[i] = uint32_t(kNumbers[next(12)]) << 16 | kNumbers[next(12)];
+    std::memcpy(&out.sums[i], &kSums[next(8)], sizeof(float));
+  }
+  return out;
+}
+
 void add_bias_gradient(const LinearGradWeightArgs& a) {
   HONE_PICK(add_columns)(a.dy.as<float>(), a.dy.row_stride, a.dy.dim(0), a.dy.dim(1), a.dbias.as<float>());
 }
 
 }  // namespace
 
+bool instruction_gives_our_bits() {
+  for (uint32_t seed = 0; seed < 64; ++seed) {
+    PairCases by_instruction = pair_cases(seed), by_steps = by_instruction;
+    avx512bf16::dot_pairs(by_instruction.a, by_instruction.b, by_instruction.sums);
+    baseline::dot_pairs(by_steps.a, by_steps.b, by_steps.sums);
+    if (std::memcmp(by_instruction.sums, by_steps.sums, sizeof by_steps.sums) != 0) return false;
+  }
+  return true;
+}
+
 void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
   const int64_t panels = (a.out.n + kPanel - 1) / kPanel;
-  const auto run = HONE_PICK(pack_block);
+  const auto run = a.out.arithmetic == Arithmetic::kBF16 ? HONE_PICK_BF16(pack_bf16_block) : HONE_PICK(pack_block);
   // A packed float costs about as much as 64 multiply-adds.
   stream.parallel_for(panels, grain_of(stream, panels, 128.0 * double(kPanel * a.out.k), 1),
                       [&](int64_t first, int64_t last) {
@@ -59,10 +88,11 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
 
 void linear(const Stream& stream, const LinearArgs& a) {
   const int64_t m = a.x.dim(0), n = a.w.n, k = a.w.k;
-  const auto run = HONE_PICK(linear_block);
-  const int64_t bytes = dtype_bytes(a.w.storage);
+  const bool pairs = a.w.arithmetic == Arithmetic::kBF16;
+  const auto run = pairs ? HONE_PICK_BF16(linear_bf16_block) : HONE_PICK(linear_block);
+  const int64_t column_bytes = pairs ? (k + 1) / 2 * int64_t(sizeof(uint32_t)) : k * dtype_bytes(a.w.storage);
   const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    run({a.x.row<float>(row), a.x.row_stride, static_cast<const char*>(a.w.panels) + column * k * bytes,
+    run({a.x.row<float>(row), a.x.row_stride, static_cast<const char*>(a.w.panels) + column * column_bytes,
          a.w.storage == DType::kBF16, a.y.row<float>(row) + column, a.y.row_stride,
          a.bias.empty() ? nullptr : a.bias.as<float>() + column, rows, columns, k, a.accumulate, packing_scratch()});
   };
@@ -82,7 +112,7 @@ void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& a) {
   const int64_t m = a.dy.dim(0), n = a.dw.dim(0), k = a.dw.dim(1);
   if (!a.dbias.empty()) add_bias_gradient(a);
   if (k == 0) return;
-  const auto run = HONE_PICK(grad_weight_block);
+  const auto run = a.arithmetic == Arithmetic::kBF16 ? HONE_PICK_BF16(grad_weight_bf16_block) : HONE_PICK(grad_weight_block);
   const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
     run({a.dy.as<float>() + row, a.dy.row_stride, a.x.as<float>() + column, a.x.row_stride,
          a.dw.row<float>(row) + column, a.dw.row_stride, m, rows, columns, packing_scratch()});

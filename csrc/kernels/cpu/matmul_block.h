@@ -14,7 +14,7 @@ inline constexpr int64_t kPanel = 32;
 struct LinearBlock {
   const float* x;
   int64_t x_stride;
-  const void* panels;  // [ceil(columns/32)][k][32], f32 or bf16
+  const void* panels;  // [ceil(columns/32)][k][32], f32 or bf16; matmul_bf16_block.h: pairs
   bool bf16;
   float* y;
   int64_t y_stride;

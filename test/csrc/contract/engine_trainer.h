@@ -20,6 +20,7 @@ struct Case {
   kernels::SamplingParams sampling{};
   int requests = 12;
   DType storage = DType::kF32;
+  kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
   Stream::Backend device = Stream::Backend::kCpu;
   bool deterministic = true;
   int32_t longest_prompt = 60, least_tokens = 1, most_tokens = 100;
@@ -63,6 +64,7 @@ inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapsho
                        int64_t& preemptions) {
   engine::EngineConfig options = c.engine;
   options.weight_storage = c.storage;
+  options.arithmetic = c.arithmetic;
   options.device = c.device;
   engine::Engine engine(c.model, options, pool);
   engine.set_weights(std::move(weights));
@@ -106,6 +108,7 @@ inline Comparison compare(const Case& c) {
   trainer::TrainerConfig config;
   config.packed_tokens = c.packed_tokens;
   config.weight_storage = c.storage;
+  config.arithmetic = c.arithmetic;
   config.device = c.device;
   config.deterministic = c.deterministic;
   trainer::Trainer trainer(c.model, config, &pool);

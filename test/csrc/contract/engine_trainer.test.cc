@@ -4,6 +4,7 @@
 // truncation leaves.
 #include "architectures.h"
 #include "engine_trainer.h"
+#include "../kernels/each_isa.h"
 #include "model/reference.h"
 
 namespace contract_engine_trainer_test {
@@ -112,6 +113,30 @@ TEST(engine_equals_trainer_with_weights_keys_and_values_of_bf16) {
                 .model = small_decoder(true),
                 .engine = engine_config(8, 13),
                 .storage = DType::kBF16});
+}
+
+TEST(engine_equals_trainer_in_bf16_arithmetic_by_the_instruction_and_by_the_steps_that_stand_for_it) {
+  each_bf16_isa([] {
+    Case c{.name = "bf16 arithmetic", .engine = engine_config(16, 128), .storage = DType::kBF16};
+    c.arithmetic = kernels::Arithmetic::kBF16;
+    for (const int32_t running : {1, 3, 17, 64}) c.engine = engine_config(running, 256), expect_equal(c);
+    for (const int32_t rows : {2, 13, 1000}) c.engine = engine_config(16, rows), expect_equal(c);
+    c.engine = engine_config(16, 128);
+    for (const int64_t budget : {1, 170, 100000}) c.packed_tokens = budget, expect_equal(c);
+    c.threads = 2, c.requests = 16;
+    int64_t preemptions = 0;
+    for (int round = 0; round < 4; ++round) c.engine = engine_config(16, 128, 12), preemptions += expect_equal(c);
+    EXPECT_TRUE(preemptions > 0);
+  });
+}
+
+TEST(engine_equals_trainer_in_bf16_arithmetic_for_every_part_that_an_architecture_adds) {
+  for (auto [name, model] : switch_configs()) {
+    model.max_positions = 256;
+    Case c{.name = name, .model = model, .engine = engine_config(16, 50, 24), .storage = DType::kBF16};
+    c.arithmetic = kernels::Arithmetic::kBF16;
+    expect_equal(c);
+  }
 }
 
 TEST(engine_equals_trainer_on_a_gpu_at_every_batch_size_and_split) {

@@ -67,6 +67,12 @@ TEST(the_cpu_computes_the_same_bits_again) {
   }
 }
 
+TEST(the_cpu_computes_the_same_bits_again_in_bf16_arithmetic) {
+  TrainerConfig config;
+  config.weight_storage = DType::kBF16, config.arithmetic = kernels::Arithmetic::kBF16;
+  for (const auto& [name, model] : test::switch_configs()) compare(name, model, config, 2);
+}
+
 TEST(a_gpu_computes_the_same_bits_again) {
   NEEDS_DEVICE;
   TrainerConfig config;

@@ -1,6 +1,8 @@
 // Runs a test body on every instruction set this CPU has, with one and with two threads.
 #pragma once
 
+#include <initializer_list>
+
 #include "check.h"
 #include "core/stream.h"
 #include "kernels/cpu/dispatch.h"
@@ -8,10 +10,10 @@
 namespace hone::test {
 
 template <class F>
-void each_isa(F body) {
+void on_sets(std::initializer_list<kernels::cpu::Isa> sets, F body) {
   using kernels::cpu::Isa;
   const Isa before = kernels::cpu::isa();
-  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+  for (Isa set : sets) {
     if (!kernels::cpu::isa_supported(set)) continue;
     kernels::cpu::force_isa(set);
     const int failed = failures();
@@ -19,6 +21,18 @@ void each_isa(F body) {
     if (failures() != failed) std::printf("  (on %s)\n", kernels::cpu::isa_name(set));
   }
   kernels::cpu::force_isa(before);
+}
+
+template <class F>
+void each_isa(F body) {
+  using kernels::cpu::Isa;
+  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}, body);
+}
+/// Products of bf16 have a set more.
+template <class F>
+void each_bf16_isa(F body) {
+  using kernels::cpu::Isa;
+  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}, body);
 }
 
 /// Two threads, for results that must equal those of Stream{}.

@@ -86,6 +86,7 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   others([](auto&, auto& c) { c.packed_tokens += 1; });
   others([](auto&, auto& c) { c.sharding.exact = true; });
   others([](auto&, auto& c) { c.weight_storage = DType::kBF16; });
+  others([](auto&, auto& c) { c.arithmetic = kernels::Arithmetic::kBF16; });
   others([](auto&, auto& c) { c.optimizer.gradient_clip = 0.4f; });
   others([](auto&, auto& c) { c.optimizer.seed = 4; });
 }

@@ -389,6 +389,7 @@ TEST(unusable_options_are_refused) {
   };
   refuse([](TrainerConfig& c) { c.packed_tokens = 0; });
   refuse([](TrainerConfig& c) { c.weight_storage = DType::kF16; });
+  refuse([](TrainerConfig& c) { c.arithmetic = kernels::Arithmetic::kBF16; });
   refuse([](TrainerConfig& c) { c.optimizer.beta1 = 1.0f; });
   refuse([](TrainerConfig& c) { c.optimizer.weight_decay = -0.1f; });
   refuse([](TrainerConfig& c) { c.optimizer.eps = std::nanf(""); });

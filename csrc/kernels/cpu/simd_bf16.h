@@ -1,0 +1,180 @@
+// Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's vdpbf16ps, or by
+// steps that give its bits. Included only by isa_*.cc, after simd.h.
+//
+// What vdpbf16ps does, by Intel's manual and by trial on a Zen 5: sum <- fma(a.high, b.high, sum), then
+// sum <- fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros of their sign, and
+// a result that is denormal after rounding to 24 bits becomes one. MXCSR is neither read nor written. The high half comes
+// first, so it holds the even index here: the chain ascends.
+#pragma once
+
+#include "kernels/cpu/simd.h"
+
+namespace hone::kernels::cpu::HONE_ISA {
+
+/// Zero of x's sign where x is denormal, else x.
+inline float without_denormal(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, 4);
+  if ((bits & 0x7f800000u) == 0) bits &= 0x80000000u;
+  __builtin_memcpy(&x, &bits, 4);
+  return x;
+}
+/// The bf16 nearest to each, `first` in the high half. Flush: denormal numbers count as zeros, as in vcvtne2ps2bf16.
+template <bool Flush>
+inline uint32_t pair_of(float first, float second) {
+  if (Flush) first = without_denormal(first), second = without_denormal(second);
+  return uint32_t(narrow_bf16(first)) << 16 | narrow_bf16(second);
+}
+
+#if defined(__AVX2__)
+/// While it lives this thread's vector units read and write denormal numbers as zeros.
+class FlushDenormals {
+ public:
+  FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040u); }  // FTZ and DAZ
+  ~FlushDenormals() { _mm_setcsr(before_); }
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+/// a + b, denormal numbers counting as zeros. Under FlushDenormals.
+inline F16 add_flushed(F16 a, F16 b) { return add(a, b); }
+#endif
+
+#if defined(__AVX512F__)
+
+struct Pairs16 {
+  __m512i v;
+};
+inline Pairs16 splat(uint32_t x) { return {_mm512_set1_epi32(int(x))}; }
+inline Pairs16 load(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
+inline void store(uint32_t* p, Pairs16 a) { _mm512_storeu_si512(p, a.v); }
+
+/// The bf16 nearest to each lane in the lane's high half, beside zeros.
+template <bool Flush>
+inline __m512i narrow_high(F16 x) {
+  const __m512i bits = _mm512_castps_si512(x.v), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff));
+  __m512i out = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  const __mmask16 nan = _mm512_cmpgt_epi32_mask(magnitude, _mm512_set1_epi32(0x7f800000));
+  out = _mm512_mask_or_epi32(out, nan, bits, _mm512_set1_epi32(0x400000));
+  if (Flush) {
+    const __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
+    out = _mm512_mask_mov_epi32(out, small, bits);
+    return _mm512_and_si512(out, _mm512_mask_mov_epi32(_mm512_set1_epi32(int(0xffff0000u)), small,
+                                                       _mm512_set1_epi32(int(0x80000000u))));
+  }
+  return _mm512_and_si512(out, _mm512_set1_epi32(int(0xffff0000u)));
+}
+/// Lane by lane pair_of<Flush>(first, second).
+template <bool Flush>
+inline Pairs16 round_pairs(F16 first, F16 second) {
+  return {_mm512_or_si512(narrow_high<Flush>(first), _mm512_srli_epi32(narrow_high<Flush>(second), 16))};
+}
+
+#if defined(__AVX512BF16__)
+inline F16 fma(Pairs16 a, Pairs16 b, F16 c) { return {_mm512_dpbf16_ps(c.v, (__m512bh)a.v, (__m512bh)b.v)}; }
+#else
+inline F16 high_numbers(Pairs16 a) {
+  return {_mm512_castsi512_ps(_mm512_and_si512(a.v, _mm512_set1_epi32(int(0xffff0000u))))};
+}
+inline F16 low_numbers(Pairs16 a) { return {_mm512_castsi512_ps(_mm512_slli_epi32(a.v, 16))}; }
+#endif
+
+#elif defined(__AVX2__)
+
+struct Pairs16 {
+  __m256i a, b;
+};
+inline Pairs16 splat(uint32_t x) { return {_mm256_set1_epi32(int(x)), _mm256_set1_epi32(int(x))}; }
+inline Pairs16 load(const uint32_t* p) {
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
+}
+inline F16 high_numbers(Pairs16 x) {
+  const __m256i mask = _mm256_set1_epi32(int(0xffff0000u));
+  return {_mm256_castsi256_ps(_mm256_and_si256(x.a, mask)), _mm256_castsi256_ps(_mm256_and_si256(x.b, mask))};
+}
+inline F16 low_numbers(Pairs16 x) {
+  return {_mm256_castsi256_ps(_mm256_slli_epi32(x.a, 16)), _mm256_castsi256_ps(_mm256_slli_epi32(x.b, 16))};
+}
+inline void store(uint32_t* p, Pairs16 x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x.a);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), x.b);
+}
+
+#else
+
+struct Pairs16 {
+  uint32_t v[16];
+};
+inline Pairs16 load(const uint32_t* p) {
+  Pairs16 out;
+  for (int i = 0; i < 16; ++i) out.v[i] = p[i];
+  return out;
+}
+inline Pairs16 splat(uint32_t x) {
+  Pairs16 out;
+  for (int i = 0; i < 16; ++i) out.v[i] = x;
+  return out;
+}
+inline void store(uint32_t* p, Pairs16 a) {
+  for (int i = 0; i < 16; ++i) p[i] = a.v[i];
+}
+
+class FlushDenormals {};  // the steps below do it themselves
+
+/// a b + c of numbers that are not denormal, a b exact in double: rounding to 53 bits first changes nothing in f32, whose
+/// sums have 24 (Figueroa, 1995). Below 2^-126 - 2^-151 the result rounds to less than the smallest normal number.
+inline float step(float a, float b, float c) {
+  const double sum = double(a) * double(b) + double(without_denormal(c));
+  if (sum < 0x1.ffffffp-127 && sum > -0x1.ffffffp-127) return __builtin_copysignf(0.0f, float(__builtin_copysign(1.0, sum)));
+  return float(sum);
+}
+inline F16 add_flushed(F16 a, F16 b) {
+  F16 out;
+  for (int i = 0; i < 16; ++i) out.v[i] = step(1.0f, without_denormal(a.v[i]), b.v[i]);
+  return out;
+}
+inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
+  for (int i = 0; i < 16; ++i) {
+    const float first = step(without_denormal(widen(uint16_t(a.v[i] >> 16))), without_denormal(widen(uint16_t(b.v[i] >> 16))), c.v[i]);
+    c.v[i] = step(without_denormal(widen(uint16_t(a.v[i]))), without_denormal(widen(uint16_t(b.v[i]))), first);
+  }
+  return c;
+}
+
+#endif
+
+#if defined(__AVX2__) && !defined(__AVX512BF16__)
+/// Under FlushDenormals.
+inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
+  return fma(low_numbers(a), low_numbers(b), fma(high_numbers(a), high_numbers(b), c));
+}
+#endif
+#if !defined(__AVX512F__)
+template <bool Flush>
+inline Pairs16 round_pairs(F16 first, F16 second) {
+  float f[16], s[16];
+  uint32_t pairs[16];
+  store(f, first);
+  store(s, second);
+  for (int i = 0; i < 16; ++i) pairs[i] = pair_of<Flush>(f[i], s[i]);
+  return load(pairs);
+}
+#endif
+
+/// out[i] = the pair of x[2 i] and x[2 i + 1], i < n / 2; an odd n's last has a zero beside it.
+inline void pair_row(const float* x, int64_t n, uint32_t* out) {
+  int64_t i = 0;
+#if defined(__AVX512BF16__)
+  for (; i + 32 <= n; i += 32) {
+    const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + i + 16), _mm512_loadu_ps(x + i));
+    _mm512_storeu_si512(out + i / 2, _mm512_ror_epi32((__m512i)both, 16));
+  }
+#endif
+  for (; i + 2 <= n; i += 2) out[i / 2] = pair_of<true>(x[i], x[i + 1]);
+  if (i < n) out[i / 2] = pair_of<true>(x[i], 0.0f);
+}
+
+}  // namespace hone::kernels::cpu::HONE_ISA
