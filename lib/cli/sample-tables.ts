@@ -79,7 +79,8 @@ function runsText(runs: readonly number[]): string {
   return pairs.join(", ") || "-";
 }
 
-function part(name: string, text: string): string {
+/** Returns a named text, indented and fit for a terminal. */
+export function part(name: string, text: string): string {
   const lines = visibleText(ends(text)).trim().split("\n");
   return `${name}:\n${lines.map((line) => `  | ${line}`).join("\n")}`;
 }
@@ -148,24 +149,33 @@ export function takingsText(takings: readonly Taking[], columns: number): string
 
 /** Prints what one attempt said in the problem's first group and in its last. */
 export function beforeAfterSamples(before: WholeSample, after: WholeSample, columns: number): string {
-  const width = Math.max(20, Math.floor((columns - 3) / 2));
-  const sides = [before, after].map((one) => {
-    const title = `step ${one.step}: ${one.status}, reward ${number(one.reward)}, ${one.tokens} tokens`;
-    return [
-      title,
-      "",
-      ...visibleText(ends(one.text))
-        .split("\n")
-        .flatMap((line) => broken(line, width)),
-    ];
-  }) as [string[], string[]];
-  const rows = Math.max(sides[0].length, sides[1].length);
+  const [left, right] = [before, after].map((one) => ({
+    title: `step ${one.step}: ${one.status}, reward ${number(one.reward)}, ${one.tokens} tokens`,
+    text: one.text,
+  }));
   const prompt = before.prompt === undefined ? [] : [part("prompt", before.prompt), ""];
-  const lines = Array.from({ length: rows }, (_, i) => {
-    const [left, right] = [sides[0][i] ?? "", sides[1][i] ?? ""];
-    return `${padEnd(left, width)} | ${clip(right, width)}`.trimEnd();
-  });
-  return [...prompt, ...lines].join("\n");
+  return [...prompt, sideBySide(left!, right!, columns)].join("\n");
+}
+
+interface Side {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Returns two texts in two columns, each under its title. */
+export function sideBySide(left: Side, right: Side, columns: number): string {
+  const width = Math.max(20, Math.floor((columns - 3) / 2));
+  const linesOf = ({ title, text }: Side) => [
+    title,
+    "",
+    ...visibleText(ends(text))
+      .split("\n")
+      .flatMap((line) => broken(line, width)),
+  ];
+  const [first, second] = [linesOf(left), linesOf(right)];
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, i) =>
+    `${padEnd(first[i] ?? "", width)} | ${clip(second[i] ?? "", width)}`.trimEnd(),
+  ).join("\n");
 }
 
 /** A line in pieces of at most so many columns, cut between words where there is one. */

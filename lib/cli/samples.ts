@@ -1,6 +1,8 @@
 import { HoneError } from "../errors.ts";
 import type { Verdict } from "../records.ts";
 import {
+  beforeAfter,
+  type ChangeKind,
   type HintKind,
   hints,
   type Order,
@@ -17,6 +19,7 @@ import {
   wholeSample,
   wholeSamples,
 } from "../samples/index.ts";
+import { heldOutText } from "./held-out-text.ts";
 import {
   beforeAfterSamples,
   hintsText,
@@ -46,6 +49,7 @@ export interface SampleFlags {
   readonly overTime?: boolean;
   readonly problems?: ProblemKind;
   readonly hints?: boolean | HintKind;
+  readonly beforeAfter?: ChangeKind;
 }
 
 /** Output: a value as JSON, or text. */
@@ -58,6 +62,7 @@ const SAMPLES = 20;
 
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE for flags that do not go together. */
 export async function showSamples(dir: string, flags: SampleFlags, columns: number): Promise<Shown> {
+  if (flags.beforeAfter !== undefined) return heldOut(dir, flags.beforeAfter, flags, columns);
   const index = await SampleIndex.open(dir);
   if (flags.domain !== undefined) expectDomain(index, flags.domain);
   if (flags.hints) return shownHints(index, flags.hints);
@@ -79,6 +84,21 @@ export async function showSamples(dir: string, flags: SampleFlags, columns: numb
     ? whole.map(wholeSampleText).join("\n\n")
     : samplesText(found.total, whole, columns);
   return { value: { total: found.total, samples: flags.show ? whole : found.samples }, text };
+}
+
+/** Held-out problems at the first evaluation and at that of `--step`, or the last. */
+async function heldOut(
+  dir: string,
+  kind: ChangeKind,
+  { domain, step, offset, limit = SAMPLES, show = false }: SampleFlags,
+  columns: number,
+): Promise<Shown> {
+  const found = await beforeAfter(dir, { kind, domain, at: step?.[1], offset, limit });
+  if (found !== undefined) return { value: found, text: heldOutText(found, { show, columns }) };
+  const which = step === undefined ? "two evaluations" : `an evaluation before and one at step ${step[1]}`;
+  throw new HoneError("HONE_ERR_USAGE", `${dir} has not kept the answers of ${which}`, {
+    hint: "A run keeps them where verification.journal is true, its default: before training, at every evaluation.everySteps, and after.",
+  });
 }
 
 /** A misspelled domain would look like one that has no completions yet. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import {
   evaluate,
+  type HeldOutRecord,
   type ProblemResult,
   problemScores,
   problemsAsked,
@@ -19,6 +20,8 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionEvaluationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
+  /** Where answers are kept; without it they are not. */
+  readonly record?: HeldOutRecord | undefined;
   readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
 }
 
@@ -78,16 +81,22 @@ export class SessionEvaluation {
       const onProgress = (done: number, of: number) => this.#display.advance(i * of + done);
       const unscored = new UnscoredAnswers(policy);
       const asked = { problemsPerDomain, attempts, maxTokens };
-      const plan = { ...setting, ...asked, onProgress, onUnscored: unscored.note };
+      const kept = i === 0 ? this.#record(run, when, policy.version) : undefined;
+      const plan = { ...setting, ...asked, onProgress, onUnscored: unscored.note, onAnswers: kept?.note };
       const results = await evaluate(policy, { ...plan, ...(signal && { signal }) });
       const board = scoreboard(results, { ...setting, version: policy.version });
       for (const line of unscored.told) this.#display.say(line);
       if (when === "before") unscored.expectEach(board);
       boards.push(board);
+      kept?.end();
       if (i === 0) this.#keep(when, results);
     }
     await onPolicy?.(when, policy);
     return boards;
+  }
+
+  #record({ step }: Run, when: "before" | "after", version: number) {
+    return this.#options.record?.begin({ when, step, version }, { fresh: when === "before" && step === 0 });
   }
 
   #keep(when: "before" | "after", results: readonly ProblemResult[]): void {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   evaluate,
+  type HeldOutRecord,
   problemScores,
   rank,
   readValidations,
@@ -19,6 +20,8 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionValidationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
+  /** Where answers are kept; without it they are not. */
+  readonly record?: HeldOutRecord | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -130,7 +133,7 @@ export class SessionValidation {
 
   async #evaluate(pinned: PinnedPolicy, step: number): Promise<void> {
     await using policy = pinned;
-    const validation = await validate(policy, step, this.#options.signal);
+    const validation = await validate(policy, step, this.#options);
     this.add(validation);
     const { score, standardError } = rank(this.#validations).find((one) => one.step === step)!;
     this.#run!.evaluated({ step, score, seconds: validation.seconds, tokens: validation.tokens });
@@ -140,7 +143,11 @@ export class SessionValidation {
 }
 
 /** Every setting of the recipe on the held-out problems. Throws HONE_ERR_VERIFIER where a domain got no verdict. */
-async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal): Promise<Validation> {
+async function validate(
+  policy: PinnedPolicy,
+  step: number,
+  { signal, record }: Pick<SessionValidationOptions, "signal" | "record">,
+): Promise<Validation> {
   const { settings, problemsPerDomain, attempts, maxTokens } = policy.recipe.evaluation;
   const begun = performance.now();
   const boards: Scoreboard[] = [];
@@ -148,12 +155,16 @@ async function validate(policy: PinnedPolicy, step: number, signal?: AbortSignal
   let problems: Validation["problems"] = [];
   const unscored = new UnscoredAnswers(policy);
   for (const setting of settings) {
-    const plan = { ...setting, problemsPerDomain, attempts, maxTokens, onUnscored: unscored.note };
+    const when = { when: "validation", step, version: policy.version } as const;
+    const kept = boards.length === 0 ? record?.begin(when) : undefined;
+    const asked = { problemsPerDomain, attempts, maxTokens };
+    const plan = { ...setting, ...asked, onUnscored: unscored.note, onAnswers: kept?.note };
     const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
     const board = scoreboard(results, { ...setting, version: policy.version });
     // A mean over fewer domains is no candidate: the others may be the harder ones.
     unscored.expectEach(board);
     boards.push(board);
+    kept?.end();
     tokens += results.flatMap((result) => result.tokens).reduce((sum, n) => sum + n, 0);
     if (boards.length === 1) problems = problemScores(results);
   }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { leftAtDefault, type Recipe } from "../config/index.ts";
-import type { Scoreboard, Validation } from "../evaluation/index.ts";
+import { HeldOutRecord, type Scoreboard, type Validation } from "../evaluation/index.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
@@ -61,11 +61,22 @@ export async function trainAndEvaluate(recipe: Recipe, options: SessionOptions):
   }
 }
 
+const displayOf = (recipe: Recipe, { terminal }: SessionOptions) =>
+  new SessionDisplay({
+    title: `${recipe.name}, seed ${recipe.seed}`,
+    domains: Object.keys(recipe.domains),
+    terminal: terminal ?? (takesStdout(recipe) ? process.stderr : process.stdout),
+  });
+
+const recordOf = ({ verification }: Recipe, { dir }: SessionOptions): HeldOutRecord | undefined =>
+  verification.journal ? new HeldOutRecord(join(dir, RUN_FILES.heldOutCompletions)) : undefined;
+
 class Session {
   readonly #recipe: Recipe;
   readonly #options: SessionOptions;
   readonly #startedAt = new Date().toISOString();
   readonly #display: SessionDisplay;
+  readonly #record: HeldOutRecord | undefined;
   readonly #evaluation: SessionEvaluation;
   readonly #validation: SessionValidation;
   /** Work that training waits for before it begins. */
@@ -74,14 +85,11 @@ class Session {
   constructor(recipe: Recipe, options: SessionOptions) {
     this.#recipe = recipe;
     this.#options = options;
-    this.#display = new SessionDisplay({
-      title: `${recipe.name}, seed ${recipe.seed}`,
-      domains: Object.keys(recipe.domains),
-      terminal: options.terminal ?? (takesStdout(recipe) ? process.stderr : process.stdout),
-    });
-    this.#evaluation = new SessionEvaluation(options, this.#display);
-    const say = (line: string) => this.#display.say(line);
-    this.#validation = new SessionValidation({ dir: options.dir, signal: options.signal, say });
+    this.#display = displayOf(recipe, options);
+    this.#record = recordOf(recipe, options);
+    const kept = { ...options, record: this.#record };
+    this.#evaluation = new SessionEvaluation(kept, this.#display);
+    this.#validation = new SessionValidation({ ...kept, say: (line) => this.#display.say(line) });
   }
 
   async run(): Promise<SessionResult> {
@@ -115,6 +123,7 @@ class Session {
 
   close(): void {
     this.#display.close();
+    this.#record?.[Symbol.dispose]();
   }
 
   #runOptions(): RunOptions {

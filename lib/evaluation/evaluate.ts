@@ -4,7 +4,15 @@ import { EnvironmentPartner, type Play, playEpisode, turnBudget } from "../episo
 import { HoneError } from "../errors.ts";
 import type { GenerationRequest, SamplingOptions } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
-import { type DomainName, type Episode, type Problem, type Prompt, sampledTokens } from "../records.ts";
+import {
+  type DomainName,
+  type Episode,
+  type FinishReason,
+  type Problem,
+  type Prompt,
+  sampledTokens,
+  type Verdict,
+} from "../records.ts";
 import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 
@@ -48,8 +56,22 @@ export interface EvaluationPlan {
   readonly signal?: AbortSignal;
   /** Called for the answers to a problem that got no verdict, with a cause each; they are left out. */
   readonly onUnscored?: (problem: Problem, causes: readonly string[], set?: string) => void;
+  /** Called for every problem with all answers to it and their verdicts. */
+  readonly onAnswers?: ((asked: AskedProblem, answers: readonly JudgedAnswer[]) => void) | undefined;
   /** Called with the number of problems that are done. */
   readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A held-out problem, and its validation set where it is of one. */
+export type AskedProblem = Pick<ProblemResult, "problem" | "set">;
+
+export interface JudgedAnswer {
+  readonly attempt: number;
+  readonly text: string;
+  readonly finish: FinishReason;
+  /** Sampled ones. */
+  readonly tokens: number;
+  readonly verdict: Verdict;
 }
 
 /** Results of one held-out problem. Arrays have one entry per attempt that was judged. */
@@ -237,7 +259,7 @@ interface Answer {
 async function judge(
   policy: PolicyUnderTest,
   plan: EvaluationPlan,
-  of: Pick<ProblemResult, "problem" | "set">,
+  of: AskedProblem,
   answers: readonly Answer[],
 ): Promise<ProblemResult> {
   const { problem, set } = of;
@@ -250,12 +272,17 @@ async function judge(
       ...(episode && { episode }),
     })),
   );
-  const judged = answers.flatMap(({ completion, episode }, i) => {
-    const verdict = verdicts[i]!;
-    return verdict.status === "unscored"
-      ? []
-      : [{ tokens: sampledTokens({ ...completion, episode }), completion, verdict }];
-  });
+  const all = answers.map(({ completion, text, episode }, i) => ({
+    attempt: completion.attempt,
+    text,
+    finish: completion.finish,
+    tokens: sampledTokens({ ...completion, episode }),
+    verdict: verdicts[i]!,
+  }));
+  plan.onAnswers?.(of, all);
+  const judged = all.flatMap(({ verdict, ...one }) =>
+    verdict.status === "unscored" ? [] : [{ ...one, verdict }],
+  );
   const causes = verdicts.flatMap((verdict) => (verdict.status === "unscored" ? [verdict.cause] : []));
   if (causes.length > 0) plan.onUnscored?.(problem, causes, set);
   return {
@@ -263,6 +290,6 @@ async function judge(
     scores: judged.map(({ verdict }) => verdict.score),
     correct: judged.map(({ verdict }) => verdict.status === "correct"),
     tokens: judged.map(({ tokens }) => tokens),
-    truncated: judged.map(({ completion }) => completion.finish === "length"),
+    truncated: judged.map(({ finish }) => finish === "length"),
   };
 }

@@ -21,6 +21,7 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   samples: later(async () => (await import("./answers/samples.ts")).samples),
   sample: later(async () => (await import("./answers/sample.ts")).sample),
   problems: later(async () => (await import("./answers/problems.ts")).problems),
+  "before-after": later(async () => (await import("./answers/before-after.ts")).beforeAfter),
   problem: later(async () => (await import("./answers/problems.ts")).problem),
   hints: later(async () => (await import("./answers/hints.ts")).hints),
   explain: later(async () => (await import("./answers/explain.ts")).explain),

@@ -29,6 +29,9 @@ const DIGITS = 5;
 
 /** What is asked for a static report, as in the page's own requests. A panel that wants more adds a row. */
 const QUESTIONS: readonly string[] = [
+  ...["all", "gained", "lost", "wrong"].map(
+    (kind) => `before-after?run=0&kind=${kind}&domain=&at=&offset=0&limit=5&chars=1500`,
+  ),
   "guide",
   "summary?run=0",
   "recipe?run=0",

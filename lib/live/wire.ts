@@ -8,6 +8,7 @@ import type {
 import type { StepRecord } from "../records.ts";
 import type { HeldOutChange } from "../report/held-out-change.ts";
 import type { RunSummary } from "../report/summary.ts";
+import type { BeforeAfter, BeforeAfterProblem } from "../samples/before-after.ts";
 import type { Hint } from "../samples/hints/hint.ts";
 import type { NamedProblem, Taking } from "../samples/problems.ts";
 import type { Sample, WholeSample } from "../samples/sample.ts";
@@ -146,6 +147,11 @@ export interface ProblemsAnswer {
 /** `/api/problem?run=0&domain=math&problem=7` */
 export interface ProblemAnswer {
   readonly takings: readonly Taking[];
+}
+
+/** `/api/before-after?run=0&kind=gained&at=300`: held-out problems at the first evaluation and at a later one. */
+export interface BeforeAfterAnswer extends Omit<BeforeAfter, "problems"> {
+  readonly problems: readonly (Omit<BeforeAfterProblem, "reference"> & { readonly reference: string })[];
 }
 
 /** One of `/api/hints?run=0`. */

@@ -23,6 +23,8 @@ export const RUN_FILES = {
   heldOutBefore: "held-out-before.jsonl",
   heldOutAfter: "held-out-after.jsonl",
   heldOut: "held-out.json",
+  /** Every answer of the run's evaluations, content-addressed. */
+  heldOutCompletions: "held-out-completions.jsonl",
   report: "report.html",
   line: "line.json",
   requests: "requests",

@@ -10,5 +10,9 @@ export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 export const PROBLEM_ORDERS = ["hardest", "easiest", "gained", "lost", "longest", "most"] as const;
 export type ProblemOrder = (typeof PROBLEM_ORDERS)[number];
 
+/** Held-out problems by two evaluations: more attempts solved it, fewer, or none at both times. */
+export const CHANGE_KINDS = ["all", "gained", "lost", "wrong"] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
 export const HINT_KINDS = ["gold-rejected", "longer-and-longer", "one-answer", "empty-thoughts"] as const;
 export type HintKind = (typeof HINT_KINDS)[number];

@@ -1,6 +1,15 @@
 /** What a run's completions were: found, shown with everything known of them, counted by problem. */
 export { readCompletion } from "./answer.ts";
 export {
+  type BeforeAfter,
+  type BeforeAfterProblem,
+  type BeforeAfterQuery,
+  beforeAfter,
+  type HeldOutSaid,
+} from "./before-after.ts";
+export {
+  CHANGE_KINDS,
+  type ChangeKind,
   HINT_KINDS,
   type HintKind,
   ORDERS,

@@ -11,12 +11,12 @@ const BLOCK_BYTES = 1 << 20;
 const TAIL_BYTES = 4096;
 const HASH_BYTES = 16;
 
-export interface PlacedLine extends Place {
-  readonly line: JournalLine;
+export interface PlacedLine<Line = JournalLine> extends Place {
+  readonly line: Line;
 }
 
-/** The journal of a run folder, read by bytes while the run may be writing it. */
-export class Journal implements AsyncDisposable {
+/** A journal of a run folder, read by bytes while the run may be writing it. */
+export class Journal<Line extends object = JournalLine> implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
 
@@ -26,9 +26,9 @@ export class Journal implements AsyncDisposable {
   }
 
   /** Throws HONE_ERR_IO. */
-  static async open(path: string): Promise<Journal> {
+  static async open<Line extends object = JournalLine>(path: string): Promise<Journal<Line>> {
     try {
-      return new Journal(path, await open(path, "r"));
+      return new Journal<Line>(path, await open(path, "r"));
     } catch (cause) {
       throw new HoneError("HONE_ERR_IO", `cannot read ${path}: ${(cause as Error).message}`, {
         cause,
@@ -62,14 +62,14 @@ export class Journal implements AsyncDisposable {
   }
 
   /** The line at a place. Throws HONE_ERR_FORMAT where there is none: the run began anew. */
-  async line({ at, size }: Place): Promise<JournalLine> {
-    const line = lineOf((await this.read({ at, size })).toString("utf8"));
+  async line({ at, size }: Place): Promise<Line> {
+    const line = lineOf<Line>((await this.read({ at, size })).toString("utf8"));
     if (line === undefined) throw this.damaged(at, "the line is no longer there");
     return line;
   }
 
   /** Whole lines from a byte on, a block's at a time. Throws HONE_ERR_FORMAT naming the byte of what is no line. */
-  async *lines(from: number): AsyncGenerator<PlacedLine[], void, undefined> {
+  async *lines(from: number): AsyncGenerator<PlacedLine<Line>[], void, undefined> {
     let at = from;
     let rest: Buffer[] = [];
     for (let next = from; ; ) {
@@ -99,12 +99,12 @@ export class Journal implements AsyncDisposable {
     await this.#file.close();
   }
 
-  #linesOf(bytes: Buffer, start: number): PlacedLine[] {
-    const lines: PlacedLine[] = [];
+  #linesOf(bytes: Buffer, start: number): PlacedLine<Line>[] {
+    const lines: PlacedLine<Line>[] = [];
     for (let at = 0; at < bytes.length; ) {
       const end = bytes.indexOf(NEWLINE, at);
       const text = bytes.toString("utf8", at, end);
-      const line = lineOf(text);
+      const line = lineOf<Line>(text);
       if (line === undefined) {
         throw this.damaged(
           start + at,
@@ -119,4 +119,5 @@ export class Journal implements AsyncDisposable {
 }
 
 /** What kind of line it is shows in its fields. */
-const lineOf = (text: string): JournalLine | undefined => objectOfLine(text) as JournalLine | undefined;
+const lineOf = <Line extends object>(text: string): Line | undefined =>
+  objectOfLine(text) as Line | undefined;

@@ -6,6 +6,7 @@ import { trainAndEvaluate } from "../../lib/cli/session.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { readAnswers } from "../../lib/evaluation/index.ts";
 import type { RunSummary } from "../../lib/report/index.ts";
+import { beforeAfter } from "../../lib/samples/index.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -100,6 +101,29 @@ test("every judged answer under the first setting is kept, of before training an
     const math = answers.filter(({ domain }) => domain === "math").flatMap((answer) => answer.scores);
     expect(math.reduce((a, b) => a + b, 0) / math.length).toBeCloseTo(board!.domains["math"]!.score, 12);
   }
+});
+
+test("held-out answers are kept with their texts: before, at every validation and after", async () => {
+  const often = smallRecipe({ steps: 4 }, { evaluation: { problemsPerDomain: 4, everySteps: 2 } });
+  const { summary } = await trainAndEvaluate(often, { dir, terminal, verifiers, core: standInCore() });
+  const found = (await beforeAfter(dir, { limit: 1000 }))!;
+  expect(found.moments.map(({ when, step }) => [when, step])).toEqual([
+    ["before", 0],
+    ["validation", 2],
+    ["after", 4],
+  ]);
+  for (const [i, when] of (["before", "after"] as const).entries()) {
+    const [board] = summary[when];
+    const said = found.problems.flatMap((one) => one[when]);
+    expect(said).toHaveLength(board!.mean.n);
+    const solved = found.problems.reduce((sum, one) => sum + one.solved[i]!, 0);
+    const correct = readAnswers(join(dir, `held-out-${when}.jsonl`)).flatMap((one) => one.correct);
+    expect(solved).toBe(correct.filter(Boolean).length);
+  }
+  rmSync(dir, { recursive: true });
+  const none = { ...often, verification: { ...often.verification, journal: false } };
+  await trainAndEvaluate(none, { dir, terminal, verifiers, core: standInCore() });
+  expect(existsSync(join(dir, "held-out-completions.jsonl"))).toBe(false);
 });
 
 test("an interrupt in the closing evaluation is an interrupted session, which goes on with the rest", async () => {

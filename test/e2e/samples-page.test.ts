@@ -7,6 +7,7 @@ import { query, SampleIndex } from "../../lib/samples/index.ts";
 import { smallRun } from "../live/live-run.ts";
 import { long } from "../long.ts";
 import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
+import { heldOutRun } from "../samples/held-out-run.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const HOSTILE =
@@ -130,6 +131,36 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       expect(faults).toEqual([]);
     },
   );
+
+  test("held-out problems before and after, by change, on the page and in a file", async () => {
+    const dir = smallRun(2);
+    heldOutRun(dir);
+    await using live = await LiveServer.open([dir]);
+    const faults: string[] = [];
+    for (const url of [live.url, `file://${await writeReport(dir)}`]) {
+      const page = await open(`${url}#samples`, faults, 400);
+      await page.getByRole("button", { name: "Before / after" }).click();
+      await page.waitForSelector(
+        '.count:has-text("Of 5 held-out problems 2 gained, 1 lost, 1 wrong at both times, 1 as before")',
+      );
+      expect(await page.locator(".held-out").count()).toBe(5);
+      expect(await page.locator(".held-out[open] .side-by-side .written").allInnerTexts()).toEqual([
+        "before 1.0",
+        "before 1.1",
+        "after 1.0",
+        "after 1.1",
+      ]);
+      await page.selectOption("select[name=kind]", "lost");
+      await page.waitForSelector('.count:has-text("1 to 1 of 1")');
+      expect(await textOf(page, ".held-out summary")).toMatch(/^lost\s+2 of 2 → 1 of 2 solved/);
+      const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
+      await page.getByRole("button", { name: "Training" }).click();
+      await page.waitForSelector("text=The run has judged no completion yet.");
+      await page.close();
+    }
+    expect(faults).toEqual([]);
+  });
 
   test.runIf(long)("problems lead to their completions", async () => {
     await using live = await LiveServer.open([hostileRun()]);

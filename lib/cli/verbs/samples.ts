@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/terminal.ts";
-import { HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
+import { CHANGE_KINDS, HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
 import { parseRange, type Range } from "../../samples/filter.ts";
 import { visibleJson } from "../../visible-text.ts";
 import { EXIT } from "../exit.ts";
@@ -78,6 +78,14 @@ export const samplesVerb: Verb = (hone, ends) => {
     .addOption(
       new Option("--problems [which]", "problems in place of completions")
         .choices([...PROBLEM_KINDS])
+        .preset("all"),
+    )
+    .addOption(
+      new Option(
+        "--before-after [which]",
+        "held-out problems: what was answered before training and at the last evaluation, or that of --step",
+      )
+        .choices([...CHANGE_KINDS])
         .preset("all"),
     )
     .addOption(

@@ -1,6 +1,6 @@
+import { choice } from "./choice.js";
 import { el, fill, table } from "./dom.js";
 import { explainSearch } from "./explain-search.js";
-import { choice } from "./panel-samples.js";
 
 /** @import { Explanation, ExplainedSettings, ExplainedToken } from "../../explain/index.ts" */
 /** @import { Panel, Page } from "./page.js" */

@@ -1,7 +1,7 @@
+import { choice } from "./choice.js";
 import { el, fill, table } from "./dom.js";
 import { short } from "./format.js";
 import { newestSearch } from "./newest-answer.js";
-import { choice } from "./panel-samples.js";
 import { searchSamples } from "./sample-search.js";
 
 /** @import { Panel, Page } from "./page.js" */

@@ -1,3 +1,5 @@
+import { showBeforeAfter } from "./before-after.js";
+import { choice } from "./choice.js";
 import { el, fill } from "./dom.js";
 import { short } from "./format.js";
 import { newestSearch } from "./newest-answer.js";
@@ -16,40 +18,76 @@ export const samplesPanel = {
   id: "samples",
   title: "Samples",
   mount(root, page) {
-    const list = el("div", { className: "sample-list" });
-    const shown = el("div", { className: "sample-shown" });
-    const form = searchForm(page, () => {
-      sampleSearch.offset = 0;
-      start();
-    });
-    fill(root, form, el("div", { className: "samples" }, list, shown));
-    const ask = async () => {
-      const { run, asked, offset } = sampleSearch;
-      const params = { run, ...given(asked), offset, limit: SAMPLES_A_PAGE };
-      return /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
+    const view = el("div", {});
+    /** @type {import("./page.js").Mounted | undefined} */
+    let training;
+    const show = () => {
+      fill(root, views(show), view);
+      training = sampleSearch.heldOut ? showBeforeAfter(view, page) : mountTraining(view, page);
     };
-    const search = newestSearch(list, ask, (answer) => {
-      fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
-      shown.hidden = answer === null;
-    });
-    const open = async (/** @type {number} */ row) => {
-      sampleSearch.row = row;
-      mark(list, row);
-      const { run } = sampleSearch;
-      const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
-      if (one === null || sampleSearch.row !== row) return;
-      fill(shown, sampleView(page, run, one));
-      // where there is one column it stands above the list, which the reader may have scrolled
-      if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
-    };
-    const start = () => void search().catch((error) => page.say(error));
-    start();
-    if (sampleSearch.row === undefined) fill(shown, el("p", { className: "muted" }, "Choose a completion."));
-    else void open(sampleSearch.row).catch((error) => page.say(error));
-    // a list that moved under the reader's hand would be of no use: new steps come with the next search
-    return { update: (what) => void (what === "all" && start()) };
+    show();
+    return { update: (what) => training?.update?.(what) };
   },
 };
+
+/** The two kinds of completions. @param {() => void} show */
+function views(show) {
+  const button = (/** @type {string} */ name, /** @type {boolean} */ heldOut) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(sampleSearch.heldOut === heldOut),
+        onclick: () => {
+          sampleSearch.heldOut = heldOut;
+          show();
+        },
+      },
+      name,
+    );
+  return el(
+    "p",
+    { className: "views", role: "group", "aria-label": "which completions" },
+    button("Training", false),
+    button("Before / after", true),
+  );
+}
+
+/** Completions that steps took. @param {HTMLElement} root @param {Page} page @returns {import("./page.js").Mounted} */
+function mountTraining(root, page) {
+  const list = el("div", { className: "sample-list" });
+  const shown = el("div", { className: "sample-shown" });
+  const form = searchForm(page, () => {
+    sampleSearch.offset = 0;
+    start();
+  });
+  fill(root, form, el("div", { className: "samples" }, list, shown));
+  const ask = async () => {
+    const { run, asked, offset } = sampleSearch;
+    const params = { run, ...given(asked), offset, limit: SAMPLES_A_PAGE };
+    return /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
+  };
+  const search = newestSearch(list, ask, (answer) => {
+    fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
+    shown.hidden = answer === null;
+  });
+  const open = async (/** @type {number} */ row) => {
+    sampleSearch.row = row;
+    mark(list, row);
+    const { run } = sampleSearch;
+    const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
+    if (one === null || sampleSearch.row !== row) return;
+    fill(shown, sampleView(page, run, one));
+    // where there is one column it stands above the list, which the reader may have scrolled
+    if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
+  };
+  const start = () => void search().catch((error) => page.say(error));
+  start();
+  if (sampleSearch.row === undefined) fill(shown, el("p", { className: "muted" }, "Choose a completion."));
+  else void open(sampleSearch.row).catch((error) => page.say(error));
+  // a list that moved under the reader's hand would be of no use: new steps come with the next search
+  return { update: (what) => void (what === "all" && start()) };
+}
 
 /** Without what is empty. @param {import("./sample-search.js").SampleSearch} conditions */
 const given = (conditions) =>
@@ -190,27 +228,3 @@ const runChoice = (page, search) =>
     },
     (value) => page.runLabel(Number(value)),
   );
-
-/**
- * @param {string} label @param {string} name @param {readonly string[]} values @param {string | undefined} value
- * @param {(value: string) => void} choose @param {(value: string) => string} [textOf]
- */
-export function choice(label, name, values, value, choose, textOf = (text) => text.replace("_", " ")) {
-  const options = values.map((one) =>
-    el("option", { value: one, selected: one === (value ?? values[0]) }, one === "" ? "all" : textOf(one)),
-  );
-  return el(
-    "label",
-    {},
-    label,
-    el(
-      "select",
-      {
-        name,
-        onchange: (/** @type {Event} */ event) =>
-          choose(/** @type {HTMLSelectElement} */ (event.target).value),
-      },
-      ...options,
-    ),
-  );
-}

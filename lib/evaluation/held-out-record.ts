@@ -1,0 +1,96 @@
+import { hash } from "node:crypto";
+import { AppendFile } from "../metrics/index.ts";
+import type { FinishReason, Problem, Verdict } from "../records.ts";
+import type { AskedProblem, JudgedAnswer } from "./evaluate.ts";
+
+/** Evaluation of a run: of which weights. */
+export interface HeldOutMoment {
+  readonly when: "before" | "validation" | "after";
+  /** Steps done. */
+  readonly step: number;
+  readonly version: number;
+}
+
+/**
+ * One object a line of held-out-completions.jsonl: a problem, an answer to it, each once and named by the hash of its
+ * content; and at the end of an evaluation what each attempt answered. An evaluation without that line was cut short.
+ */
+export type HeldOutLine =
+  | ({ readonly problem: string; readonly set?: string } & Pick<
+      Problem,
+      "id" | "domain" | "question" | "reference"
+    >)
+  | {
+      readonly completion: string;
+      readonly of: string;
+      readonly finish: FinishReason;
+      readonly tokens: number;
+      readonly text: string;
+    }
+  | { readonly evaluation: HeldOutMoment; readonly answers: readonly HeldOutAttempt[] };
+
+/** Hashes of problem and completion, attempt, verdict; without a score where it got none. */
+export type HeldOutAttempt = readonly [
+  problem: string,
+  completion: string,
+  attempt: number,
+  status: Verdict["status"],
+  score?: number,
+];
+
+const digest = (...parts: readonly string[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 32);
+
+/** Every answer of a run's evaluations, under the first setting: appended to one file of its folder. */
+export class HeldOutRecord implements Disposable {
+  readonly #path: string;
+  readonly #known = new Set<string>();
+  #file: AppendFile | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Begins an evaluation, whose answers `note` takes and `end` completes.
+   * @param fresh what the file has is of another run. Throws HONE_ERR_IO naming the file.
+   */
+  begin(evaluation: HeldOutMoment, { fresh = false } = {}) {
+    this.#file ??= new AppendFile(this.#path, { fresh });
+    const answers: HeldOutAttempt[] = [];
+    return {
+      note: (asked: AskedProblem, judged: readonly JudgedAnswer[]): void => {
+        answers.push(...this.#note(asked, judged));
+      },
+      end: (): void => this.#append([{ evaluation, answers }]),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#file?.close();
+  }
+
+  #note({ problem, set }: AskedProblem, judged: readonly JudgedAnswer[]): HeldOutAttempt[] {
+    const { id, domain, question, reference } = problem;
+    const key = digest(set ?? "", domain, String(id), question, JSON.stringify(reference) ?? "");
+    const lines: HeldOutLine[] = this.#isNew(key)
+      ? [{ problem: key, ...(set !== undefined && { set }), id, domain, question, reference }]
+      : [];
+    const attempts = judged.map(({ attempt, text, finish, tokens, verdict }): HeldOutAttempt => {
+      const completion = digest(key, finish, text);
+      if (this.#isNew(completion)) lines.push({ completion, of: key, finish, tokens, text });
+      const told = [key, completion, attempt, verdict.status] as const;
+      return verdict.status === "unscored" ? told : [...told, verdict.score];
+    });
+    this.#append(lines);
+    return attempts;
+  }
+
+  #isNew(key: string): boolean {
+    const { size } = this.#known;
+    return this.#known.add(key).size > size;
+  }
+
+  #append(lines: readonly HeldOutLine[]): void {
+    if (lines.length > 0) this.#file!.append(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
+}
