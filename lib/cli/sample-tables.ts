@@ -45,7 +45,7 @@ function excerpt({ response, thought }: WholeSample): string {
 export function wholeSampleText(one: WholeSample): string {
   const { penaltyScale = 0, penalty = 0 } = one;
   const facts = [
-    `step ${one.step}, group ${one.group}, attempt ${one.attempt}: ${one.domain} problem ${one.problem} (${one.family}, level ${one.level})`,
+    `step ${one.step}, group ${one.group}, attempt ${one.attempt}: ${one.domain} problem ${one.problem}${one.drawn === one.problem ? "" : `, drawn as ${one.drawn}`} (${one.family}, level ${one.level})`,
     `verdict: ${one.status}${one.score === undefined ? "" : `, score ${one.score}`}${one.reason === undefined ? "" : `: ${one.reason}`}`,
     ...(one.rescored === undefined ? [] : [`judged again: ${one.rescored}`]),
     ...(one.reward === undefined

@@ -16,6 +16,8 @@ export interface Sample {
   readonly domain: string;
   /** Id of the problem in its domain: that of its first draw, for every draw of it. */
   readonly problem: number;
+  /** Id of this draw of it, which keys its randomness: what the record of rollouts and `hone explain` know. */
+  readonly drawn: number;
   readonly family: string;
   readonly level: number;
   readonly status: Verdict["status"];
@@ -84,6 +86,7 @@ export function sampleOf(index: SampleIndex, row: number): Sample {
     attempt: at("attempt"),
     domain: index.names[problems.columns.domain[problem]!]!,
     problem: problems.columns.id[problems.columns.same[problem]!]!,
+    drawn: problems.columns.id[problem]!,
     family: index.names[problems.columns.family[problem]!]!,
     level: problems.columns.level[problem]!,
     status,

@@ -10,6 +10,7 @@ const sample = (of: Partial<WholeSample> = {}): WholeSample => ({
   attempt: 1,
   domain: "math",
   problem: 7,
+  drawn: 7,
   family: "chain",
   level: 0,
   status: "wrong",
@@ -85,4 +86,9 @@ test("problems and hints", () => {
   expect(hintsText([{ ...hint, quotes: { answer: "4\n\u001b[1m" }, samples: [sample()] }])).toBe(
     "one-answer: all say 4.\n  answer: 4 \\x1b[1m\n  see: step 3 group 5 attempt 1",
   );
+});
+
+test("a draw under another id than its problem's first is said: hone explain asks for it", () => {
+  expect(wholeSampleText(sample())).toContain("math problem 7 (chain, level 0)");
+  expect(wholeSampleText(sample({ drawn: 19 }))).toContain("math problem 7, drawn as 19 (chain, level 0)");
 });

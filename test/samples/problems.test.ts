@@ -151,6 +151,7 @@ test("a row of a data set is one problem, whichever id each draw of it has", asy
     [10, 1],
     [10, 1],
   ]);
+  expect(query(index, { steps: [4, 4] }).samples[0]).toMatchObject({ problem: 10, drawn: 13 }); // explained by its own
   const again = await SampleIndex.open(folder.path); // read from the file
   expect((await problems(again, { order: "gained" })).problems).toEqual(listed);
 });

@@ -47,6 +47,7 @@ test("every completion that a run took is found with the numbers that its listen
         attempt: rollout.attempt,
         domain: problem.domain,
         problem: problem.id,
+        drawn: problem.id,
         family: problem.family,
         level: problem.level,
         status: verdict.status,

@@ -10,10 +10,10 @@ export const explainSearch = {
   fields: { step: "", problem: "", attempt: "", token: "", set: "", gradient: false },
 };
 
-/** Goes to the Explain tab with an attempt filled in. @param {number} run @param {{ step: number, problem: number, attempt: number }} of */
-export function explainAttempt(run, { step, problem, attempt }) {
+/** Goes to the Explain tab with an attempt filled in. @param {number} run @param {{ step: number, drawn: number, attempt: number }} of */
+export function explainAttempt(run, { step, drawn, attempt }) {
   const { fields } = explainSearch;
-  const place = { step: String(step), problem: String(problem), attempt: String(attempt), token: "" };
+  const place = { step: String(step), problem: String(drawn), attempt: String(attempt), token: "" };
   Object.assign(explainSearch, { run, fields: { ...fields, ...place } });
   location.hash = "explain";
 }
