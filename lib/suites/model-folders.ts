@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { HoneError } from "../errors.ts";
+import { RUN_FILES } from "../metrics/index.ts";
 import { type EvaluationRecord, isEvaluation, readManifest, readRecord } from "./record.ts";
 import { judgedOf, type KeyedProblem } from "./results.ts";
 import type { Judged } from "./statistics/measures.ts";
@@ -25,6 +28,9 @@ export interface RecordedModel extends ModelFolders {
 
 const HINT = "Give a folder that hone eval wrote (evals/... unless --out says where), or name=folder,folder.";
 
+const RUN_HINT =
+  "`hone diff <a> <b>` compares two runs by recipe and held-out results; `hone eval --model <run>` makes an evaluation of one.";
+
 /**
  * Reads `folder`, `folder,folder` or `name=folder,folder`; a path that is an evaluation's folder is taken as it stands.
  * Throws HONE_ERR_USAGE for a folder that is no evaluation's.
@@ -33,9 +39,7 @@ export function modelFolders(text: string): ModelFolders {
   if (isEvaluation(text)) return { name: readManifest(text).model, dirs: [text] };
   const equals = text.indexOf("=");
   const dirs = text.slice(equals + 1).split(",");
-  for (const dir of dirs)
-    if (!isEvaluation(dir))
-      throw new HoneError("HONE_ERR_USAGE", `${dir || text} is no folder of an evaluation`, { hint: HINT });
+  for (const dir of dirs) if (!isEvaluation(dir)) throw noEvaluation(dir, text);
   const repeated = dirs.find((dir, i) => dirs.indexOf(dir) !== i);
   if (repeated !== undefined)
     throw new HoneError("HONE_ERR_USAGE", `${repeated} stands twice in ${text}`, {
@@ -45,6 +49,14 @@ export function modelFolders(text: string): ModelFolders {
   const name =
     equals > 0 ? text.slice(0, equals) : dirs.length === 1 ? own : `${own} and ${dirs.length - 1} more`;
   return { name, dirs };
+}
+
+function noEvaluation(dir: string, text: string): HoneError {
+  const isRun = dir !== "" && existsSync(join(dir, RUN_FILES.manifest));
+  const [what, hint] = isRun
+    ? ["is the folder of a run, not of an evaluation", RUN_HINT]
+    : ["is no folder of an evaluation", HINT];
+  return new HoneError("HONE_ERR_USAGE", `${dir || text} ${what}`, { hint });
 }
 
 /**

@@ -60,6 +60,8 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.goto(url);
     return page;
   }
+  const drawn = (selector: string) =>
+    `[...document.querySelectorAll("${selector}")].filter((one) => one.getClientRects().length > 0).length`;
   const textOf = (page: Page, selector: string) => page.locator(selector).first().innerText();
 
   test("filters find what the index finds, and a completion is shown with the journal's numbers", async () => {
@@ -81,6 +83,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.locator("input[name=flippedSince]").fill("3");
     await page.keyboard.press("Enter");
     await count(query(index, { flippedSince: 3 }).total);
+    // step 3: reward 3 / 3 for a wrong answer; the constructed run's penalty is the rest
+    expect(await page.locator(".sample-row").allInnerTexts()).toContainEqual(
+      expect.stringMatching(/reward 1\.000 · score 0\.000 · penalty 1\.000/),
+    );
     await page.locator(".sample-row").last().click();
     await page.waitForSelector(".over-time table");
     const fact = await textOf(page, ".sample dd");
@@ -155,6 +161,13 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       expect(await textOf(page, ".held-out summary")).toMatch(/^lost\s+2 of 2 → 1 of 2 solved/);
       const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
       expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
+      await page.emulateMedia({ media: "print", colorScheme: "dark" }); // on paper: no controls, and no dark ground
+      expect(await page.evaluate(drawn(".views, .tools"))).toBe(0);
+      expect(await page.evaluate(drawn(".held-out"))).toBeGreaterThan(0);
+      expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
+        "rgb(246, 247, 249)",
+      );
+      await page.emulateMedia({ media: "screen" });
       await page.getByRole("button", { name: "Training" }).click();
       await page.waitForSelector("text=The run has judged no completion yet.");
       await page.close();

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
@@ -42,4 +44,17 @@ test("seeds of two folders stay apart, and problems that one folder lacks are in
     expect(new Set(problem.answers.map(({ seed }) => seed)).size).toBe(4);
     expect(problem.answers.map(({ correct }) => correct)).toEqual([true, true, false, false]);
   }
+});
+
+test("the folder of a run is refused with the command that compares runs", () => {
+  const dir = mkdtempSync(join(tmpdir(), "hone-run-"));
+  writeFileSync(join(dir, "run.json"), "{}");
+  expect(() => modelFolders(dir)).toThrow(
+    expect.objectContaining({
+      code: "HONE_ERR_USAGE",
+      message: `${dir} is the folder of a run, not of an evaluation`,
+      hint: expect.stringContaining("hone diff <a> <b>"),
+    }),
+  );
+  rmSync(dir, { recursive: true });
 });

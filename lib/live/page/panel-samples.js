@@ -147,10 +147,18 @@ function sampleRow(one, open, current) {
     el(
       "span",
       { className: "muted" },
-      `${one.reward === undefined ? "–" : one.reward.toFixed(3)} · ${short(one.tokens)} tokens${one.finish === "length" ? ", cut" : ""}`,
+      `${worthOf(one)} · ${short(one.tokens)} tokens${one.finish === "length" ? ", cut" : ""}`,
     ),
     el("span", { className: "excerpt" }, one.excerpt),
   );
+}
+
+/** Reward, and what it is made of where that is another number. @param {SamplesAnswer["samples"][0]} one */
+function worthOf({ reward, score, penaltyScale = 0, penalty = 0 }) {
+  if (reward === undefined) return "no reward";
+  const share = penaltyScale * penalty;
+  const parts = score === undefined || score === reward ? "" : ` · score ${score.toFixed(3)}`;
+  return `reward ${reward.toFixed(3)}${parts}${share === 0 ? "" : ` · penalty ${share.toFixed(3)}`}`;
 }
 
 /** @param {Page} page @param {() => void} search */
