@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(join(root, "docs/how-to/rewards.md"), "utf8");
@@ -37,7 +37,7 @@ test("hone check says who judges, and that it is in the main process", () => {
   expect(status).toBe(0);
 }, 60_000);
 
-test.runIf(long)(
+test.runIf(longest)(
   "the reward really rises",
   () => {
     const steps = ["training.steps=90", "evaluation.problemsPerDomain=2"];

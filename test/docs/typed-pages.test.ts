@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import { readSteps } from "../../scripts/try-readme.mjs";
 import { HONE } from "../fixtures/command-line.ts";
+import { longest } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const work = mkdtempSync(join(root, "build", "typed-"));
@@ -86,16 +87,21 @@ test.skipIf(noTransformers)(
   120_000,
 );
 
-test("the README, and the program that drives its recipe", () => {
-  const folder = folderOf("readme");
-  for (const page of ["README.md", "docs/how-to/from-a-program.md"]) writeFiles(folder, page);
-  writeFileSync(
-    join(folder, "loop.mjs"),
-    readFileSync(join(folder, "loop.mjs"), "utf8").replace("training.steps=20", "training.steps=3"),
-  );
-  type(folder, "README.md");
-  expect(type(folder, "docs/how-to/from-a-program.md").trim().split("\n")).toHaveLength(3);
-}, 300_000);
+// .ci/run types both from the packed package (scripts/try-readme.mjs).
+test.runIf(longest)(
+  "the README, and the program that drives its recipe",
+  () => {
+    const folder = folderOf("readme");
+    for (const page of ["README.md", "docs/how-to/from-a-program.md"]) writeFiles(folder, page);
+    writeFileSync(
+      join(folder, "loop.mjs"),
+      readFileSync(join(folder, "loop.mjs"), "utf8").replace("training.steps=20", "training.steps=3"),
+    );
+    type(folder, "README.md");
+    expect(type(folder, "docs/how-to/from-a-program.md").trim().split("\n")).toHaveLength(3);
+  },
+  300_000,
+);
 
 test.skipIf(noPython)(
   "the recipe for those who come from TRL",

@@ -51,10 +51,9 @@ async function weightsOfOne(): Promise<string> {
 
 const socket = join(folder, "named.sock");
 
-test.runIf(long && noAddon === undefined).each([
-  ["named", ["--store", `unix:${socket}`]],
-  ["own", []],
-])(
+test
+  .runIf(long && noAddon === undefined)
+  .each([["named", ["--store", `unix:${socket}`]], ...(longest ? [["own", []] as [string, string[]]] : [])])(
   "with a socket that is its %s, and ends with the weights of one process that nothing happened to",
   async (name, store) => {
     alone ??= weightsOfOne();
@@ -86,7 +85,7 @@ test.runIf(long && noAddon === undefined).each([
   patient(180_000),
 );
 
-test.runIf(long && noAddon === undefined)(
+test.runIf(longest && noAddon === undefined)(
   "a socket that a living run serves is refused by name, and that run goes on",
   async () => {
     const path = join(folder, "busy.sock");

@@ -88,6 +88,7 @@ native.each(Object.entries(CASES).filter(([, { apart }]) => !apart))(
     for (const one of runs)
       expect(said).toMatch(new RegExp(`runs ${at(`${one}.mjs`)} \\(sha256 [0-9a-f]{64}, as recorded\\)`));
     expect(said).toContain(`hone ${args(dir).join(" ")} --trust`);
+    if (!longest && name !== "rescore folder") return; // .ci/run lets one verb do what it refused
     const trusted = hone([...args(dir), "--trust"]);
     expect([trusted.status, trusted.said]).toEqual([0, expect.any(String)]);
     expect(marks()).toEqual([...runs].sort());

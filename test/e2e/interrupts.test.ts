@@ -79,52 +79,56 @@ async function begun(
   return { child, said: () => text, code };
 }
 
-describe.each(STORES)("a run of five processes at $name", ({ name, skipped, open }) => {
-  const at = (what: string) => join(dir, `${name.replaceAll(" ", "-")}-${what}`);
+// `.ci/run` has one store of each kind: in this process, and a server.
+describe.each(longest ? STORES : STORES.slice(0, 2))(
+  "a run of five processes at $name",
+  ({ name, skipped, open }) => {
+    const at = (what: string) => join(dir, `${name.replaceAll(" ", "-")}-${what}`);
 
-  test
-    .runIf(long && noAddon === undefined && skipped === undefined)
-    .each([["SIGINT", 130], ...(longest ? [["SIGTERM", 143] as const] : [])] as const)(
-    "finishes its step at %s of the whole group, saves, ends with %i and goes on",
-    async (signal, status) => {
-      await using store = await open();
-      const folder = at(signal);
-      const { child, said, code } = await begun(folder, store);
-      process.kill(-child.pid!, signal);
-      expect(await code, said()).toBe(status);
-      expect(said()).toContain(`${signal}: finishing the step and saving`);
-      expect(said()).not.toContain("starting it again"); // the signal reaches no server of the run's own
-      const done = stepsOf(folder);
-      expect(done).toBeLessThan(MANY);
-      expect(checkpointsOf(folder)).toEqual([`step-${String(done).padStart(6, "0")}`]);
-      expect(living(child.pid!)).toEqual([]);
-      const more = asWords([...smallQuickstart(done + 1), "checkpoint.everySteps=0"]);
-      await promisify(execFile)(
-        process.execPath,
-        [...HONE, "run", QUICKSTART, "--dir", folder, "--resume", ...more],
-        {
-          cwd: ROOT,
-        },
-      );
-      expect(stepsOf(folder)).toBe(done + 1);
-    },
-    patient(180_000),
-  );
+    test
+      .runIf(long && noAddon === undefined && skipped === undefined)
+      .each([["SIGINT", 130], ...(longest ? [["SIGTERM", 143] as const] : [])] as const)(
+      "finishes its step at %s of the whole group, saves, ends with %i and goes on",
+      async (signal, status) => {
+        await using store = await open();
+        const folder = at(signal);
+        const { child, said, code } = await begun(folder, store);
+        process.kill(-child.pid!, signal);
+        expect(await code, said()).toBe(status);
+        expect(said()).toContain(`${signal}: finishing the step and saving`);
+        expect(said()).not.toContain("starting it again"); // the signal reaches no server of the run's own
+        const done = stepsOf(folder);
+        expect(done).toBeLessThan(MANY);
+        expect(checkpointsOf(folder)).toEqual([`step-${String(done).padStart(6, "0")}`]);
+        expect(living(child.pid!)).toEqual([]);
+        const more = asWords([...smallQuickstart(done + 1), "checkpoint.everySteps=0"]);
+        await promisify(execFile)(
+          process.execPath,
+          [...HONE, "run", QUICKSTART, "--dir", folder, "--resume", ...more],
+          {
+            cwd: ROOT,
+          },
+        );
+        expect(stepsOf(folder)).toBe(done + 1);
+      },
+      patient(180_000),
+    );
 
-  test.runIf(longest && noAddon === undefined && skipped === undefined)(
-    "ends at once at a second Ctrl-C, and leaves no process",
-    async () => {
-      await using store = await open();
-      const folder = at("twice");
-      const { child, said, code } = await begun(folder, store);
-      process.kill(-child.pid!, "SIGINT");
-      await expect
-        .poll(said, { timeout: patient(10_000), interval: 5 })
-        .toContain("SIGINT: finishing the step");
-      if (child.exitCode === null) process.kill(-child.pid!, "SIGINT");
-      expect(await code, said()).toBe(130);
-      await expect.poll(() => living(child.pid!), { timeout: patient(10_000) }).toEqual([]);
-    },
-    patient(120_000),
-  );
-});
+    test.runIf(longest && noAddon === undefined && skipped === undefined)(
+      "ends at once at a second Ctrl-C, and leaves no process",
+      async () => {
+        await using store = await open();
+        const folder = at("twice");
+        const { child, said, code } = await begun(folder, store);
+        process.kill(-child.pid!, "SIGINT");
+        await expect
+          .poll(said, { timeout: patient(10_000), interval: 5 })
+          .toContain("SIGINT: finishing the step");
+        if (child.exitCode === null) process.kill(-child.pid!, "SIGINT");
+        expect(await code, said()).toBe(130);
+        await expect.poll(() => living(child.pid!), { timeout: patient(10_000) }).toEqual([]);
+      },
+      patient(120_000),
+    );
+  },
+);

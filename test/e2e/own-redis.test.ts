@@ -11,7 +11,7 @@ import { EXIT } from "../../lib/cli/exit.ts";
 import { groupChecks } from "../../lib/fleet/chaos.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis } from "../streams/redis/redis-server.ts";
 import { noAddon } from "./native-core.ts";
@@ -65,7 +65,7 @@ const killServer = (run: Run) =>
 
 const summaryOf = ({ at }: Run) => JSON.parse(readFileSync(join(at, "summary.json"), "utf8"));
 
-test.runIf(long && skipped === undefined)(
+test.runIf(longest && skipped === undefined)(
   "a run at its own server does all its steps, and sends no password to it",
   async () => {
     const run = startRun("whole", smallQuickstart(3), { HONE_REDIS_PASSWORD: "hunter2" });
@@ -100,7 +100,7 @@ test.runIf(long && skipped === undefined)(
   patient(180_000),
 );
 
-test.runIf(long && skipped === undefined)(
+test.runIf(longest && skipped === undefined)(
   "where its server cannot be started again the run ends at once, and goes on from its checkpoint",
   async () => {
     const shim = mkdtempSync(join(dir, "shim-"));
