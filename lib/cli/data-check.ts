@@ -61,8 +61,8 @@ export interface DataCheckOptions {
   readonly workers?: number;
 }
 
-/** Rows judged together. */
-const BATCH = 64;
+/** Rows judged together, while the next are read. */
+const BATCH = 256;
 const MAX_REASON_CHARS = 160;
 
 /** The data sets of a recipe, by domain. One of the Hub that is named alone is downloaded, so that its kind is known. */
@@ -122,6 +122,7 @@ class GoldJudge {
   #accepted = 0;
   #without = 0;
   #batch: { readonly row: KeptRow; readonly forms: readonly string[] }[] = [];
+  #judging: Promise<void> = Promise.resolve();
 
   constructor(domain: string, verifier: string, { workers = availableParallelism() }: DataCheckOptions) {
     this.#problem = { domain, verifier };
@@ -132,13 +133,25 @@ class GoldJudge {
     const forms = row.gold?.() ?? [];
     if (forms.length === 0) this.#without += 1;
     else this.#batch.push({ row, forms });
-    if (this.#batch.length >= BATCH) await this.settle();
+    if (this.#batch.length >= BATCH) await this.#judgeNext();
   }
 
   /** Judges the rows that wait. A row is accepted if one form of its answer is. */
   async settle(): Promise<void> {
-    const batch = this.#batch;
-    this.#batch = [];
+    await this.#judgeNext();
+    await this.#judging;
+  }
+
+  /** Begins with the rows that wait once those before them are judged. */
+  async #judgeNext(): Promise<void> {
+    await this.#judging;
+    this.#judging = this.#judge(this.#batch.splice(0));
+    this.#judging.catch(() => {}); // the next `await` of it throws
+  }
+
+  async #judge(
+    batch: readonly { readonly row: KeptRow; readonly forms: readonly string[] }[],
+  ): Promise<void> {
     const asked = batch.flatMap(({ row, forms }) => forms.map((text) => ({ row, text })));
     const verdicts = await this.#pool.verify(
       asked.map(({ row, text }) => ({ problem: this.#problemOf(row), text, finish: "eos" as const })),

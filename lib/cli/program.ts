@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { packageVersion } from "../native/load.ts";
 import { EXIT, exitCodeOf, explain, tolerateLostOutput } from "./exit.ts";
+import { whileReadingRows } from "./rows-progress.ts";
 import type { Ends } from "./verbs/verb.ts";
 import { VERBS } from "./verbs.ts";
 
@@ -27,7 +28,7 @@ export function program(): Command {
 export async function runCommand(): Promise<void> {
   tolerateLostOutput();
   try {
-    await program().parseAsync();
+    await whileReadingRows(() => program().parseAsync());
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;

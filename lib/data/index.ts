@@ -5,3 +5,4 @@ export { problemId, problemName } from "./problem-id.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
 export type { Admission, Drops, KeptRow } from "./row-filter.ts";
 export { readRows } from "./rows.ts";
+export { ROWS_READ, type RowsRead } from "./rows-read.ts";

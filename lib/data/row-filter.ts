@@ -18,6 +18,7 @@ import {
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
 import { type RowBatch, readRowBatches } from "./rows.ts";
+import { RowsReadTeller } from "./rows-read.ts";
 
 /** Returns why a problem cannot be used here, in words that can be counted; undefined for one that can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
@@ -93,6 +94,8 @@ export class RowFilter {
   readonly #references = new Column("uint32");
   #drops: ReadonlySet<string> = new Set();
   #held: readonly HeldRow[] = [];
+  /** Byte of its file at which the last row ended, where rows have places. */
+  #end = 0;
   #otherFiles: readonly string[] = [];
 
   /** Throws HONE_ERR_CONFIG for a benchmark with a rule for held-out rows, HONE_ERR_DATA for a bad file of keys. */
@@ -123,9 +126,15 @@ export class RowFilter {
     const { taken, others } = filesOf(this.#kind, this.#reader, this.#options);
     this.#otherFiles = others;
     const read = this.#reader.open(this.#options);
-    for (const file of taken) {
+    const teller = new RowsReadTeller(this.#kind, taken);
+    for (const [i, file] of taken.entries()) {
       this.#census.files += 1;
-      for await (const batch of readRowBatches(file, this.#reader.columns)) yield* this.#usedOf(batch, read);
+      this.#end = 0;
+      for await (const batch of readRowBatches(file, this.#reader.columns)) {
+        yield* this.#usedOf(batch, read);
+        teller.read(file.path, this.#census.rows, this.#end);
+      }
+      teller.fileEnded(file.path, i, this.#census.rows);
     }
     this.#held = this.#rule.end(this.#references.length);
   }
@@ -134,6 +143,7 @@ export class RowFilter {
     let used: UsedRow[] = [];
     for (const raw of batch) {
       this.#census.rows += 1;
+      if ("span" in raw) this.#end = raw.span.start + raw.span.bytes;
       const row = this.#used(raw, read);
       const settled = row instanceof Promise ? await row : row;
       if (settled !== undefined) used.push(settled);

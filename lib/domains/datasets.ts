@@ -129,6 +129,12 @@ export function openBenchmark(
   return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, all, { seed: 0, ordinal: 0 }, admit);
 }
 
+/** True for a data set whose rows are all held out. */
+export function isBenchmark(source: string | DatasetSpec, domain: string): boolean {
+  const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
+  return spec !== undefined && readerOf(ofDomain(spec, domain)).benchmark === true;
+}
+
 /** The rows of a data set one by one, and counts of the others by outcome, without keeping any. Its map is loaded. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit ? { admit } : {});

@@ -7,6 +7,7 @@ export {
   type DatasetKind,
   type DatasetSpec,
   filterDataset,
+  isBenchmark,
   isDatasetKind,
   loadMap,
   needsReference,

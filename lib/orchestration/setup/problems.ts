@@ -1,6 +1,7 @@
 import { expectTrustedRecipes, type Recipe, readsColumns, readsReference } from "../../config/index.ts";
 import type { Admission, HubOrigin, ProblemSource, SourceOptions } from "../../data/index.ts";
 import {
+  isBenchmark,
   judgedBy,
   openProblemSource,
   openValidationSource,
@@ -57,7 +58,7 @@ export async function openProblems(recipe: Recipe, options: OpenOptions = {}): P
 }
 
 async function openDomains(
-  { domains, evaluation, seed }: Recipe,
+  { domains, evaluation, seed, training }: Recipe,
   { admit, heldOut, commits }: OpenOptions,
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
@@ -69,6 +70,7 @@ async function openDomains(
     const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
     const [options, admits] = rowsOf(place, one, admit);
     const { source: here, hub } = await localSource(source, { ...options, domain }, commits?.get(domain));
+    if (training.steps > 0 && isBenchmark(here, domain)) throw benchmark(domain, source);
     const opened = await openProblemSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
     if (opened.domain !== domain) {
       throw new HoneError(
@@ -129,6 +131,17 @@ function judged(
   if (play !== undefined) return playedIn(source, name, play.environment);
   const strict = verifier === undefined ? source : judgedBy(source, verifier.compat);
   return reward === undefined && rewards === undefined ? strict : rewardedBy(strict, name);
+}
+
+function benchmark(domain: DomainName, source: Recipe["domains"][string]["source"]): HoneError {
+  const set = `evaluation: { sets: { ${domain}: { source: ... } } }`;
+  return new HoneError(
+    "HONE_ERR_CONFIG",
+    `domains.${domain}.source is ${nameOf(source)}, a benchmark: all of its rows are held out, so that none is left to train on`,
+    {
+      hint: `Evaluate it beside training, ${set}, and train on other rows; rows of a file of yours are trained on without the name of a kind.`,
+    },
+  );
 }
 
 const nameOf = (source: Recipe["domains"][string]["source"]) =>

@@ -27,6 +27,15 @@ function rows(name: string, from: number, to: number): string {
 const asked = (source: ProblemSource, side: "problem" | "heldOut", count: number) =>
   new Set(Array.from({ length: count }, (_, i) => source[side](i).question));
 
+test("a benchmark is refused as what a domain trains on, before its files are read", async () => {
+  const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "gsm8k:no/such/folder" } } });
+  await expect(openProblems(recipe)).rejects.toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    message: expect.stringMatching(/^domains\.math\.source is gsm8k:no\/such\/folder, a benchmark: /),
+    hint: expect.stringContaining("evaluation: { sets: { math: { source: ... } } }"),
+  });
+});
+
 test("a domain must get its own kind of problems", async () => {
   const recipe = smallRecipe({}, { domains: { math: { weight: 1, source: "procedural/logic" } } });
   await expect(openProblems(recipe)).rejects.toThrow(

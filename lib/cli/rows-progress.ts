@@ -1,0 +1,41 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { basename } from "node:path";
+import type { RowsRead } from "../data/index.ts";
+import { type ProgressOptions, progress } from "./progress.ts";
+
+/** Reading that takes less long is not shown. */
+const FIRST_MS = 2000;
+/** As lib/data/rows-read.ts names it, which is not loaded for a verb that reads no data. */
+const CHANNEL = "hone:rows-read";
+
+/** Runs `work`, and shows on stderr how far data sets are read while that takes longer than two seconds. */
+export async function whileReadingRows<T>(work: () => Promise<T>, options: ProgressOptions = {}): Promise<T> {
+  const { now = () => performance.now() } = options;
+  let line = progress(options);
+  let begunMs: number | undefined;
+  const told = (message: unknown) => {
+    const read = message as RowsRead;
+    begunMs ??= now();
+    const seconds = (now() - begunMs) / 1000;
+    if (seconds * 1000 >= FIRST_MS) line.show(textOf(read, seconds), read.share === 1);
+    if (read.share < 1) return;
+    line.end();
+    line = progress(options);
+    begunMs = undefined;
+  };
+  subscribe(CHANNEL, told);
+  try {
+    return await work();
+  } finally {
+    line.end();
+    unsubscribe(CHANNEL, told);
+  }
+}
+
+function textOf({ file, rows, share }: RowsRead, seconds: number): string {
+  const begun = `${basename(file)}: ${rows.toLocaleString("en-US")} rows read`;
+  if (share === 0) return `${begun} in ${Math.round(seconds)} s`; // of a packed file nothing says how much is left
+  if (share === 1) return `${begun}, 100 %, in ${Math.round(seconds)} s`;
+  const left = Math.ceil((seconds * (1 - share)) / share);
+  return `${begun}, ${Math.floor(100 * share)} %, about ${left} s left`;
+}
