@@ -17,8 +17,8 @@ import {
 } from "./holdout.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
-import { type RowBatch, readRowBatches } from "./rows.ts";
-import { RowsReadTeller } from "./rows-read.ts";
+import type { RowBatch } from "./rows.ts";
+import { readFiles } from "./rows-read.ts";
 
 /** Returns why a problem cannot be used here, in words that can be counted; undefined for one that can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
@@ -94,8 +94,6 @@ export class RowFilter {
   readonly #references = new Column("uint32");
   #drops: ReadonlySet<string> = new Set();
   #held: readonly HeldRow[] = [];
-  /** Byte of its file at which the last row ended, where rows have places. */
-  #end = 0;
   #otherFiles: readonly string[] = [];
 
   /** Throws HONE_ERR_CONFIG for a benchmark with a rule for held-out rows, HONE_ERR_DATA for a bad file of keys. */
@@ -126,16 +124,9 @@ export class RowFilter {
     const { taken, others } = filesOf(this.#kind, this.#reader, this.#options);
     this.#otherFiles = others;
     const read = this.#reader.open(this.#options);
-    const teller = new RowsReadTeller(this.#kind, taken);
-    for (const [i, file] of taken.entries()) {
-      this.#census.files += 1;
-      this.#end = 0;
-      for await (const batch of readRowBatches(file, this.#reader.columns)) {
-        yield* this.#usedOf(batch, read);
-        teller.read(file.path, this.#census.rows, this.#end);
-      }
-      teller.fileEnded(file.path, i, this.#census.rows);
-    }
+    this.#census.files += taken.length;
+    for await (const batch of readFiles(this.#kind, taken, this.#reader.columns))
+      yield* this.#usedOf(batch, read);
     this.#held = this.#rule.end(this.#references.length);
   }
 
@@ -143,7 +134,6 @@ export class RowFilter {
     let used: UsedRow[] = [];
     for (const raw of batch) {
       this.#census.rows += 1;
-      if ("span" in raw) this.#end = raw.span.start + raw.span.bytes;
       const row = this.#used(raw, read);
       const settled = row instanceof Promise ? await row : row;
       if (settled !== undefined) used.push(settled);

@@ -1,6 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { statSync } from "node:fs";
 import type { DataFile } from "./files.ts";
+import { type RowBatch, readRowBatches } from "./rows.ts";
 
 /** Where the reading of a data set is. */
 export interface RowsRead {
@@ -17,31 +18,43 @@ export interface RowsRead {
 /** Is told of every batch of rows that was read and used; costs nothing while no subscriber listens. */
 export const ROWS_READ = channel("hone:rows-read");
 
-/** Tells ROWS_READ how far the files of one data set are read. */
-export class RowsReadTeller {
-  readonly #kind: string;
-  readonly #sizes: readonly number[];
-  readonly #total: number;
-  #before = 0;
-
-  constructor(kind: string, files: readonly DataFile[]) {
-    this.#kind = kind;
-    this.#sizes = ROWS_READ.hasSubscribers ? files.map(({ path }) => sizeOf(path)) : [];
-    this.#total = this.#sizes.reduce((sum, bytes) => sum + bytes, 0);
+/** The rows of all files of a data set in their order; ROWS_READ is told when those of a batch are used. Throws as readRowBatches. */
+export async function* readFiles(
+  kind: string,
+  files: readonly DataFile[],
+  columns?: readonly string[],
+): AsyncGenerator<RowBatch, void> {
+  if (!ROWS_READ.hasSubscribers) {
+    for (const file of files) yield* readRowBatches(file, columns);
+    return;
   }
-
-  /** @param end byte of the file up to which rows are read, where it is known. */
-  read(file: string, rows: number, end = 0): void {
-    if (this.#total === 0) return;
-    const told: RowsRead = { kind: this.#kind, file, rows, share: (this.#before + end) / this.#total };
-    ROWS_READ.publish(told);
-  }
-
-  /** @param index of a file whose rows are all read. */
-  fileEnded(file: string, index: number, rows: number): void {
-    this.#before += this.#sizes[index] ?? 0;
-    this.read(file, rows);
+  const sizes = files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  const total = Math.max(
+    1,
+    sizes.reduce((sum, bytes) => sum + bytes, 0),
+  );
+  const at = { rows: 0, end: 0 };
+  let before = 0;
+  const tell = (file: string, bytes: number) =>
+    ROWS_READ.publish({ kind, file, rows: at.rows, share: bytes / total } satisfies RowsRead);
+  for (const [i, file] of files.entries()) {
+    at.end = 0;
+    for await (const batch of readRowBatches(file, columns)) {
+      yield followed(batch, at);
+      tell(file.path, before + at.end);
+    }
+    before += sizes[i]!;
+    tell(file.path, before);
   }
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** The same rows; `at` has their number and the byte at which the last one ends, where rows have places. */
+function* followed(batch: RowBatch, at: { rows: number; end: number }): Generator<RowBatchItem> {
+  for (const raw of batch) {
+    at.rows += 1;
+    if ("span" in raw) at.end = raw.span.start + raw.span.bytes;
+    yield raw;
+  }
+}
+
+type RowBatchItem = RowBatch extends Iterable<infer Item> ? Item : never;

@@ -35,15 +35,23 @@ export function admissionOf(
 
 const MOST_KEPT = 1 << 13;
 const LONGEST_KEPT = 64;
+/** One reference in so many must have been seen before. */
+const LEAST_FOUND = 4;
 
 /** Recent faults of short references, many of which are equal. */
 class RecentFaults {
   readonly #known = new Map<string, string | undefined>();
+  #asked = 0;
+  #found = 0;
 
   of(verifier: string, reference: unknown, judge: () => string | undefined): string | undefined {
+    this.#asked += 1;
+    // Where nearly every reference is another, its text costs more than what is found by it.
+    if (this.#asked > MOST_KEPT && this.#found * LEAST_FOUND < this.#asked) return judge();
     const key = `${verifier}\n${JSON.stringify(reference)}`;
     if (key.length > LONGEST_KEPT) return judge();
-    if (!this.#known.has(key)) {
+    if (this.#known.has(key)) this.#found += 1;
+    else {
       if (this.#known.size === MOST_KEPT) this.#known.clear();
       this.#known.set(key, judge());
     }

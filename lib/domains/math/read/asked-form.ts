@@ -13,15 +13,20 @@ export interface AskedForm {
 const BOXED = /\\boxed/; // an \fbox alone is read by nobody
 /** "of the form Answer: $Answer", 'after "Answer:"'; an "Answer:" in a problem is no request. */
 const ASKS_LINE = /\b(?:form|format|after|with|line|as)\W{1,8}answer\s*:/i;
+const ANSWER = /answer\s*:/i;
 const ASKS_HASHES = /\b(?:after|behind|with|following)\W{1,4}####/i;
 const ASKS_TAG = /<answer>/i;
 
 /** The form that a prompt asks for; undefined where it names none that the verifier reads. */
 export function askedForm(prompt: string): AskedForm | undefined {
-  if (ASKS_LINE.test(prompt)) return behind("Answer:", (answer) => `Answer: ${answer}`);
+  // the short tests are of what the long ones end with, and a tenth of their time
+  if (ANSWER.test(prompt) && ASKS_LINE.test(prompt))
+    return behind("Answer:", (answer) => `Answer: ${answer}`);
   if (ASKS_TAG.test(prompt)) return behind("<answer>", (answer) => `<answer>${answer}</answer>`);
   if (BOXED.test(prompt)) return { says: "asked for in \\boxed", stated: (answer) => `\\boxed{${answer}}` };
-  return ASKS_HASHES.test(prompt) ? behind("####", (answer) => `#### ${answer}`) : undefined;
+  return prompt.includes("####") && ASKS_HASHES.test(prompt)
+    ? behind("####", (answer) => `#### ${answer}`)
+    : undefined;
 }
 
 const behind = (after: Marker, stated: AskedForm["stated"]): AskedForm => ({
