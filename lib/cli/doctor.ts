@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { BF16_SET } from "../config/index.ts";
 import type { NativeInfo } from "../native/face.ts";
 import { addonFile, packageVersion } from "../native/load.ts";
 import { packageRoot } from "../package-root.ts";
@@ -68,6 +69,7 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
     const { cuda, nccl, gloo } = native;
     rows.push(
       ["core", `${native.version}, kernels ${native.isa}, ${native.threads} threads`],
+      ["bf16", bf16Text(native.isa)],
       ["cuda", cuda.compiled === null ? "not compiled in" : `compiled with ${cuda.compiled}`],
       ["driver", cuda.driver === null ? "none" : `supports CUDA ${cuda.driver}`],
       ["gpus", cuda.devices.length > 0 ? cuda.devices.join("; ") : `none${because(cuda.reason)}`],
@@ -93,6 +95,12 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
 function originOf(file: string): string {
   if (!file.startsWith("prebuilds")) return "built here, and preferred to a prebuilt one";
   return "prebuilt for CPUs, and none is built here; npx hone build --cuda compiles CUDA into one beside it";
+}
+
+function bf16Text(isa: string): string {
+  return isa === BF16_SET
+    ? "multiplied by an instruction: the default where weights are stored as bf16"
+    : "no instruction multiplies it: products are in f32 unless model.arithmetic says bf16, which is slower here";
 }
 
 function ncclText({ version, capabilities = [] }: NativeInfo["nccl"]): string {

@@ -72,8 +72,9 @@ async function standInModel(
   folder: string,
   missing: Map<string, string>,
 ): Promise<RecipeInput["model"] | undefined> {
-  const { weightStorage } = model;
-  if (model.folder === undefined) return { config: { ...model.config, layers: 2 }, weightStorage };
+  const { weightStorage, arithmetic } = model;
+  const types = { weightStorage, ...(arithmetic && { arithmetic }) };
+  if (model.folder === undefined) return { config: { ...model.config, layers: 2 }, ...types };
   const found = await findConfig(model.folder);
   const path = join(folder, "model");
   await writeStandIn(path, found.config, found.folder);
@@ -82,7 +83,7 @@ async function standInModel(
       "model",
       `${model.folder} is not here; its known sizes, random weights and a tokenizer of bytes instead`,
     );
-  return { folder: path, weightStorage };
+  return { folder: path, ...types };
 }
 
 /** Sources where the files are, or sample rows; `few` has sample rows throughout. */

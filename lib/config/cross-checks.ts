@@ -1,9 +1,11 @@
 import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
+import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
+import { whyNotTogether } from "./sharding.ts";
 
 const INT32 = 2 ** 31 - 1;
 /** Bounds sizes, so that no product of them overflows where the core counts bytes. */
@@ -25,26 +27,6 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
   if (metrics.gradients.everySteps > 0)
     return `${is}, but metrics.gradients.everySteps compares them whole; choose "optimizer", or 0`;
   return undefined;
-}
-
-/** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
-function whyNotTogether(recipe: Recipe): string | undefined {
-  const { hardware, model } = recipe;
-  const sequence = hardware?.sharding?.sequence ?? 1;
-  const { trainers = 0 } = rolesOf(recipe) ?? {};
-  const counted =
-    hardware?.processes === undefined ? "hardware.gpus - actorGpus" : "hardware.processes.trainers";
-  const { heads = 0, kvHeads = heads } = model.config ?? {};
-  const counts: [string, number][] = [
-    ["model.config.heads", heads],
-    ["model.config.kvHeads", kvHeads],
-    // One trainer alone adds up gradients as so many would.
-    [counted, trainers > 1 ? trainers : 0],
-  ];
-  const odd = counts.find(([, count]) => count % sequence !== 0);
-  return (
-    odd && `is ${sequence}, which does not divide ${odd[0]} ${odd[1]}: each trainer has as many as another`
-  );
 }
 
 interface CrossCheck {
@@ -340,6 +322,10 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       h?.actorGpus !== undefined && h.actorGpus >= h.gpus
         ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
         : undefined,
+  },
+  {
+    paths: ["model.arithmetic", "model.weightStorage", "device"],
+    rule: whyNotMultiplied,
   },
   {
     paths: ["hardware.nodes", "hardware.processes", "hardware.actorGpus", "hardware.gpus", "device"],

@@ -1,4 +1,5 @@
 /** Recipes: what a run does, checked before anything starts. */
+export { type Arithmetic, arithmeticOf, BF16_SET } from "./arithmetic.ts";
 export { expectTrustedRecipes, type RecipeUse, recipeDemands } from "./demands.ts";
 export { environmentOf } from "./environment.ts";
 export { recipeJsonSchema } from "./issues.ts";

@@ -66,11 +66,13 @@ const modelSchema = z.strictObject({
   config: modelSizesSchema.optional(),
   /** A PEFT folder whose adapters `lora` goes on from; they must be of its rank, alpha and targets. */
   adapter: z.string().min(1).optional(),
-  /**
-   * Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads; arithmetic stays
-   * f32.
-   */
+  /** Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads. */
   weightStorage: z.enum(["f32", "bf16"]).default("f32"),
+  /**
+   * Type of both factors of the layers' products on the CPU; sums, attention and the head are f32. bf16 needs weightStorage
+   * "bf16". Default: bf16 there, if the processor has AVX512-BF16; a run that goes on keeps its own.
+   */
+  arithmetic: z.enum(["f32", "bf16"]).optional(),
 });
 
 const chatTemplateSchema = z.strictObject({
@@ -337,7 +339,7 @@ export type ModelSizes = z.output<typeof modelSizesSchema> & {
 };
 
 /** Model that a run starts from: a published model's folder, or sizes of a new model. */
-export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "adapter"> &
+export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "arithmetic" | "adapter"> &
   (
     | { readonly folder: string; readonly config?: undefined }
     | { readonly config: ModelSizes; readonly folder?: undefined }

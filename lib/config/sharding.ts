@@ -25,6 +25,11 @@ interface Divided {
     | undefined;
 }
 
+interface Heads {
+  readonly heads: number;
+  readonly kvHeads: number;
+}
+
 /**
  * State that the trainer's ranks shard, and the order in which they add up gradients; undefined if nothing is sharded.
  */
@@ -32,4 +37,26 @@ export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | un
   const { sharding } = recipe.hardware ?? {};
   if (sharding !== undefined) return sharding;
   return (rolesOf(recipe)?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true, sequence: 1 } : undefined;
+}
+
+/** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
+export function whyNotTogether(
+  recipe: Divided & { readonly model: { readonly config?: Heads | undefined } },
+): string | undefined {
+  const { hardware, model } = recipe;
+  const sequence = hardware?.sharding?.sequence ?? 1;
+  const { trainers = 0 } = rolesOf(recipe) ?? {};
+  const counted =
+    hardware?.processes === undefined ? "hardware.gpus - actorGpus" : "hardware.processes.trainers";
+  const { heads = 0, kvHeads = 0 } = model.config ?? {};
+  const counts: [string, number][] = [
+    ["model.config.heads", heads],
+    ["model.config.kvHeads", kvHeads],
+    // One trainer alone adds up gradients as so many would.
+    [counted, trainers > 1 ? trainers : 0],
+  ];
+  const odd = counts.find(([, count]) => count % sequence !== 0);
+  return (
+    odd && `is ${sequence}, which does not divide ${odd[0]} ${odd[1]}: each trainer has as many as another`
+  );
 }

@@ -152,8 +152,13 @@ export class CommunicatorReceiver implements WeightReceiver {
     for (const engine of [...this.#receivers.keys()]) await this.forget(engine);
   }
 
-  #receiverOf({ engine, config, options: { weightStorage } }: EngineSpec): WeightReceiverFace {
-    const receiver = this.#receivers.get(engine) ?? this.#parts.receiver(config, { weightStorage });
+  #receiverOf({
+    engine,
+    config,
+    options: { weightStorage, arithmetic = "f32" },
+  }: EngineSpec): WeightReceiverFace {
+    const receiver =
+      this.#receivers.get(engine) ?? this.#parts.receiver(config, { weightStorage, arithmetic });
     this.#receivers.set(engine, receiver);
     return receiver;
   }

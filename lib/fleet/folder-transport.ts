@@ -134,14 +134,15 @@ export class FolderReceiver implements WeightReceiver {
     this.#passedOn = undefined;
   }
 
-  #holder({ config, options: { weightStorage, device } }: EngineSpec): TrainerFace {
-    const key = JSON.stringify([config, weightStorage, device]);
+  #holder({ config, options: { weightStorage, arithmetic = "f32", device } }: EngineSpec): TrainerFace {
+    const key = JSON.stringify([config, weightStorage, arithmetic, device]);
     const holder =
       this.#holders.get(key) ??
       this.#core.trainer(config, {
         optimizer: NO_OPTIMIZER,
         packedTokens: 16,
         weightStorage,
+        arithmetic,
         device: device ?? "cpu",
       });
     this.#holders.set(key, holder);

@@ -10,7 +10,7 @@ export type ModelConfigJson = string;
 
 export interface NativeInfo {
   readonly version: string;
-  /** Instruction set the CPU kernels run with: "avx512", "avx2" or "baseline". */
+  /** Instruction set the CPU kernels run with: "avx512bf16", "avx512", "avx2" or "baseline". */
   readonly isa: string;
   readonly threads: number;
   /** Compiled-in CUDA version ("13.0") or null; what a device query found, or why there is none. */
@@ -78,14 +78,19 @@ export interface SamplingOptions {
   readonly minP?: number;
 }
 
-export interface EngineOptions {
+/** Types of a trainer and its engines: of matrices, keys and values. On "cuda" bf16, masters f32, products the GPU's own. */
+export interface WeightTypes {
+  readonly weightStorage: "f32" | "bf16";
+  /** Of both factors of the layers' products; bf16 needs weightStorage "bf16". Default: f32. */
+  readonly arithmetic?: "f32" | "bf16";
+}
+
+export interface EngineOptions extends WeightTypes {
   readonly maxRunning: number;
   readonly pageTokens: number;
   readonly pages: number;
   readonly maxContext: number;
   readonly stepTokens: number;
-  /** That of the trainer whose weights come; keys and values are kept likewise. */
-  readonly weightStorage: "f32" | "bf16";
   /** Keys, values and the weights are bf16 on "cuda". Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
   /** On "cuda": record decode steps. Default: true. */
@@ -239,7 +244,7 @@ export interface ShardingOptions {
   readonly writers?: CommunicatorFace;
 }
 
-export interface TrainerOptions {
+export interface TrainerOptions extends WeightTypes {
   readonly lora?: LoraOptions;
   readonly sharding?: ShardingOptions;
   readonly optimizer: OptimizerOptions;
@@ -247,8 +252,6 @@ export interface TrainerOptions {
   readonly packedTokens: number;
   /** On "cuda": rows whose gradients of logits are in memory at a time; the sum of the head's dW is cut there. Default: 2048. */
   readonly headRows?: number;
-  /** On "cuda" matrices are bf16, masters f32. */
-  readonly weightStorage: "f32" | "bf16";
   /** Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
   /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
@@ -375,10 +378,7 @@ export interface TrainerFace {
   close(): Promise<void>;
 }
 
-export interface WeightReceiverOptions {
-  /** That of the trainer and of the engine. */
-  readonly weightStorage: "f32" | "bf16";
-}
+export type WeightReceiverOptions = WeightTypes;
 
 /** Weights for engines on the CPU, from a trainer of another process or from who has them of it. What is half received never reaches an engine. */
 export interface WeightReceiverFace {

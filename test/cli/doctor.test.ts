@@ -28,6 +28,8 @@ test("one block of aligned lines, with what was found or why not", () => {
     "cpu         Some CPU, 2 cores, 8 GiB",
     "sandbox     bubblewrap (bubblewrap 0.8.0, python 3.11.2)",
     "core        1.2.3, kernels avx2, 2 threads",
+    "bf16        no instruction multiplies it: products are in f32 unless",
+    "            model.arithmetic says bf16, which is slower here",
     "cuda        not compiled in",
     "driver      none",
     "gpus        none: nvcc was not found",
@@ -35,6 +37,20 @@ test("one block of aligned lines, with what was found or why not", () => {
     "gloo        not there: hone_gloo.so cannot be opened",
     "build.type  Release",
   ]);
+});
+
+test("where bf16 is multiplied by an instruction, that it is the default", () => {
+  const native = {
+    version: "1.2.3",
+    isa: "avx512bf16",
+    threads: 2,
+    cuda: { compiled: null, driver: null, devices: [], memoryBytes: null, reason: null },
+    nccl: { version: null, reason: null },
+    gloo: { version: null, reason: null },
+  };
+  expect(diagnosisText({ ...FACTS, native }, 200)).toContain(
+    "bf16      multiplied by an instruction: the default where weights are stored as bf16",
+  );
 });
 
 test("the core's file, with why it is the one that is used", () => {

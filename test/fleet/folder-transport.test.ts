@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { FolderReceiver, FolderSender } from "../../lib/fleet/folder-transport.ts";
+import type { WeightTypes } from "../../lib/native/face.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { nativeCore, newModelConfig } from "../../lib/orchestration/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -40,33 +41,34 @@ const plan = (update: number, version: number) => ({
   groups: [{ number: 0, sender: "trainer.0#0", members: ["actor.0#1"] }],
 });
 
-test.each(["f32", "bf16"] as const)(
-  "an engine samples with %s weights from a folder what it samples with the trainer's",
-  async (weightStorage) => {
-    await using store = await openStore("memory:", { run: "test" });
-    const core = await nativeCore();
-    const trainer = core.trainer(config, { ...TRAINER, weightStorage, device: "cpu" });
-    await trainer.initialize(3n);
-    for (let i = 0; i < 3; i++) await trainer.step(BATCH, STEP);
-    const sender = new FolderSender(store, dir);
-    const receiver = new FolderReceiver(store, core, 1000);
-    const spec = { engine: "e", config, options: { ...ENGINE, weightStorage, device: "cpu" as const } };
-    const sampled = [];
-    for (const way of ["folder", "hand"]) {
-      const generations = new Generations((handlers) => core.engine(config, spec.options, handlers));
-      if (way === "hand") await trainer.publish(generations.engine);
-      else {
-        await sender.send(plan(1, 3), trainer);
-        await (await receiver.receive(plan(1, 3), spec)).commit(generations.engine);
-      }
-      const completions = await generations.generate({ ...request(5, 4), sampling: { temperature: 1 } });
-      sampled.push(completions.map((each, i) => ({ ...tokensOf(completions)[i], logprobs: each.logprobs })));
-      await generations.close();
+test.each<WeightTypes>([
+  { weightStorage: "f32" },
+  { weightStorage: "bf16" },
+  { weightStorage: "bf16", arithmetic: "bf16" },
+])("an engine samples with weights of %o from a folder what it samples with the trainer's", async (types) => {
+  await using store = await openStore("memory:", { run: "test" });
+  const core = await nativeCore();
+  const trainer = core.trainer(config, { ...TRAINER, ...types, device: "cpu" });
+  await trainer.initialize(3n);
+  for (let i = 0; i < 3; i++) await trainer.step(BATCH, STEP);
+  const sender = new FolderSender(store, dir);
+  const receiver = new FolderReceiver(store, core, 1000);
+  const spec = { engine: "e", config, options: { ...ENGINE, ...types, device: "cpu" as const } };
+  const sampled = [];
+  for (const way of ["folder", "hand"]) {
+    const generations = new Generations((handlers) => core.engine(config, spec.options, handlers));
+    if (way === "hand") await trainer.publish(generations.engine);
+    else {
+      await sender.send(plan(1, 3), trainer);
+      await (await receiver.receive(plan(1, 3), spec)).commit(generations.engine);
     }
-    expect(sampled[0]).toEqual(sampled[1]);
-    for (const part of [sender, receiver, trainer]) await part.close();
-  },
-);
+    const completions = await generations.generate({ ...request(5, 4), sampling: { temperature: 1 } });
+    sampled.push(completions.map((each, i) => ({ ...tokensOf(completions)[i], logprobs: each.logprobs })));
+    await generations.close();
+  }
+  expect(sampled[0]).toEqual(sampled[1]);
+  for (const part of [sender, receiver, trainer]) await part.close();
+});
 
 test("weights that were changed on their way, are of another version, or do not come are refused", async () => {
   await using store = await openStore("memory:", { run: "test" });

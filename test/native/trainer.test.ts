@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { StepReport, TrainerOptions, TrainingBatch } from "../../lib/native/face.ts";
-import { type Completion, type Generations, Trainer } from "../../lib/native/index.ts";
+import { type Completion, Engine, Generations, Trainer } from "../../lib/native/index.ts";
 import {
+  engineOptions,
   modelConfig,
   optimizer,
   request,
@@ -101,6 +102,30 @@ test("on the CPU deterministic changes no bit, and it is true or false", async (
   expect(deterministic).toEqual(fast);
   const neither = { ...trainerOptions, deterministic: 1 as unknown as boolean };
   expect(() => new Trainer(modelConfig, neither)).toThrow(/trainer\.deterministic/);
+});
+
+test("in bf16 arithmetic the trainer scores what its engine sampled to the same bits, and other bits than in f32", async () => {
+  const types = { weightStorage: "bf16", arithmetic: "bf16" } as const;
+  const [own, wide] = [types, { weightStorage: "bf16" } as const].map(
+    (of) => new Trainer(modelConfig, { ...trainerOptions, ...of }),
+  ) as [Trainer, Trainer];
+  for (const each of [own, wide]) await each.initialize(3n);
+  const its = new Generations(
+    (handlers) => new Engine(modelConfig, { ...engineOptions, ...types }, handlers),
+  );
+  await own.publish(its.engine);
+  const r = request(1, { count: 6, maxTokens: 60 });
+  const batch = batchOf(r.prompt, await its.generate(r));
+  const recorded = [...batch.behaviorLogprobs!];
+  expect([...(await own.score(batch, 1)).logprobs]).toEqual(recorded);
+  expect([...(await wide.score(batch, 1)).logprobs]).not.toEqual(recorded);
+  for (const part of [its, own, wide]) await part.close();
+});
+
+test("bf16 arithmetic of weights stored as f32 is refused by name", () => {
+  expect(() => new Trainer(modelConfig, { ...trainerOptions, arithmetic: "bf16" })).toThrow(
+    expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringContaining("bf16 arithmetic") }),
+  );
 });
 
 test("a batch may be changed as soon as the call returns", async () => {

@@ -1,7 +1,7 @@
 // Weights from a trainer in one process to engines in others: the same bits and samples as within one, and what happens when
 // one of them dies. What a receiver refuses is tested in test/csrc/trainer/weight_transfer.test.cc too.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineOptions, TrainerOptions } from "../../lib/native/face.ts";
+import type { EngineOptions, TrainerOptions, WeightTypes } from "../../lib/native/face.ts";
 import {
   type Communicator,
   Engine,
@@ -53,9 +53,9 @@ interface Samples {
 }
 
 /** The same in this process: what an engine samples under versions 5 and 6 of the weights. */
-async function withinOneProcess(weightStorage: "f32" | "bf16"): Promise<readonly Samples[]> {
-  const trainer = new Trainer(modelConfig, { ...trainerOptions, weightStorage });
-  const options: EngineOptions = { ...engineOptions, weightStorage, device: "cpu" };
+async function withinOneProcess(types: WeightTypes): Promise<readonly Samples[]> {
+  const trainer = new Trainer(modelConfig, { ...trainerOptions, ...types });
+  const options: EngineOptions = { ...engineOptions, ...types, device: "cpu" };
   const generations = new Generations((handlers) => new Engine(modelConfig, options, handlers));
   const samples: Samples[] = [];
   for (const version of [5, 6]) {
@@ -72,13 +72,15 @@ async function withinOneProcess(weightStorage: "f32" | "bf16"): Promise<readonly
 }
 
 withGloo("between processes", () => {
-  test.each(["f32", "bf16"] as const)(
-    "engines sample what one process samples, weights in %s",
-    async (storage) => {
-      const results = await resultsOf(
-        3,
-        `${PARTS}
-       const change = { weightStorage: "${storage}" };
+  test.each<WeightTypes>([
+    { weightStorage: "f32" },
+    { weightStorage: "bf16" },
+    { weightStorage: "bf16", arithmetic: "bf16" },
+  ])("engines sample what one process samples, with %o", async (types) => {
+    const results = await resultsOf(
+      3,
+      `${PARTS}
+       const change = ${JSON.stringify(types)};
        if (rank === 0) {
          const trainer = await makeTrainer(change);
          const refused = [];
@@ -99,12 +101,11 @@ withGloo("between processes", () => {
          await group.barrier();
        }
        return samples;`,
-      );
-      const wanted = await withinOneProcess(storage);
-      expect(wanted[0]!.tokens).not.toEqual(wanted[1]!.tokens);
-      expect(results.map((result) => result?.value ?? result?.error)).toEqual([[], wanted, wanted]);
-    },
-  );
+    );
+    const wanted = await withinOneProcess(types);
+    expect(wanted[0]!.tokens).not.toEqual(wanted[1]!.tokens);
+    expect(results.map((result) => result?.value ?? result?.error)).toEqual([[], wanted, wanted]);
+  });
 
   test("a sender that dies on the way leaves the version before, with which sampling goes on", async () => {
     const ranks = await rankProcesses(

@@ -12,7 +12,9 @@ export { recordedSteps } from "./lost-checkpoints.ts";
 export {
   claimRunFolder,
   expectClaimable,
+  keptArithmetic,
   prepareRunFolder,
+  recordedArithmetic,
   recordedClock,
   recordedCommits,
   recordedHeldOut,

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { recipeDemands } from "../../config/index.ts";
+import { type Arithmetic, type Recipe, recipeDemands } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
-import { HoneError } from "../../errors.ts";
+import { ConfigError, HoneError } from "../../errors.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import {
@@ -100,6 +100,32 @@ export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCo
   throw new HoneError("HONE_ERR_FORMAT", `${path}: data is not what a run records of its data sets`);
 }
 
+/** A run that does not say its arithmetic is of a version whose products were in f32; a GPU has its own. */
+export function recordedArithmetic({ versions }: Pick<StoredManifest, "versions">): Arithmetic {
+  return versions["arithmetic"] === "bf16" ? "bf16" : "f32";
+}
+
+/**
+ * Returns the arithmetic of a run that goes on, undefined for a new run. Throws ConfigError where the recipe asks for
+ * another, or stores weights as the arithmetic cannot have them: the run would go on in other bits.
+ */
+export function keptArithmetic(
+  recipe: Recipe,
+  { dir, resume = "never" }: FolderOptions,
+): Arithmetic | undefined {
+  const { device, model } = recipe;
+  if (device === "cuda" || resume === "never" || !existsSync(join(dir, RUN_FILES.manifest))) return undefined;
+  const kept = recordedArithmetic(readRunManifest(dir));
+  const has = `the run in ${dir} multiplies in ${kept}`;
+  const issue = (path: string, is: string, more: string) =>
+    new ConfigError("a run goes on as what it began", [{ path, message: `is "${is}"; ${has}${more}` }]);
+  if (model.arithmetic !== undefined && model.arithmetic !== kept)
+    throw issue("model.arithmetic", model.arithmetic, "; leave the field out, or begin another run");
+  if (kept === "bf16" && model.weightStorage !== "bf16")
+    throw issue("model.weightStorage", model.weightStorage, ", which needs weights stored as bf16");
+  return kept;
+}
+
 /** A run recorded without a clock had templates that did not ask for it. */
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 
@@ -115,9 +141,10 @@ export function prepareRunFolder(
     core,
     clock,
     model,
+    arithmetic,
     sources,
     sets,
-  }: Pick<RunResources, "recipe" | "core" | "clock" | "model" | "sources" | "sets">,
+  }: Pick<RunResources, "recipe" | "core" | "clock" | "model" | "arithmetic" | "sources" | "sets">,
 ): string[] {
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
@@ -139,7 +166,7 @@ export function prepareRunFolder(
     data: Object.fromEntries(asked.flatMap(([name, { report }]) => (report ? [[name, report]] : []))),
     modules: moduleHashes(recipeDemands(recipe, ["problems", "verifiers", "objective"])),
     seeds: { run: recipe.seed },
-    versions: { hone: info.version, isa: info.isa, threads: info.threads },
+    versions: { hone: info.version, isa: info.isa, threads: info.threads, arithmetic },
     command: process.argv,
   });
   return changes;

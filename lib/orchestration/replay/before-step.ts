@@ -17,7 +17,7 @@ import {
   recordedRecipe,
   recordedSteps,
 } from "../records/index.ts";
-import { Checkpoints, recordedClock } from "../recovery/index.ts";
+import { Checkpoints, recordedArithmetic, recordedClock } from "../recovery/index.ts";
 import { type Core, type Model, nativeCore, openModel, trainerOptions } from "../setup/index.ts";
 import { batchUpdates, expectRecorded, type HookRewards, settleRecorded } from "./recorded-groups.ts";
 
@@ -240,7 +240,7 @@ class WayBack {
     const manifest = readRunManifest(this.#dir);
     const model = await openModel(recipe, recordedClock(manifest));
     checkOrigin(this.#dir, manifest.model, model.origin);
-    const trainer = this.#core.trainer(model.config, trainerOptions(recipe));
+    const trainer = this.#core.trainer(model.config, trainerOptions(recipe, recordedArithmetic(manifest)));
     this.#open = { trainer, model, recipe };
     return this.#open;
   }

@@ -12,7 +12,7 @@ import {
 import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
-import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
+import { RUN_FILES, readRunManifest, type StoredManifest } from "../../metrics/index.ts";
 import type { Rollout, Verdict } from "../../records.ts";
 import type { Trust } from "../../trust.ts";
 import type { GroupRequest } from "../pipeline/index.ts";
@@ -41,6 +41,7 @@ import {
 } from "../records/index.ts";
 import {
   Checkpoints,
+  recordedArithmetic,
   recordedClock,
   recordedCommits,
   recordedHeldOut,
@@ -101,6 +102,7 @@ export async function replayRun(
     uses,
   );
   const core = options.core ?? (await nativeCore());
+  expectBits(manifest, core.info().isa, dir);
   const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
   const end = join(saved, "weights");
   let rollouts = 0;
@@ -116,6 +118,7 @@ export async function replayRun(
         clock: recordedClock(manifest),
         heldOut: recordedHeldOut({ dir, resume: "auto" }),
         commits: recordedCommits({ dir, resume: "auto" }),
+        arithmetic: recordedArithmetic(manifest),
       });
       checkOrigin(dir, manifest.model, resources.model.origin);
       const checkpoints = new Checkpoints(dir);
@@ -171,6 +174,18 @@ function expectExact(recipe: Recipe, dir: string): void {
     "HONE_ERR_UNSUPPORTED",
     `${dir} was trained by ${trainers} processes with hardware.sharding.exact false, whose sums one process does not repeat`,
     { hint: "Runs with exact: true, the default, can be executed again." },
+  );
+}
+
+/** The baseline has no fused multiply-add; all other sets give the same bits, in either arithmetic. */
+function expectBits({ versions, config }: StoredManifest, isa: string, dir: string): void {
+  const recorded = versions["isa"];
+  const onGpu = (config as { device?: unknown } | undefined)?.device === "cuda";
+  if (onGpu || recorded === undefined || (recorded === "baseline") === (isa === "baseline")) return;
+  throw new HoneError(
+    "HONE_ERR_REPLAY",
+    `${dir} was computed on the instruction set ${recorded}; this core runs on ${isa}, which rounds otherwise`,
+    { hint: recorded === "baseline" ? "Set HONE_ISA=baseline." : "Replay it on a processor with AVX2." },
   );
 }
 

@@ -10,6 +10,7 @@ import { openSlopes } from "../pipeline/index.ts";
 import {
   Checkpoints,
   claimRunFolder,
+  keptArithmetic,
   prepareRunFolder,
   recordedCommits,
   recordedHeldOut,
@@ -52,6 +53,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       clock: runClock(options),
       heldOut: recordedHeldOut(options),
       commits: recordedCommits(options),
+      arithmetic: keptArithmetic(recipe, options),
     });
     if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);

@@ -1,4 +1,5 @@
 import {
+  type Arithmetic,
   evaluationContext,
   loraOptions,
   maxContext,
@@ -48,11 +49,13 @@ export async function nativeCore(): Promise<Core> {
 }
 
 /**
+ * @param arithmetic of the run: arithmeticOf, or what its folder records.
  * @param tokenBytes called only where stop strings need them: a large vocabulary's take a while.
  * @param use "evaluation" allocates for the contexts of evaluation, which may be longer than training's.
  */
 export function engineOptions(
   recipe: Recipe,
+  arithmetic: Arithmetic,
   tokenBytes: () => readonly Uint8Array[],
   use: "training" | "evaluation" = "training",
 ): EngineOptions {
@@ -63,6 +66,7 @@ export function engineOptions(
     maxContext: use === "training" ? maxContext(recipe) : evaluationContext(recipe),
     runSeed: BigInt(seed),
     weightStorage: model.weightStorage,
+    arithmetic,
     device,
     ...(needed && { tokenBytes: tokenBytes() }),
   };
@@ -86,8 +90,8 @@ export function rlOptimizer(recipe: Recipe): OptimizerOptions {
   };
 }
 
-/** @param whole without adapters. */
-export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
+/** @param arithmetic as in {@link engineOptions}. @param whole without adapters. */
+export function trainerOptions(recipe: Recipe, arithmetic: Arithmetic, whole = false): TrainerOptions {
   const sharding = shardingOf(recipe);
   return {
     ...(whole ? {} : loraOptions(recipe)),
@@ -95,6 +99,7 @@ export function trainerOptions(recipe: Recipe, whole = false): TrainerOptions {
     packedTokens: recipe.training.packedTokens,
     headRows: recipe.training.headRows,
     weightStorage: recipe.model.weightStorage,
+    arithmetic,
     device: recipe.device,
     deterministic: recipe.deterministic,
     recompute: recipe.hardware?.recompute ?? false,

@@ -1,4 +1,4 @@
-import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
+import { type Arithmetic, arithmeticOf, expectTrustedRecipes, type Recipe } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
@@ -21,6 +21,8 @@ export interface RunResources extends AsyncDisposable {
   /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;
   readonly model: Model;
+  /** Of the layers' products. */
+  readonly arithmetic: Arithmetic;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   /** Validation sets by name. */
   readonly sets: ReadonlyMap<string, ValidationSet>;
@@ -40,18 +42,19 @@ export interface Begun {
   readonly clock?: Date;
   readonly heldOut?: HeldOut | undefined;
   readonly commits?: HubCommits | undefined;
+  readonly arithmetic?: Arithmetic | undefined;
 }
 
 /**
  * Throws the errors of model, data and core: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
  * @param shared verifiers that the caller owns and closes; default: a pool of its own.
- * @param begun the time that chat templates take as now, and the held-out problems, whatever the recipe says
+ * @param begun the time that chat templates take as now, the held-out problems and the arithmetic, whatever the recipe says
  */
 export async function openResources(
   recipe: Recipe,
   core: Core,
   shared?: Verifiers,
-  { clock = new Date(), heldOut, commits }: Begun = {},
+  { clock = new Date(), heldOut, commits, arithmetic = arithmeticOf(recipe, core.info().isa) }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
   expectMemory(recipe, model.config, core.info());
@@ -60,10 +63,11 @@ export async function openResources(
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
     core.engine(
       model.config,
-      engineOptions(recipe, () => model.tokenizer.tokenBytes(), use),
+      engineOptions(recipe, arithmetic, () => model.tokenizer.tokenBytes(), use),
       handlers,
     );
-  const openTrainer = (whole = false) => core.trainer(model.config, trainerOptions(recipe, whole));
+  const openTrainer = (whole = false) =>
+    core.trainer(model.config, trainerOptions(recipe, arithmetic, whole));
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe, core) : undefined;
@@ -75,6 +79,7 @@ export async function openResources(
     recipe,
     clock,
     model,
+    arithmetic,
     sources,
     sets,
     verifiers,

@@ -308,6 +308,15 @@ TEST(a_weight_gradient_is_one_chain_over_the_rows_on_every_set) {
   }
 }
 
+TEST(an_odd_number_of_rows_changes_no_negative_zero) {
+  each_bf16_isa([] {
+    const std::vector<float> dy{-0.0f}, x{1.0f};
+    std::vector<float> dw{-0.0f};
+    linear_grad_weight({}, {matrix(dy, 1, 1), matrix(x, 1, 1), matrix(dw, 1, 1), {}, Arithmetic::kBF16});
+    EXPECT_TRUE(std::signbit(dw[0]));
+  });
+}
+
 TEST(denormal_numbers_are_as_before_after_a_product) {
   each_bf16_isa([] {
     const std::vector<float> one{1.0f, 1.0f};

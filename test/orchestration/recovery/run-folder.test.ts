@@ -126,3 +126,73 @@ test("clearing a run folder takes what runs write and nothing else", () => {
     "notes.txt",
   ]);
 });
+
+/** A core of this instruction set, and what its trainers multiply in. */
+function coreOn(isa: string) {
+  const core = standInCore();
+  const arithmetics: unknown[] = [];
+  return {
+    arithmetics,
+    core: {
+      ...core,
+      info: () => ({ ...core.info(), isa }),
+      trainer(...[config, options]: Parameters<typeof core.trainer>) {
+        arithmetics.push(options.arithmetic);
+        return core.trainer(config, options);
+      },
+    },
+  };
+}
+
+const bf16Recipe = (steps: number, more: object = {}) => {
+  const { model } = smallRecipe();
+  return smallRecipe({ steps }, { model: { config: model.config!, weightStorage: "bf16", ...more } });
+};
+
+test("a run keeps its arithmetic on a core that would begin in another, and refuses a recipe that asks for one", async () => {
+  const first = coreOn("avx512bf16");
+  {
+    await using run = await createRun(bf16Recipe(2), { verifiers, dir, core: first.core });
+    await run.finished;
+  }
+  expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({
+    versions: { isa: "avx512bf16", arithmetic: "bf16" },
+  });
+  const second = coreOn("avx2");
+  const resumed = { verifiers, dir, core: second.core, resume: "auto" as const };
+  const has = `the run in ${dir} multiplies in bf16`;
+  await expect(createRun(bf16Recipe(4, { arithmetic: "f32" }), resumed)).rejects.toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    message: expect.stringContaining(`model.arithmetic: is "f32"; ${has}`),
+  });
+  await expect(createRun(bf16Recipe(4, { weightStorage: "f32" }), resumed)).rejects.toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    message: expect.stringContaining(`model.weightStorage: is "f32"; ${has}`),
+  });
+  {
+    await using run = await createRun(bf16Recipe(4), resumed);
+    await run.finished;
+  }
+  const all = [...first.arithmetics, ...second.arithmetics];
+  expect(all.length).toBeGreaterThan(1);
+  expect(new Set(all)).toEqual(new Set(["bf16"]));
+  expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({
+    versions: { isa: "avx2", arithmetic: "bf16" },
+  });
+});
+
+test("a run of a version that knew no other arithmetic goes on in f32", async () => {
+  {
+    await using run = await createRun(bf16Recipe(2), { verifiers, dir, core: coreOn("avx512").core });
+    await run.finished;
+  }
+  const file = join(dir, "run.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as { versions: Record<string, unknown> };
+  expect(manifest.versions["arithmetic"]).toBe("f32");
+  delete manifest.versions["arithmetic"];
+  writeFileSync(file, JSON.stringify(manifest));
+  const later = coreOn("avx512bf16");
+  await using run = await createRun(bf16Recipe(4), { verifiers, dir, core: later.core, resume: "auto" });
+  await run.finished;
+  expect(new Set(later.arithmetics)).toEqual(new Set(["f32"]));
+});

@@ -7,7 +7,7 @@ const neverAsked = () => {
 };
 
 test("the engine gets the whole context and the run's seed", () => {
-  expect(engineOptions(smallRecipe(), neverAsked)).toMatchObject({
+  expect(engineOptions(smallRecipe(), "f32", neverAsked)).toMatchObject({
     maxContext: 88,
     runSeed: 7n,
     maxRunning: 64,
@@ -18,13 +18,20 @@ test("the engine gets the whole context and the run's seed", () => {
 test("bytes of tokens are handed over where stop strings are given", () => {
   const rollouts = { maxOutputTokens: 24, maxPromptTokens: 64, stopStrings: ["\n\n"] };
   const bytes = [Uint8Array.of(1)];
-  expect(engineOptions(smallRecipe({}, { rollouts }), () => bytes).tokenBytes).toBe(bytes);
+  expect(engineOptions(smallRecipe({}, { rollouts }), "f32", () => bytes).tokenBytes).toBe(bytes);
 });
 
 test("rows of the head's gradient are the recipe's, 2048 where it says nothing", () => {
-  expect(trainerOptions(smallRecipe()).headRows).toBe(2048);
-  expect(trainerOptions(smallRecipe({ headRows: 4096 })).headRows).toBe(4096);
+  expect(trainerOptions(smallRecipe(), "f32").headRows).toBe(2048);
+  expect(trainerOptions(smallRecipe({ headRows: 4096 }), "f32").headRows).toBe(4096);
   expect(() => smallRecipe({ headRows: 3000 as 2048 })).toThrow("headRows");
+});
+
+test("engine and trainer multiply in the arithmetic of the run", () => {
+  for (const arithmetic of ["f32", "bf16"] as const) {
+    expect(engineOptions(smallRecipe(), arithmetic, neverAsked).arithmetic).toBe(arithmetic);
+    expect(trainerOptions(smallRecipe(), arithmetic).arithmetic).toBe(arithmetic);
+  }
 });
 
 test("training takes AdamW with the recipe's numbers", () => {

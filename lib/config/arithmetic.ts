@@ -1,0 +1,26 @@
+import type { Recipe } from "./schema.ts";
+
+/** Type of both factors of the layers' products. */
+export type Arithmetic = "f32" | "bf16";
+
+/** The set of which the core says that it multiplies bf16 by an instruction; other sets take longer for the same bits. */
+export const BF16_SET = "avx512bf16";
+
+/** Returns why the recipe cannot have the arithmetic that it asks for, undefined where it can. */
+export function whyNotMultiplied({ device, model }: Pick<Recipe, "device" | "model">): string | undefined {
+  const { arithmetic, weightStorage } = model;
+  if (device === "cuda")
+    return arithmetic === "f32" ? 'is "f32", but a GPU multiplies in bf16; leave it out' : undefined;
+  return arithmetic === "bf16" && weightStorage !== "bf16"
+    ? `is "bf16", which multiplies weights stored as bf16; model.weightStorage is "${weightStorage}"`
+    : undefined;
+}
+
+/**
+ * Returns what the recipe asks for, or the default: bf16 where weights are stored so and the core has an instruction for it.
+ * On a GPU always bf16.
+ */
+export function arithmeticOf({ device, model }: Pick<Recipe, "device" | "model">, isa: string): Arithmetic {
+  if (device === "cuda") return "bf16";
+  return model.arithmetic ?? (model.weightStorage === "bf16" && isa === BF16_SET ? "bf16" : "f32");
+}
