@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { limitConnections } from "../connection-limit.ts";
 import { HoneError } from "../errors.ts";
 import type { Trust } from "../trust.ts";
 import { isOwnHost, isOwnOrigin, newToken, sameSecret } from "./access.ts";
@@ -75,7 +76,7 @@ export class LiveServer implements AsyncDisposable {
       { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS, connectionsCheckingInterval: LOOK_MS },
       (request, response) => void this.#serve(request, response),
     );
-    this.#server.maxConnections = MOST_CONNECTIONS;
+    limitConnections(this.#server, MOST_CONNECTIONS);
     this.#server.timeout = STALLED_MS;
   }
 

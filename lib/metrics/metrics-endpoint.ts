@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { limitConnections } from "../connection-limit.ts";
 
 /** Scrapers come one at a time, say what they want at once and take it. Others may hold a place for so long. */
 const MOST_CONNECTIONS = 32;
@@ -37,7 +38,7 @@ export class MetricsEndpoint {
       // whatever stands there: of a path that is no URL nobody may make an error, which would end the process
       ({ method = "", url = "" }, to) => this.#answer(method, url.split("?", 1)[0]!, to),
     );
-    this.#server.maxConnections = MOST_CONNECTIONS;
+    limitConnections(this.#server, MOST_CONNECTIONS);
     this.#server.timeout = STALLED_MS;
     this.#server.unref();
     this.address = this.#listen(options);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
@@ -86,6 +86,18 @@ test("an untrusted request ends no run, and a half-sent one is dropped long befo
   expect((await fetch(live.url)).status).toBe(200);
   usual.closeAllConnections();
   usual.close();
+});
+
+test("150 silent connections keep the owner of the page out for less than a second", async () => {
+  await using live = await LiveServer.open([smallRun(1)]);
+  const silent = Array.from({ length: 150 }, () => connect(live.port, "127.0.0.1"));
+  for (const socket of silent) socket.on("error", () => {}); // reset
+  await Promise.all(silent.map((socket) => once(socket, "connect")));
+  const asked = performance.now();
+  const answer = await fetch(at(live, "api/overview"), withToken(live));
+  expect(answer.status).toBe(200);
+  expect(performance.now() - asked).toBeLessThan(1000);
+  for (const socket of silent) socket.destroy();
 });
 
 /** So much that no system's buffers take it all. */
