@@ -58,6 +58,8 @@ const asTurn = (from: string, value: string): ChatMessage => ({
 type Read = (value: unknown, column: string, row: Row) => Omit<AskedColumn, "column"> | Bad;
 
 const readText: Read = (value, column) => {
+  const words = typeof value === "string" ? value.trim() : "";
+  if (words !== "") return { task: words };
   const read = readFields(text, value, column);
   return isBad(read) ? read : { task: read };
 };
@@ -84,17 +86,31 @@ const instruction: Read = (value, column, row) => {
   return { task: `${read.task}\n\n${input.trim()}` };
 };
 
+interface Place {
+  readonly column: string;
+  /** The names on the way to a column inside others: "reward_model.ground_truth". */
+  readonly path: readonly string[] | undefined;
+}
+
+/** The columns with their paths, which are asked of every row. */
+function placed<T extends { readonly column: string }>(columns: readonly T[]): readonly (T & Place)[] {
+  return columns.map((one) => ({
+    ...one,
+    path: one.column.includes(".") ? one.column.split(".") : undefined,
+  }));
+}
+
 /** Columns that say what is asked, the surest first. `question`, `problem` and `messages` are older than the others. */
-const QUESTIONS: readonly (readonly [column: string, read: Read])[] = [
-  ["question", readText],
-  ["problem", readText],
-  ["messages", messages],
-  ["prompt", textOrTurns],
-  ["query", readText],
-  ["instruction", instruction],
-  ["conversations", conversations],
-  ["responses_create_params.input", textOrTurns],
-];
+const QUESTIONS = placed<{ readonly column: string; readonly read: Read }>([
+  { column: "question", read: readText },
+  { column: "problem", read: readText },
+  { column: "messages", read: messages },
+  { column: "prompt", read: textOrTurns },
+  { column: "query", read: readText },
+  { column: "instruction", read: instruction },
+  { column: "conversations", read: conversations },
+  { column: "responses_create_params.input", read: textOrTurns },
+]);
 /** Columns that name one thing in two ways in published sets: the turns are asked, the text stands for them in words. */
 const BESIDE_MESSAGES: ReadonlySet<string> = new Set(["question", "problem"]);
 
@@ -110,8 +126,8 @@ function openTurns<T extends ChatMessage>(turns: readonly T[]): readonly T[] {
 export function askedIn(row: Row): AskedColumn | Bad | undefined {
   let bad: Bad | undefined;
   const found: AskedColumn[] = [];
-  for (const [column, read] of QUESTIONS) {
-    const value = valueAt(row, column);
+  for (const { column, path, read } of QUESTIONS) {
+    const value = path === undefined ? row[column] : valueAt(row, path);
     if (value === undefined || value === null) continue;
     const one = read(value, column, row);
     if (isBad(one)) bad ??= one;
@@ -149,11 +165,11 @@ const wordings = ({ task, turns = [] }: AskedColumn): string[] =>
  * Columns that state the answer, the surest first. Of the first four, which published sets have beside each other, the
  * first that is there is taken; the last ones count only where no other is there.
  */
-const ANSWERS: readonly {
+const ANSWERS = placed<{
   readonly column: string;
   readonly isWorked?: true;
   readonly rank: "ordered" | "equal" | "last";
-}[] = [
+}>([
   { column: "final_answer", rank: "ordered" },
   { column: "answer", rank: "ordered" },
   { column: "solution", isWorked: true, rank: "ordered" },
@@ -165,7 +181,7 @@ const ANSWERS: readonly {
   { column: "metadata.expected_answer", rank: "last" },
   { column: "label", rank: "last" },
   { column: "gold_standard_solution", isWorked: true, rank: "last" },
-];
+]);
 
 /** Names of the columns of an answer that a blank text leaves empty. */
 export const ANSWER_COLUMNS: ReadonlySet<string> = new Set(ANSWERS.map(({ column }) => column));
@@ -174,10 +190,10 @@ export const ANSWER_COLUMNS: ReadonlySet<string> = new Set(ANSWERS.map(({ column
 export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
   const found: AnswerColumn[] = [];
   let isOrdered = false;
-  for (const { column, isWorked = false, rank } of ANSWERS) {
+  for (const { column, path, isWorked = false, rank } of ANSWERS) {
     if (rank === "ordered" && isOrdered) continue;
     if (rank === "last" && found.length > 0) continue;
-    const value = answerAt(row, column, raw);
+    const value = answerAt(row, { column, path }, raw);
     if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) continue;
     found.push({ column, value, isWorked });
     isOrdered ||= rank === "ordered";
@@ -189,10 +205,9 @@ export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
 const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SURE_DIGITS = 15;
 
-function answerAt(row: Row, column: string, raw: RawRow): unknown {
-  const value = valueAt(row, column);
+function answerAt(row: Row, { column, path }: Place, raw: RawRow): unknown {
+  const value = path === undefined ? row[column] : valueAt(row, path);
   if (typeof value === "string") return value.trim();
-  const path = PATHS.get(column);
   if (value === undefined && path === undefined) return undefined;
   const isHidden = value === undefined && path !== undefined && typeof row[path[0]!] === "string";
   if (isHidden) return unpacked(jsonAt(raw, path));
@@ -211,16 +226,8 @@ function unpacked(json: string | undefined): unknown {
   }
 }
 
-const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
-  [...QUESTIONS.map(([column]) => column), ...ANSWERS.map(({ column }) => column)].flatMap((column) =>
-    column.includes(".") ? [[column, column.split(".")] as const] : [],
-  ),
-);
-
-/** What stands at "reward_model.ground_truth". Asked of every row for every name, so it makes nothing. */
-function valueAt(row: Row, column: string): unknown {
-  const path = PATHS.get(column);
-  if (path === undefined) return row[column];
+/** The value at ["reward_model", "ground_truth"]. Asked of every row, so it makes nothing. */
+function valueAt(row: Row, path: readonly string[]): unknown {
   let inner: unknown = row;
   for (const key of path) {
     if (typeof inner !== "object" || inner === null) return undefined;

@@ -60,11 +60,41 @@ type Columns = Readonly<Record<string, unknown>>;
  */
 function withoutBlanks(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
-  const isBlank = (field: string, value: unknown) =>
-    typeof value === "string" && value.trim() === "" && ANSWER_COLUMNS.has(field);
-  const entries = Object.entries(row);
-  const isAbsent = ([field, value]: (typeof entries)[number]) => value === null || isBlank(field, value);
-  return entries.some(isAbsent) ? Object.fromEntries(entries.filter((entry) => !isAbsent(entry))) : row;
+  const columns = row as Columns;
+  const isAbsent = (field: string) => columns[field] === null || isBlankAnswer(field, columns[field]);
+  if (!Object.keys(columns).some(isAbsent)) return row;
+  return Object.fromEntries(Object.entries(columns).filter(([field]) => !isAbsent(field)));
+}
+
+const isBlankAnswer = (field: string, value: unknown): boolean =>
+  typeof value === "string" && ANSWER_COLUMNS.has(field) && value.trim() === "";
+
+const TEXT_FIELDS = [
+  "answer",
+  "final_answer",
+  "solution",
+  "ground_truth_solution",
+  "family",
+  "gold",
+] as const;
+
+/**
+ * As `readFields(fields, …)`, at a tenth of its cost, for a row whose fields are texts; undefined for any other, whose fault
+ * the schema names.
+ */
+function textFields(columns: unknown): Row | undefined {
+  if (typeof columns !== "object" || columns === null || Array.isArray(columns)) return undefined;
+  const { tools, level, reference } = columns as Columns;
+  if (tools !== undefined || level !== undefined) return undefined;
+  const row: Row = { reference };
+  for (const field of TEXT_FIELDS) {
+    const value = (columns as Columns)[field];
+    if (value === undefined) continue;
+    const words = typeof value === "string" ? value.trim() : "";
+    if (words === "") return undefined;
+    row[field] = words;
+  }
+  return row;
 }
 
 /** What a recipe may say of rows of its own beside DatasetOptions. */
@@ -107,13 +137,13 @@ interface Reading {
 
 function outcomeOf(raw: RawRow, { template, judge, needsReference }: Reading): RowOutcome {
   const columns = withoutBlanks(raw.value);
-  const row = readFields(fields, columns);
+  const row = textFields(columns) ?? readFields(fields, columns);
   if (isBad(row)) return row;
   const asked = askedIn(columns as Columns);
   if (asked === undefined) return { bad: "row: neither question nor messages" };
   if (isBad(asked)) return asked;
   const tools = row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
-  const draft = draftOf({ ...row, asked }, tools, template);
+  const draft = draftOf(row, asked, { tools, template });
   if (row.reference !== undefined) return draft;
   const answers = answersIn(withRead(columns as Columns, row), raw);
   const [answer] = answers;
@@ -141,16 +171,16 @@ function otherAbility({ ability }: Columns, { column, value }: AnswerColumn): Ro
 
 /** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
 function draftOf(
-  row: Row & { readonly asked: AskedColumn },
-  tools: string | undefined,
-  template: string | undefined,
+  row: Row,
+  asked: AskedColumn,
+  { tools, template }: { readonly tools: string | undefined; readonly template: string | undefined },
 ): RowDraft {
-  const { family = "jsonl", level = 0, gold, asked } = row;
+  const { family = "jsonl", level = 0, gold } = row;
   const { task, turns } = asked;
   const words = row.tools ? `${describeTools(row.tools.map((tool) => tool.function))}\n\n${task}` : task;
   const structured = template === undefined && (turns !== undefined || tools !== undefined);
   const asksAlone = turns === undefined && tools === undefined;
-  const messages = turns ?? [{ role: "user", content: task }];
+  const messages = turns ?? (asksAlone ? [] : [{ role: "user", content: task }]);
   const draft = {
     content: asksAlone ? contentOf(task) : JSON.stringify([messages, tools ?? null]),
     question: template === undefined ? words : fill(template, words),

@@ -29,6 +29,22 @@ describe("a row", () => {
     expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
   });
 
+  test("whose fields are texts is read as the schema reads it, which a row with a level meets", () => {
+    const texts = [undefined, "", " ", " 7 ", "so #### 8", "\\boxed{9}", 7, null, ["x"]];
+    const columns = ["answer", "final_answer", "solution", "family", "gold", "reference"];
+    const answered = (outcome: ReturnType<typeof read>) =>
+      "gold" in outcome ? { ...outcome, gold: outcome.gold?.() } : outcome;
+    for (const column of columns) {
+      for (const text of texts) {
+        for (const question of [" Is it\n so? ", "In \\boxed{}: 1", " ", 3]) {
+          const row = { question, ...(text !== undefined && { [column]: text }), ability: "math" };
+          for (const one of [row, { ...row, answer: "1" }])
+            expect(answered(read(one)), JSON.stringify(one)).toEqual(answered(read({ ...one, level: 0 })));
+        }
+      }
+    }
+  });
+
   test("may say what its verifier reads, its family, its level and a right response", () => {
     const row = { question: "q", reference: { task: "sudoku" }, family: "grid", level: 3, gold: "yes" };
     const draft = read(row) as RowDraft;
