@@ -277,7 +277,8 @@ class HoneZygote:
                 program["due"] = now + max(left, 0.01)
             else:
                 # One that waits for a processor without end is lost: that says nothing of it.
-                program["slow"] = left <= 0 and not waits
+                # Known once, it stays: one that was ended for it may wait for a processor to end, which says nothing of it.
+                program["slow"] = program["slow"] or (left <= 0 and not waits)
                 program["due"] = now + 1
                 self.kill([program])
 

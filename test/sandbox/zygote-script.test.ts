@@ -135,6 +135,19 @@ print(begun < program["since"] <= time.monotonic(), round(program["due"] - progr
     expect(define(code)).toBe("True 60.0\n");
   });
 
+  test("that was ended as too slow stays so, however long it waits for a processor to end", () => {
+    const ended = define(`
+zygote, killed, looks = HoneZygote(None), [], [(0.1, 0.1, False), (0.1, 0.1, True)]
+zygote.times, zygote.kill = (lambda pid: looks.pop(0)), killed.extend
+now = zygote.looked
+program = zygote.programs[0] = {"since": now - 2.5, "wall": 2, "due": now, "pid": 0, "ran": None, "slow": False}
+zygote.keep_time()
+program["since"], program["due"], program["ran"] = now - ${END}, now, None
+zygote.keep_time()
+print(len(killed), program["slow"])`).trim();
+    expect(ended).toBe("2 True");
+  });
+
   test("that waits without end is lost", () => {
     expect(looked(END, [END - 1, 0.1, true])).toBe("lost");
     expect(looked(END, [0.1, 0.1, true])).toBe("lost");
