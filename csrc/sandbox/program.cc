@@ -84,7 +84,8 @@ void Program::keep_time(double now, uint32_t starved_times) {
   if (!is_running()) return;
   const Time time = clock_.look(now, starved_times);
   if (time == Time::kLeft) return;
-  is_slow_ = time == Time::kSpent;
+  // Known once, it stays: a process that was ended for its time may wait for a processor until it is gone.
+  is_slow_ = is_slow_ || time == Time::kSpent;
   kill();
 }
 
