@@ -44,7 +44,7 @@ export async function tellKind(
   if (needed !== undefined)
     throw new HoneError("HONE_ERR_USAGE", `${where}: its rows need a map`, { hint: needed });
   throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
-    hint: `${kindHint(first, faultOf)}Say which with --kind: ${Object.keys(DATASETS).join(", ")}; rows of your own need question and answer (${faultOf("jsonl")}).`,
+    hint: `${kindHint(first, faultOf)}Name the kind: source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
 }
 
