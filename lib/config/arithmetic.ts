@@ -20,7 +20,13 @@ export function whyNotMultiplied({ device, model }: Pick<Recipe, "device" | "mod
  * Returns what the recipe asks for, or the default: bf16 where weights are stored so and the core has an instruction for it.
  * On a GPU always bf16.
  */
-export function arithmeticOf({ device, model }: Pick<Recipe, "device" | "model">, isa: string): Arithmetic {
+export function arithmeticOf(
+  {
+    device,
+    model,
+  }: Pick<Recipe, "device"> & { readonly model: Pick<Recipe["model"], "arithmetic" | "weightStorage"> },
+  isa: string,
+): Arithmetic {
   if (device === "cuda") return "bf16";
   return model.arithmetic ?? (model.weightStorage === "bf16" && isa === BF16_SET ? "bf16" : "f32");
 }

@@ -11,6 +11,9 @@ const options: BenchOptions = {
   shapes: ["tiny"],
   batches: [1, 3],
   outputTokens: 16,
+  promptTokens: 24,
+  weightStorage: "f32",
+  arithmetic: "f32",
   packedTokens: 256,
   sequenceTokens: 128,
 };
@@ -26,18 +29,27 @@ test(
   async () => {
     const core = await nativeCore();
     const rows = await benchModels(core, { ...options, batches: [2], outputTokens: 3, packedTokens: 32 });
-    expect(rows.map((row) => "tokensPerSecond" in row && row.tokensPerSecond > 0)).toEqual([true, true]);
+    expect(rows.map((row) => "tokensPerSecond" in row && row.tokensPerSecond > 0)).toEqual([
+      true,
+      true,
+      true,
+    ]);
   },
   patient(60_000),
 );
 
-test(
-  "a small model on the CPU: a row a batch and one for training, each with its work",
-  async () => {
-    const rows = await benchModels(await nativeCore(), options);
+test.each([
+  ["f32", "f32", 4],
+  ["bf16", "f32", 2],
+  ["bf16", "bf16", 2],
+] as const)(
+  "a small model on the CPU: a row a batch, one for a prompt and one for training, each with its work (%s, %s)",
+  async (weightStorage, arithmetic, bytes) => {
+    const rows = await benchModels(await nativeCore(), { ...options, weightStorage, arithmetic });
     expect(rows.map((row) => [row.what, "size" in row ? row.size : undefined])).toEqual([
       ["generation", 1],
       ["generation", 3],
+      ["prefill", 24],
       ["training", 256],
     ]);
     const n = networkOf(JSON.stringify(BENCH_SHAPES["tiny"]));
@@ -49,9 +61,11 @@ test(
       if (row.what === "training") {
         // 2 FLOP a weight forward and 4 backward; keys and values of half a sequence of 128, scores and sums
         expect(work).toBeCloseTo(6 * (2 * n.layerMatrices + 512 * 64) + 6 * 2 * 64 * 128, 3);
+      } else if (row.what === "prefill") {
+        expect(work).toBeCloseTo(2 * 2 * n.layerMatrices + 2 * 2 * 64 * 24, 3);
       } else {
-        const context = 2 * 2 * 2 * 16 * 24 * 4; // layers, keys and values, heads, head size, 16 + 8 tokens, f32
-        expect(work).toBeCloseTo(((2 * n.layerMatrices + 512 * 64) * 4) / row.size + context, 3);
+        const context = 2 * 2 * 2 * 16 * 24 * bytes; // layers, keys and values, heads, head size, 16 + 8 tokens
+        expect(work).toBeCloseTo((2 * n.layerMatrices * bytes + 512 * 64 * 4) / row.size + context, 3);
       }
     }
   },
@@ -86,7 +100,11 @@ function pacedCore(gpu?: string) {
       asked.push(options);
       const engine = makeEngine(config, options, handlers);
       const stats = () => ({ ...StandInEngine.prototype.stats.call(engine) });
-      engine.stats = () => ({ ...stats(), decodeSeconds: stats().steps ** 2 });
+      engine.stats = () => ({
+        ...stats(),
+        decodeSeconds: stats().steps ** 2,
+        prefillSeconds: stats().steps / 2,
+      });
       engine.close = async () => void closed.push("engine");
       return engine;
     },
@@ -110,6 +128,7 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
   const rows = await benchModels(core, { ...options, device: "cuda", shapes: ["0.6b"] });
   const bytes = 2 * (LAYERS + HEAD + 24 * CACHE);
   const flop = 256 * (6 * (LAYERS + HEAD) + 6 * 28 * 16 * 128 * 128);
+  const prompt = 2 * LAYERS + 2 * 28 * 16 * 128 * 24;
   // steps: 8 to warm up and 16 with one sequence, then 8 and 16 with three at once
   const [one, three] = [24 ** 2 - 8 ** 2, 48 ** 2 - 32 ** 2];
   const bytesOfThree = bytes + 2 * 2 * 24 * CACHE;
@@ -131,6 +150,15 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
       tokensPerSecond: 48 / three,
       rate: (16 * bytesOfThree) / three,
       ofFloor: expect.closeTo((16 * bytesOfThree) / three / H200.bandwidth, 12),
+    },
+    {
+      shape: "0.6b",
+      what: "prefill",
+      size: 24,
+      unit: "FLOP/s",
+      tokensPerSecond: 24 / 0.5,
+      rate: (24 * prompt) / 0.5,
+      ofFloor: expect.closeTo((24 * prompt) / 0.5 / H200.flops, 12),
     },
     {
       shape: "0.6b",
@@ -178,7 +206,7 @@ test.each([
   const rows = await benchModels(pacedCore(gpu).core, { ...options, device: "cuda", batches: [1] });
   const peaks = rows.map((row) => ("rate" in row && row.ofFloor ? row.rate / row.ofFloor : undefined));
   const close = (peak?: number) => (peak === undefined ? undefined : expect.closeTo(peak, -3));
-  expect(peaks).toEqual([close(bandwidth), close(flops)]);
+  expect(peaks).toEqual([close(bandwidth), close(flops), close(flops)]);
 });
 
 test("a step takes a token of every sequence that runs, and 512 at least", async () => {
