@@ -66,12 +66,12 @@ export const benchVerb: Verb = (hone, ends) => {
     .option("--packed-tokens <n>", "tokens of the training step", "16384")
     .option("--prompt-tokens <n>", "of the prompt that prefill is measured with", "512")
     .addOption(
-      new Option("--weights <type>", "of matrices, keys and values on the CPU")
+      new Option("--weights <name>", "of matrices, keys and values on the CPU")
         .choices(["f32", "bf16"])
         .default("f32"),
     )
     .addOption(
-      new Option("--arithmetic <type>", "of products on the CPU; default as model.arithmetic").choices([
+      new Option("--arithmetic <name>", "of products on the CPU; default as model.arithmetic").choices([
         "f32",
         "bf16",
       ]),
