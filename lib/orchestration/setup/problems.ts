@@ -70,7 +70,7 @@ async function openDomains(
     const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
     const [options, admits] = rowsOf(place, one, admit);
     const { source: here, hub } = await localSource(source, { ...options, domain }, commits?.get(domain));
-    if (training.steps > 0 && isBenchmark(here, domain)) throw benchmark(domain, source);
+    if (training.steps > 0 && isBenchmark(here)) throw benchmark(domain, source);
     const opened = await openProblemSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
     if (opened.domain !== domain) {
       throw new HoneError(
