@@ -85,7 +85,7 @@ test("a file without rows says so", async () => {
 test("rows of no kind are an error that lists the kinds", async () => {
   await expect(tellKind(file("other.jsonl", [{ a: 1 }]))).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    hint: expect.stringContaining("--kind: jsonl, verl, open-reasoner-zero"),
+    hint: expect.stringContaining("one of jsonl, verl, open-reasoner-zero"),
   });
 });
 
