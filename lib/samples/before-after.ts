@@ -123,12 +123,14 @@ const isEvaluation = (line: object): line is Extract<HeldOutLine, { evaluation: 
 
 const nameOf = ({ when, step }: HeldOutMoment): string => (when === "before" ? when : `${step}`);
 
-/** Problems that were asked at both times. */
+/** Problems that were judged at both times: one whose every attempt got no verdict was neither solved nor failed. */
 function changes(problems: ReadonlyMap<string, ProblemLine>, before: Ends[0], after: Ends[1]): Changed[] {
   const [was, is] = [byProblem(before), byProblem(after)];
   return [...was].flatMap(([key, first]) => {
     const [asked, second] = [problems.get(key), is.get(key)];
-    return asked === undefined || second === undefined ? [] : [changeOf(asked, [first, second])];
+    if (asked === undefined || second === undefined) return [];
+    const changed = changeOf(asked, [first, second]);
+    return changed.judged.every((n) => n > 0) ? [changed] : [];
   });
 }
 
@@ -148,11 +150,11 @@ function changeOf(asked: ProblemLine, ends: Ends): Changed {
   const solved = count((status) => status === "correct");
   const judged = count((status) => status !== "unscored");
   const rise = rateOf(solved[1], judged[1]) - rateOf(solved[0], judged[0]);
-  const level = solved[1] === 0 && judged.every((n) => n > 0) ? "wrong" : "same";
+  const level = solved[1] === 0 ? "wrong" : "same";
   return { asked, ends, solved, judged, change: rise > 0 ? "gained" : rise < 0 ? "lost" : level };
 }
 
-const rateOf = (solved: number, judged: number): number => (judged === 0 ? 0 : solved / judged);
+const rateOf = (solved: number, judged: number): number => solved / judged;
 
 const difference = ({ solved, judged }: Changed): number =>
   Math.abs(rateOf(solved[1], judged[1]) - rateOf(solved[0], judged[0]));

@@ -73,6 +73,24 @@ test("an evaluation that was cut short is none; a step evaluated again counts as
   expect(found.problems.map(({ problem, change }) => [problem, change])).toEqual([[1, "wrong"]]);
 });
 
+test("a problem whose attempts got no verdict, as in an outage, is neither lost nor gained", async () => {
+  heldOutRun(folder.path);
+  {
+    using record = new HeldOutRecord(join(folder.path, "held-out-completions.jsonl"));
+    const outage = record.begin({ when: "after", step: 20, version: 20 });
+    const none = {
+      ...heldOutRun.answer("none", "wrong"),
+      verdict: { status: "unscored", cause: "down" },
+    } as const;
+    outage.note({ problem: heldOutRun.problem(2) }, [none]); // solved twice before
+    outage.note({ problem: heldOutRun.problem(1) }, [heldOutRun.answer("new", "correct")]);
+    outage.end();
+  }
+  const found = (await beforeAfter(folder.path))!;
+  expect(found.counts).toEqual({ gained: 1, lost: 0, wrong: 0, same: 0 });
+  expect(found.problems.map(({ problem }) => problem)).toEqual([1]);
+});
+
 test("none where the run kept none, or one; a damaged line is named by its byte", async () => {
   expect(await beforeAfter(folder.path)).toBeUndefined();
   const path = join(folder.path, "held-out-completions.jsonl");
