@@ -15,7 +15,6 @@ import {
   expectSameStep,
   expectSameUpdate,
   openBeforeStep,
-  openSlopes,
   type RecordedGroup,
   type ResettledGroup,
   settleRecorded,
@@ -132,8 +131,8 @@ async function updateOf(before: BeforeStep, { place }: Target): Promise<Explaine
   const { recipe, trainer } = before;
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   expectRecorded(groups, before.groups);
-  const slopes = await openSlopes(recipe);
-  const options = { ...trainedBy(before), ...(slopes && { slopes: customSlopes(recipe)! }) };
+  const slopes = customSlopes(recipe);
+  const options = { ...trainedBy(before), ...(slopes && { slopes }) };
   return takeUpdatesBefore(trainer, groups, place, recipe, options);
 }
 

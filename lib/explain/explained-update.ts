@@ -1,6 +1,12 @@
 import type { Recipe } from "../config/index.ts";
 import type { StepOptions, TrainerFace } from "../native/face.ts";
-import { batchUpdates, miniBatches, type ResettledGroup, updateData } from "../orchestration/index.ts";
+import {
+  type AssembledBatch,
+  batchUpdates,
+  miniBatches,
+  type ResettledGroup,
+  updateData,
+} from "../orchestration/index.ts";
 import type { Rollout } from "../records.ts";
 
 /** The update that explains an attempt: of a step's only one, all of its groups; of several, the first with its group. */
@@ -42,27 +48,38 @@ export async function takeUpdatesBefore(
   );
   const from = index === 0 ? 0 : starts[index]!;
   const to = starts[index + 1] ?? groups.length;
-  const oldLogprobs = await scoreRollouts(trainer, groups.slice(from, to), recipe.rollouts.temperature);
   const old = await trainer.score(whole.data, recipe.rollouts.temperature);
+  const oldLogprobs = await oldOf(trainer, groups.slice(from, to), recipe, trained(whole, old.logprobs));
   for (const part of parts.slice(0, index))
     await trainer.step(updateData(part, whole, old.logprobs), { ...options, keepsVersion: true });
   return { number: index + 1, of: parts.length, from, to, oldLogprobs };
 }
 
-/** Under the trainer's weights, of every rollout with tokens: those too that these settings do not train on. */
-async function scoreRollouts(
+/** Log-probs of what the step trained on, as its updates had them. */
+function trained({ rollouts, data }: AssembledBatch, old: Float32Array): Map<string, Float32Array> {
+  const of = rollouts.map(({ rollout }, i) => {
+    const end = data.cuSeqlens[i + 1]!;
+    return [keyOf(rollout), old.subarray(end - rollout.tokens.length, end)] as const;
+  });
+  return new Map(of);
+}
+
+/** The same of every rollout of these groups: other settings may train on what the run did not. */
+async function oldOf(
   trainer: TrainerFace,
   groups: readonly ResettledGroup[],
-  temperature: number,
+  { rollouts: { temperature } }: Recipe,
+  known: Map<string, Float32Array>,
 ): Promise<(rollout: Rollout) => Float32Array> {
-  const found = new Map<string, Float32Array>();
-  const keyOf = ({ problem, attempt }: Rollout) => `${problem.domain} ${problem.id} ${attempt}`;
-  for (const rollout of groups.flatMap(({ rollouts }) => rollouts)) {
-    if (rollout.tokens.length > 0)
-      found.set(keyOf(rollout), await scoreRollout(trainer, rollout, temperature));
+  for (const rollout of groups.flatMap((group) => group.rollouts)) {
+    const key = keyOf(rollout);
+    if (rollout.tokens.length > 0 && !known.has(key))
+      known.set(key, await scoreRollout(trainer, rollout, temperature));
   }
-  return (rollout) => found.get(keyOf(rollout))!;
+  return (rollout) => known.get(keyOf(rollout))!;
 }
+
+const keyOf = ({ problem, attempt }: Rollout): string => `${problem.domain} ${problem.id} ${attempt}`;
 
 /** Log-probs of a completion under the trainer's weights. */
 export async function scoreRollout(
