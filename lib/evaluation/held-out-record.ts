@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { contentHash } from "../content-hash.ts";
 import { AppendFile } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import type { AskedProblem, JudgedAnswer } from "./evaluate.ts";
@@ -38,8 +38,6 @@ export type HeldOutAttempt = readonly [
   score?: number,
 ];
 
-const digest = (...parts: readonly string[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 32);
-
 /** Every answer of a run's evaluations, under the first setting: appended to one file of its folder. */
 export class HeldOutRecord implements Disposable {
   readonly #path: string;
@@ -71,12 +69,12 @@ export class HeldOutRecord implements Disposable {
 
   #note({ problem, set }: AskedProblem, judged: readonly JudgedAnswer[]): HeldOutAttempt[] {
     const { id, domain, question, reference } = problem;
-    const key = digest(set ?? "", domain, String(id), question, JSON.stringify(reference) ?? "");
+    const key = contentHash(set ?? "", domain, String(id), question, JSON.stringify(reference) ?? "");
     const lines: HeldOutLine[] = this.#isNew(key)
       ? [{ problem: key, ...(set !== undefined && { set }), id, domain, question, reference }]
       : [];
     const attempts = judged.map(({ attempt, text, finish, tokens, verdict }): HeldOutAttempt => {
-      const completion = digest(key, finish, text);
+      const completion = contentHash(key, finish, text);
       if (this.#isNew(completion)) lines.push({ completion, of: key, finish, tokens, text });
       const told = [key, completion, attempt, verdict.status] as const;
       return verdict.status === "unscored" ? told : [...told, verdict.score];

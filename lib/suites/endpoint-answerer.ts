@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { ChatServer, type ChatServerOptions } from "../chat-server.ts";
+import { contentHash } from "../content-hash.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
 import type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
-import { digest } from "./suite.ts";
 
 export interface EndpointOptions extends Sampling, Partial<ChatServerOptions> {
   readonly url: string;
@@ -86,7 +86,8 @@ export class EndpointAnswerer implements Answerer {
       temperature,
       top_p: topP,
       max_tokens: maxTokens,
-      seed: attempt === 0 ? seed : Number.parseInt(digest(String(seed), String(attempt)).slice(0, 7), 16),
+      seed:
+        attempt === 0 ? seed : Number.parseInt(contentHash(String(seed), String(attempt)).slice(0, 7), 16),
     };
   }
 

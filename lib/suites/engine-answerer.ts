@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { freemem } from "node:os";
+import { contentHash } from "../content-hash.ts";
 import type { DeviceName } from "../device.ts";
 import {
   EnvironmentPartner,
@@ -29,7 +30,7 @@ import {
 import { type Problem, sampledTokens } from "../records.ts";
 import { chatFormat, type PromptFormat, type TurnFormat } from "../text/index.ts";
 import type { Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
-import { digest, problemKey } from "./suite.ts";
+import { problemKey } from "./suite.ts";
 
 export interface EngineAnswererOptions extends Sampling {
   /** Sequences that decode at once. */
@@ -76,7 +77,7 @@ export class EngineAnswerer implements Answerer {
     this.width = options.maxRunning * (1 + WAITING);
     const { temperature, topP, maxTokens } = options;
     const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
-    this.identity = { weights: digest(JSON.stringify(files)), temperature, topP, maxTokens };
+    this.identity = { weights: contentHash(JSON.stringify(files)), temperature, topP, maxTokens };
   }
 
   async prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>> {

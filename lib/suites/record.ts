@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { contentHash } from "../content-hash.ts";
 import { versionOf } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { readJson, writeWhole } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import type { Answer } from "./answerer.ts";
 import { MemberLog, readMemberLog } from "./member-log.ts";
-import { digest, type Metric, problemKey, type Suite } from "./suite.ts";
+import { type Metric, problemKey, type Suite } from "./suite.ts";
 
 /** Files of an evaluation's folder. */
 export const EVALUATION_FILES = {
@@ -166,7 +167,7 @@ export function linesOfDraws(
   const keys = draws.map(
     ({ suite, problem, attempt, seed, answer: { text, finish, tokens, given, verdict } }) => {
       const of = problemKey(problem);
-      const key = digest(of, finish, String(tokens), text);
+      const key = contentHash(of, finish, String(tokens), text);
       if (!record.completions.has(key) && !added.has(key)) {
         const answer = suite.answer?.(text);
         const told = { ...(answer !== undefined && { answer }), ...(given && { given }) };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { contentHash } from "../content-hash.ts";
 import type { DatasetReport } from "../data/index.ts";
 import type { Play } from "../episodes/index.ts";
 import type { Problem } from "../records.ts";
@@ -29,10 +29,6 @@ export interface Suite {
   readonly report?: DatasetReport | undefined;
 }
 
-/** 128 bits of SHA-256 in hex. */
-export const digest = (...parts: readonly string[]): string =>
-  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
-
 /**
  * Names what is asked and how it is judged, wherever it is read from. Its first 32 bits are the problem's id, which keys
  * what is sampled: two problems of a suite that share them (one pair in 2^32) share their random numbers, no more.
@@ -41,7 +37,7 @@ export function problemKey(problem: Omit<Problem, "id">): string {
   const known = KEYS.get(problem);
   if (known !== undefined) return known;
   const { question, messages, tools, verifier, reference } = problem;
-  const key = digest(
+  const key = contentHash(
     verifier,
     question,
     JSON.stringify([messages ?? null, tools ?? null, reference ?? null]),

@@ -37,18 +37,18 @@ export class ConstructedRun implements Disposable {
   #step: number;
   #group: number;
 
-  /** @param sitting steps done where it goes on; without it the run begins. */
-  constructor(dir: string, sitting?: number) {
+  /** @param stepsBefore steps done where it goes on; without it the run begins. */
+  constructor(dir: string, stepsBefore?: number) {
     this.dir = dir;
-    const spell = (tokens: Int32Array) => `<bos>question ${tokens[0]}`;
-    const resumed = sitting !== undefined && { append: true, sitting };
+    const decode = (tokens: Int32Array) => `<bos>question ${tokens[0]}`;
+    const resumed = stepsBefore !== undefined && { append: true, stepsBefore };
     this.#journal = new VerdictJournal(join(dir, "verdicts.jsonl"), {
       ...resumed,
-      spell,
+      decode,
       placeOf: (problem) => this.#rows.get(problem),
     });
-    this.#step = sitting ?? 0;
-    this.#group = 1000 * (sitting ?? 0);
+    this.#step = stepsBefore ?? 0;
+    this.#group = 1000 * (stepsBefore ?? 0);
   }
 
   /** Judges the groups and takes them in one step. */

@@ -1,9 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { contentHash } from "../../lib/content-hash.ts";
 import type { Problem } from "../../lib/records.ts";
 import { EvaluationLog, expectManifest } from "../../lib/suites/record.ts";
-import { digest, problemKey } from "../../lib/suites/suite.ts";
+import { problemKey } from "../../lib/suites/suite.ts";
 
 export interface SmallDraw {
   readonly question: string;
@@ -34,7 +35,7 @@ export function smallEvaluation(model: string, draws: readonly SmallDraw[], dir 
   for (const as of problems.values()) log.add([{ problem: problemKey(as), as }]);
   for (const { question, text, tokens = 100, seed = 0, correct = true } of draws) {
     const of = problemKey(problems.get(question)!);
-    const completion = digest(of, text);
+    const completion = contentHash(of, text);
     const verdict = { status: correct ? "correct" : "wrong", score: correct ? 1 : 0, reason: "r" } as const;
     log.add([
       { completion, of, text, finish: "eos", tokens },

@@ -1,12 +1,8 @@
-import { hash } from "node:crypto";
+import { contentHash } from "../../content-hash.ts";
 import type { Problem } from "../../records.ts";
 import type { JudgedProblem } from "./journal-lines.ts";
 
 const BEGINNING_CHARS = 60;
-
-/** Returns 128 bits of SHA-256 in hex. */
-export const digest = (...parts: readonly string[]): string =>
-  hash("sha256", JSON.stringify(parts)).slice(0, 32);
 
 /**
  * Returns what makes a problem the same one whenever it is drawn: of a row its domain, what it asks and its reference;
@@ -14,16 +10,16 @@ export const digest = (...parts: readonly string[]): string =>
  */
 export function identityOf(problem: Problem, isRow: boolean): string {
   const { id, domain, question, messages, tools, reference } = problem;
-  if (!isRow) return digest("generated", domain, String(id));
+  if (!isRow) return contentHash("generated", domain, String(id));
   const asked = JSON.stringify([question, messages ?? null, tools ?? null]);
-  return digest("row", domain, asked, JSON.stringify(reference) ?? "");
+  return contentHash("row", domain, asked, JSON.stringify(reference) ?? "");
 }
 
 /** Returns the same of a line of a journal: one of an older version is told by its prompt, without one by its id. */
 export function identityOfLine({ id, domain, prompt, reference, identity }: JudgedProblem): string {
   if (identity !== undefined) return identity;
-  if (prompt === undefined) return digest("generated", domain, String(id));
-  return digest("prompt", domain, prompt, JSON.stringify(reference) ?? "");
+  if (prompt === undefined) return contentHash("generated", domain, String(id));
+  return contentHash("prompt", domain, prompt, JSON.stringify(reference) ?? "");
 }
 
 /** Returns the first sixty characters of a question or prompt on one line; no character is cut in two. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
+import { contentHash } from "../../content-hash.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
@@ -10,7 +11,7 @@ import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
-import { beginning, digest, identityOf } from "./problem-identity.ts";
+import { beginning, identityOf } from "./problem-identity.ts";
 import { decodeIds, encodeIds } from "./rollout-record.ts";
 
 /** A completion to be judged, and its prompt where it is a rollout. */
@@ -20,9 +21,9 @@ export interface JournalOptions {
   /** Keep what is there. */
   readonly append?: boolean;
   /** Steps that are done where the run goes on: what later ones took before is void. */
-  readonly sitting?: number;
+  readonly stepsBefore?: number;
   /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
-  readonly spell?: (tokens: Int32Array) => string;
+  readonly decode?: (tokens: Int32Array) => string;
   /** File and line of the row that a problem is made of; undefined for a generated one. */
   readonly placeOf?: (problem: Problem) => string | undefined;
   /** Verifiers that may ask for token ids: those of their completions are kept. */
@@ -37,7 +38,7 @@ export interface JournalOptions {
  */
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
-  readonly #spell: JournalOptions["spell"];
+  readonly #decode: JournalOptions["decode"];
   readonly #placeOf: JournalOptions["placeOf"];
   readonly #tokensFor: ReadonlySet<string>;
   /** Problems that this process has written down. */
@@ -47,13 +48,13 @@ export class VerdictJournal implements Disposable {
 
   /** Throws HONE_ERR_IO naming the file. */
   constructor(path: string, options: JournalOptions = {}) {
-    const { append = false, sitting, spell, placeOf, tokensFor } = options;
+    const { append = false, stepsBefore, decode, placeOf, tokensFor } = options;
     this.#file = new AppendFile(path, { fresh: !append });
     this.#problems = new DiskSet(`${path}.problems`);
-    this.#spell = spell;
+    this.#decode = decode;
     this.#placeOf = placeOf;
     this.#tokensFor = tokensFor ?? new Set();
-    if (append && sitting !== undefined) this.#append([{ sitting }]);
+    if (append && stepsBefore !== undefined) this.#append([{ sitting: stepsBefore }]);
   }
 
   /** The same verifiers; what they judge is written down before the verdicts are handed on. */
@@ -112,7 +113,7 @@ export class VerdictJournal implements Disposable {
 
   #judged({ problem, promptTokens }: Judged): JudgedProblem {
     const { id, domain, family, level, verifier, reference } = problem;
-    const prompt = promptTokens && this.#spell?.(promptTokens);
+    const prompt = promptTokens && this.#decode?.(promptTokens);
     const row = this.#placeOf?.(problem);
     return {
       id,
@@ -136,7 +137,7 @@ export class VerdictJournal implements Disposable {
 
 function keysOfCompletion({ problem, finish, text }: VerificationRequest): CompletionKeys {
   const of = keyOfProblem(problem);
-  return { of, completion: digest(of, finish, text) };
+  return { of, completion: contentHash(of, finish, text) };
 }
 
 /** A group's completions are of one problem. */
@@ -146,7 +147,7 @@ function keyOfProblem(problem: Problem): string {
   let key = problemKeys.get(problem);
   if (key === undefined) {
     const { id, domain, verifier, reference } = problem;
-    key = digest(verifier, domain, String(id), JSON.stringify(reference) ?? "");
+    key = contentHash(verifier, domain, String(id), JSON.stringify(reference) ?? "");
     problemKeys.set(problem, key);
   }
   return key;

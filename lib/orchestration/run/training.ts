@@ -227,9 +227,9 @@ export async function train(
     cutRolloutRecord(options.dir, progress.step);
     using _ = noteEvents(publisher.listeners, events, progress, context.asked);
     const warn = (message: string) => publisher.warn(message);
-    const spell = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
+    const decode = (tokens: Int32Array) => resources.model.tokenizer.decode(tokens);
     const placeOf = ({ domain, id }: Problem) => resources.sources.get(domain)?.placeOf?.(id);
-    const journalOptions = { append: goesOn, sitting: progress.step, spell, placeOf };
+    const journalOptions = { append: goesOn, stepsBefore: progress.step, decode, placeOf };
     using journal = openJournal(recipe, options.dir, journalOptions);
     using unfinished = UnfinishedRollouts.open(
       join(options.dir, RUN_FILES.unfinished),
