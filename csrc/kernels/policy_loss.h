@@ -64,7 +64,7 @@ struct PolicyLossArgs {
   TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
-  TensorView token_advantages;    // [T] f32 in, ppo-clip only
+  TensorView token_advantages;    // [T] f32 in, in place of `advantages` for all but gspo, which has one a sequence; ppo-clip needs them
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
   TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of what is in custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted

@@ -194,7 +194,7 @@ HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
 HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t t) {
   const bool by_sequence = p.by_sequence();
   const double ratio = by_sequence ? s.ratio : exp(p.log_ratio(t));
-  const double advantage = p.objective == Objective::kPpoClip ? double(p.token_advantage[t]) : s.advantage;
+  const double advantage = p.token_advantage ? double(p.token_advantage[t]) : s.advantage;  // gspo has its term already
   const PolicyTerm term = by_sequence                         ? s.term
                           : p.objective == Objective::kCustom ? PolicyTerm{0.0, p.custom_slopes[t], false}
                                                               : token_term(p, ratio, advantage, double(p.logprob[t]));

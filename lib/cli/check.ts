@@ -28,6 +28,7 @@ import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { judgeStages } from "./judge-check.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
+import { teacherStage } from "./teacher-check.ts";
 
 export interface DomainCheck {
   readonly questions: readonly string[];
@@ -84,6 +85,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
     ...instead("model"),
     said: `${parameters}, ${model.tokenizer.vocabularySize.toLocaleString("en")} tokens, answers end at ${model.format.stopIds.join(", ")}`,
   });
+  stages.push(...(await teacherStage(recipe, model, !rehearsal.missing.has("model"))));
   await using verifiers = openVerifiers(recipe);
   const problems = await openProblems(rehearsal.recipe, {
     admit: admissionOf(rehearsal.recipe, model.format),

@@ -146,7 +146,7 @@ function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
 }
 
-function smallInput(input: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {
+function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {
   const maxOutputTokens = Math.min(OUTPUT_TOKENS, rollouts.maxOutputTokens);
   const context = rollouts.maxPromptTokens + maxOutputTokens;
   const penalty = input.lengthPenalty;

@@ -12,7 +12,7 @@ import {
   type RolePlan,
   settings,
 } from "../plan/index.ts";
-import { recipeConfig } from "./recipe-config.ts";
+import { recipeConfig, teacherConfig } from "./recipe-config.ts";
 
 /** Advice if the GPU's memory is unknown. */
 export const UNKNOWN_MEMORY =
@@ -37,7 +37,8 @@ export async function planRecipe(
   const asks = recipe.device === "cuda" && recipe.hardware?.gpuMemoryGiB === undefined && bytes === undefined;
   const gpu = asks ? await askGpu() : undefined;
   const machine = { ...thisMachine(), ...(gpu && { gpu }) };
-  return planMemory(recipe, await recipeConfig(recipe), machine, bytes);
+  const model = { config: await recipeConfig(recipe), teacher: await teacherConfig(recipe) };
+  return planMemory(recipe, model, machine, bytes);
 }
 
 /** If the core does not load, no GPU is known, and a plan needs nothing else of it. */

@@ -9,3 +9,9 @@ export async function recipeConfig({ model }: Recipe): Promise<string> {
   const { LexiconTokenizer } = await import("../text/index.ts");
   return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
 }
+
+/** The teacher's; undefined without one. Throws HONE_ERR_IO. */
+export async function teacherConfig({ teacher }: Recipe): Promise<string | undefined> {
+  if (teacher === undefined) return undefined;
+  return (await (await import("../inference/index.ts")).findConfig(teacher.folder)).config;
+}

@@ -6,6 +6,7 @@ import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 import { whyNotTogether } from "./sharding.ts";
+import { whyNotTaught } from "./teacher.ts";
 
 const INT32 = 2 ** 31 - 1;
 /** Bounds sizes, so that no product of them overflows where the core counts bytes. */
@@ -323,6 +324,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
         : undefined,
   },
+  { paths: ["objective.kind", "teacher"], rule: whyNotTaught },
   {
     paths: ["model.arithmetic", "model.weightStorage", "device"],
     rule: whyNotMultiplied,

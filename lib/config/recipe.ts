@@ -69,7 +69,7 @@ export function rewardFunctions(recipe: Recipe): RewardFunctions {
 
 function resolve(parsed: ParsedRecipe): Recipe {
   const { warmStart, ...rest } = parsed;
-  const { training, engine, model, optimizer } = rest;
+  const { training, engine, model, optimizer, advantages } = rest;
   const maxLag = training.schedule === "sync" ? 0 : training.maxLag;
   // One more than the context: attempts copy the prompt's last page, which others may still share.
   const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
@@ -82,6 +82,11 @@ function resolve(parsed: ParsedRecipe): Recipe {
     ...(warmStart && { warmStart: warmed(warmStart, warmStart.steps) }),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
     engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },
+    // with a teacher a group of equal scores has something to learn from
+    advantages: {
+      ...advantages,
+      filter: advantages.filter ?? (parsed.teacher === undefined ? "score" : "none"),
+    },
   };
 }
 

@@ -21,6 +21,7 @@ import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 import { shardingSchema } from "./sharding.ts";
 import { slopesSchema } from "./slopes.ts";
+import { teacherSchema } from "./teacher.ts";
 import { trackersSchema } from "./trackers.ts";
 import { verificationSchema } from "./verification.ts";
 
@@ -310,6 +311,8 @@ export const recipeSchema = z.strictObject({
   lengthPenalty: lengthPenaltySchema,
   advantages: advantagesSchema,
   objective: objectiveSchema,
+  /** A larger model to learn from, token by token. */
+  teacher: teacherSchema,
   optimizer: optimizerSchema,
   training: trainingSchema,
   warmStart: warmStartSchema.optional(),
@@ -345,7 +348,15 @@ export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "arithmetic" |
     | { readonly config: ModelSizes; readonly folder?: undefined }
   );
 
-type Derived = "device" | "training" | "engine" | "model" | "tokenizer" | "optimizer" | "warmStart";
+type Derived =
+  | "device"
+  | "training"
+  | "engine"
+  | "model"
+  | "tokenizer"
+  | "optimizer"
+  | "warmStart"
+  | "advantages";
 
 /** A recipe with every default filled in, also those that follow from other fields. */
 export type Recipe = Omit<Parsed, Derived> & {
@@ -354,6 +365,9 @@ export type Recipe = Omit<Parsed, Derived> & {
   readonly warmStart?: Warmed<NonNullable<Parsed["warmStart"]>> | undefined;
   readonly training: Parsed["training"] & { readonly credits: number };
   readonly engine: Parsed["engine"] & { readonly pages: number };
+  readonly advantages: Parsed["advantages"] & {
+    readonly filter: NonNullable<Parsed["advantages"]["filter"]>;
+  };
   readonly model: ModelChoice;
   readonly tokenizer: NonNullable<Parsed["tokenizer"]>;
 };

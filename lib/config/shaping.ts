@@ -46,9 +46,9 @@ export const advantagesSchema = z
     divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
     /**
      * Numbers that must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the
-     * length penalty.
+     * length penalty. Default: "score", with a teacher "none".
      */
-    filter: z.enum(["score", "reward", "none"]).default("score"),
+    filter: z.enum(["score", "reward", "none"]).optional(),
     /** Completions that maxOutputTokens cut: "mask" keeps them in the group's baseline and out of the loss (DAPO). */
     overlong: z.enum(["keep", "mask"]).default("keep"),
   })

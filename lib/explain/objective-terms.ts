@@ -27,6 +27,8 @@ export interface TrainedSequence {
   readonly proximal?: Float32Array | undefined;
   /** As the trainer takes it, in float32. */
   readonly advantage: number;
+  /** As the objective takes them for each token; absent where a token has its sequence's. */
+  readonly tokenAdvantages?: Float32Array | undefined;
   /** |g|. */
   readonly groupSize: number;
   /** Of a custom objective. */
@@ -219,7 +221,7 @@ export function sequenceTerms(
       ? { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined }
       : bySequence
         ? { ...own, value: own.value / n }
-        : tokenTerm(settings.objective, ratio, advantage, now, bounds);
+        : tokenTerm(settings.objective, ratio, sequence.tokenAdvantages?.[t] ?? advantage, now, bounds);
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const policySlope = scale * term.slope * weights[t]!.weight;
     const klSlope = -kl * Math.expm1(d);

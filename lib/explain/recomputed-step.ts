@@ -99,6 +99,7 @@ function termsOf(
       reference: data.referenceLogprobs && sampled(data.referenceLogprobs),
       proximal: data.proximalLogprobs && sampled(data.proximalLogprobs),
       advantage: data.advantages[i]!,
+      tokenAdvantages: batch.teacherLogprobs && sampled(data.tokenAdvantages),
       groupSize: data.groupSizes![i]!,
       told: asked?.told(i),
     });

@@ -42,22 +42,24 @@ export function originOf(folder: string, template?: string): ModelOrigin {
 
 /**
  * Throws HONE_ERR_CONFIG naming the files that are not what they were when the run began.
- * @param dir the run folder, for the message.
+ * @param dir the run folder, for the message. @param field of the recipe that names the folder
  */
 export function checkOrigin(
   dir: string,
   recorded: ModelOrigin | undefined,
   found: ModelOrigin | undefined,
+  field = "model.folder",
 ): void {
   const [before, now] = [recorded?.files ?? {}, found?.files ?? {}];
   const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) => before[name] !== now[name],
   );
   if (changed.length === 0) return;
-  const began = recorded === undefined ? "with a new model" : `from ${recorded.folder}`;
+  const none = field === "model.folder" ? "a new model" : "none";
+  const began = recorded === undefined ? `with ${none}` : `from ${recorded.folder}`;
   throw new HoneError(
     "HONE_ERR_CONFIG",
-    `model.folder: ${dir} began ${began}; now it is ${found?.folder ?? "a new model"}, and ${changed.join(", ")} differ`,
+    `${field}: ${dir} began ${began}; now it is ${found?.folder ?? none}, and ${changed.join(", ")} differ`,
     { hint: "Give the folder the run began with, or start a run of its own.", details: { changed } },
   );
 }

@@ -17,6 +17,8 @@ export interface BatchLayout {
   readonly referenceLogprobs?: Float32Array | undefined;
   /** [S]. */
   readonly advantages: Float32Array;
+  /** [T], where tokens have their own. */
+  readonly tokenAdvantages?: Float32Array | undefined;
 }
 
 /** The part of the trainer's report that is measured. Per-token arrays are in the order of the batch. */
@@ -77,6 +79,9 @@ export interface UpdateFacts {
     | undefined;
   /** Scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number | undefined;
+  /** [T], natural log, of the teacher, and the time it took; absent without one. */
+  readonly teacherLogprobs?: Float32Array | undefined;
+  readonly teacherSeconds?: number | undefined;
   /** Absent where this step does not measure them. */
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */

@@ -91,12 +91,15 @@ class TokenDivergence {
   #chi2 = 0;
   #clipped = 0;
   #entropy = 0;
-  #referenceGap = 0;
-  #referenceK3 = 0;
+  readonly #frozen: readonly FrozenDivergence[];
 
   constructor(update: UpdateFacts) {
     this.#update = update;
     this.#moved = objectiveRatios(update);
+    this.#frozen = [
+      new FrozenDivergence("reference", update.batch.referenceLogprobs),
+      new FrozenDivergence("teacher", update.teacherLogprobs),
+    ].filter(({ isMeasured }) => isMeasured);
   }
 
   add(t: number, sequence: number, logRatio: number): void {
@@ -114,11 +117,9 @@ class TokenDivergence {
     this.#chi2 += (ratio - 1) ** 2;
     if (report.clipped[t] !== 0) this.#clipped += 1;
     this.#entropy += report.entropies[t]!;
-    if (clip?.of === "token") this.#sides.add(this.#moved?.[t] ?? ratio, batch.advantages[sequence]!, clip);
-    if (batch.referenceLogprobs === undefined) return;
-    const gap = batch.referenceLogprobs[t]! - report.logprobs[t]!;
-    this.#referenceGap += gap;
-    this.#referenceK3 += Math.exp(gap) - gap - 1;
+    const advantage = batch.tokenAdvantages?.[t] ?? batch.advantages[sequence]!;
+    if (clip?.of === "token") this.#sides.add(this.#moved?.[t] ?? ratio, advantage, clip);
+    for (const frozen of this.#frozen) frozen.add(t, report.logprobs[t]!);
   }
 
   put(sheet: MetricSheet): void {
@@ -131,14 +132,39 @@ class TokenDivergence {
     sheet.share("kl/k1", 0 - this.#logRatio, n);
     sheet.share("kl/k3", this.#k3, n);
     sheet.share("kl/chi2", this.#chi2, n);
-    if (this.#update.batch.referenceLogprobs !== undefined) {
-      sheet.share("kl/reference/k1", 0 - this.#referenceGap, n);
-      sheet.share("kl/reference/k3", this.#referenceK3, n);
-    }
+    for (const frozen of this.#frozen) frozen.put(sheet, n);
     sheet.share("ess/tokens", this.#ratio ** 2, n * this.#ratioSquares);
     sheet.share("clip/tokens", this.#clipped, n);
     sheet.share("entropy/trained", this.#entropy, n);
     this.#sides.put(sheet);
+  }
+}
+
+/** Estimates of KL(policy || a frozen policy) from the sampled tokens. */
+class FrozenDivergence {
+  readonly #name: string;
+  readonly #logprobs: Float32Array | undefined;
+  #gap = 0;
+  #k3 = 0;
+
+  constructor(name: "reference" | "teacher", logprobs: Float32Array | undefined) {
+    this.#name = name;
+    this.#logprobs = logprobs;
+  }
+
+  get isMeasured(): boolean {
+    return this.#logprobs !== undefined;
+  }
+
+  add(t: number, policy: number): void {
+    const gap = this.#logprobs![t]! - policy;
+    this.#gap += gap;
+    this.#k3 += Math.exp(gap) - gap - 1;
+  }
+
+  put(sheet: MetricSheet, n: number): void {
+    sheet.share(`kl/${this.#name}/k1`, 0 - this.#gap, n);
+    sheet.share(`kl/${this.#name}/k3`, this.#k3, n);
   }
 }
 

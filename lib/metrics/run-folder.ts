@@ -43,6 +43,8 @@ export interface RunManifest {
   readonly config: unknown;
   /** The model folder it began with: where it was, and a hash of each file that matters; absent for a new model. */
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
+  /** The same of the teacher's folder; absent without one. */
+  readonly teacher?: RunManifest["model"];
   /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** How many rows of data sets were used, and the columns they were read by, by domain and validation set. */

@@ -20,6 +20,7 @@ const STAGES: readonly Stage[] = [
   { name: "checkpointing", part: "before", seconds: ({ timing }) => timing.checkpointing },
   { name: "waiting", part: "before", seconds: ({ timing }) => timing.waiting },
   { name: "reference", part: "training", seconds: ({ update }) => update?.referenceSeconds },
+  { name: "teacher", part: "training", seconds: ({ update }) => update?.teacherSeconds },
   { name: "gradients", part: "training", seconds: ({ update }) => update?.gradients?.seconds },
   { name: "starting", part: "training", seconds: ({ update }) => update?.report.startSeconds },
   { name: "packing", part: "training", seconds: ({ update }) => update?.report.packSeconds },

@@ -69,6 +69,7 @@ export {
   newModelConfig,
   openModel,
   openProblems,
+  openTeacher,
   openVerifiers,
   PromptEncoder,
   playsOf,

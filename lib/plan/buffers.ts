@@ -10,7 +10,14 @@ import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
 
+/** Text of a model's config.json, and of its teacher's where the recipe has one. */
+export type PlannedModel = string | { readonly config: string; readonly teacher?: string | undefined };
+
+export const configOf = (model: PlannedModel): string => (typeof model === "string" ? model : model.config);
+
 export interface Sizes extends MemorySizes {
+  /** A teacher: a trainer that only scores, of another size. 0 without one. */
+  readonly teacher: number;
   /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
 }
@@ -22,7 +29,7 @@ export interface Sizes extends MemorySizes {
  */
 export function sizesOf(
   recipe: Recipe,
-  config: string,
+  planned: PlannedModel,
   device: DeviceName,
   threads: number,
   ranks = 0,
@@ -52,7 +59,7 @@ export function sizesOf(
     ...(sharding && { sharding }),
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
-  const core = (maxContext: number) =>
+  const core = (maxContext: number, config = configOf(planned)) =>
     memorySizes(
       config,
       { engine: { ...engine, maxContext }, trainer },
@@ -61,5 +68,16 @@ export function sizesOf(
   const sizes = core(engine.maxContext);
   const evaluation = evaluationContext(recipe);
   const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);
-  return { ...sizes, evaluationScratch: engineScratch };
+  const teacher = typeof planned === "string" ? undefined : planned.teacher;
+  return {
+    ...sizes,
+    evaluationScratch: engineScratch,
+    teacher: teacher === undefined ? 0 : scorerBytes(core(engine.maxContext, teacher)),
+  };
+}
+
+/** Memory of a trainer that only scores: no gradients, no moments, nothing transposed. */
+export function scorerBytes(sizes: MemorySizes): number {
+  const { parameters, adapters, snapshot, activations, trainingScratch, logits, arrays } = sizes;
+  return parameters + adapters + snapshot + activations + trainingScratch + logits + arrays;
 }

@@ -1,6 +1,7 @@
 /** Memory that a recipe needs, computed before anything is allocated. */
 
 export type { Advice, Proposal } from "./advice.ts";
+export type { PlannedModel } from "./buffers.ts";
 export { expectFit, settings } from "./fit.ts";
 export type { RolePlan } from "./measured.ts";
 export { type Machine, type MemoryPlan, planMemory } from "./memory.ts";

@@ -1,7 +1,7 @@
 import { type Recipe, type Roles, rolesOf } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { type Advice, advise } from "./advice.ts";
-import { type Sizes, sizesOf } from "./buffers.ts";
+import { configOf, type PlannedModel, type Sizes, sizesOf } from "./buffers.ts";
 import { fits, type Measured, type RolePlan } from "./measured.ts";
 import { networkOf } from "./network.ts";
 import {
@@ -47,16 +47,21 @@ const BUCKET = 512 * MIB;
  * On the CPU one process plays both roles; on GPUs bf16 weights, activations and keys and
  * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
  * For what does not fit, the cheapest changes that make it fit.
- * @param config text of the model's config.json.
+ * @param model its config.json, and its teacher's.
  * @param gpuMemory bytes of a GPU, instead of what recipe or machine say; plans for a GPU whatever the recipe's device is.
  */
-export function planMemory(recipe: Recipe, config: string, machine: Machine, gpuMemory?: number): MemoryPlan {
-  const measure = (changed: Recipe) => measureMemory(changed, config, machine, gpuMemory);
+export function planMemory(
+  recipe: Recipe,
+  model: PlannedModel,
+  machine: Machine,
+  gpuMemory?: number,
+): MemoryPlan {
+  const measure = (changed: Recipe) => measureMemory(changed, model, machine, gpuMemory);
   const plan = measure(recipe);
   const device = plan.device === CPU ? "cpu" : "cuda";
   return {
     ...plan,
-    recomputeSaves: recomputeSaves(recipe, config, device),
+    recomputeSaves: recomputeSaves(recipe, model, device),
     ...(fits(plan) ? {} : { advice: advise(recipe, measure) }),
   };
 }
@@ -66,17 +71,17 @@ const CPU = "CPU";
 /** The plan alone, without what could be done about it. */
 export function measureMemory(
   recipe: Recipe,
-  config: string,
+  model: PlannedModel,
   machine: Machine,
   gpuMemory?: number,
 ): Measured {
-  const network = networkOf(config);
+  const network = networkOf(configOf(model));
   if (gpuMemory !== undefined || recipe.device !== "cpu")
-    return measuredGpus(recipe, config, gpuOf(recipe, machine, gpuMemory));
+    return measuredGpus(recipe, model, gpuOf(recipe, machine, gpuMemory));
   const base = { network, device: CPU, capacity: machine.memory, hostRows: [] };
   const asked = rolesOf(recipe);
-  if (asked !== undefined) return { ...base, ...measuredProcesses(recipe, config, machine, asked) };
-  const sizes = sizesOf(recipe, config, "cpu", machine.threads, 1);
+  if (asked !== undefined) return { ...base, ...measuredProcesses(recipe, model, machine, asked) };
+  const sizes = sizesOf(recipe, model, "cpu", machine.threads, 1);
   const about = { recipe, sizes, capacity: machine.memory };
   return { ...base, roles: [rolePlan("actor and trainer", 1, cpuRows(recipe, sizes), about)] };
 }
@@ -84,7 +89,7 @@ export function measureMemory(
 /** Processes on the CPU share the memory of their machine; each machine has its part of both roles. */
 function measuredProcesses(
   recipe: Recipe,
-  config: string,
+  model: PlannedModel,
   machine: Machine,
   { actors, trainers }: Roles,
 ): Pick<Measured, "roles" | "together"> {
@@ -92,12 +97,12 @@ function measuredProcesses(
   const here = (count: number) => Math.ceil(count / nodes);
   const threads = Math.max(1, Math.floor(machine.threads / here(actors + trainers)));
   const ranks = Math.max(1, trainers);
-  const divided = sizesOf(recipe, config, "cpu", threads, ranks);
+  const divided = sizesOf(recipe, model, "cpu", threads, ranks);
   const training = trainers > 0 ? ("trainer" as const) : ("coordinator" as const);
   const trains = { recipe, sizes: divided, capacity: machine.memory };
   const trainer = rolePlan(training, ranks, cpuTrainerAlone(recipe, divided, ranks), trains);
   const taken = here(trainer.devices) * trainer.total;
-  const sizes = sizesOf(recipe, config, "cpu", threads);
+  const sizes = sizesOf(recipe, model, "cpu", threads);
   const left = { recipe, sizes, capacity: Math.max(0, machine.memory - taken) / here(actors) };
   const actor = rolePlan("actor", actors, cpuActor(recipe, sizes), left);
   return { roles: [actor, trainer], together: { nodes, total: here(actors) * actor.total + taken } };
@@ -110,13 +115,13 @@ interface Gpu {
   readonly hostMemory?: number;
 }
 
-function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
-  const network = networkOf(config);
+function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
+  const network = networkOf(configOf(model));
   const { gpus = 1 } = recipe.hardware ?? {};
   const asked = rolesOf({ ...recipe, device: "cuda" });
   const ranks = asked?.trainers ?? gpus;
-  const sizes = sizesOf(recipe, config, "cuda", 1);
-  const divided = sizesOf(recipe, config, "cuda", 1, ranks);
+  const sizes = sizesOf(recipe, model, "cuda", 1);
+  const divided = sizesOf(recipe, model, "cuda", 1, ranks);
   const about = { recipe, sizes, capacity: gpu.memory };
   const actor = gpuActor(sizes);
   const trainer = gpuTrainer(recipe, divided, ranks);
@@ -147,10 +152,10 @@ function measuredGpus(recipe: Recipe, config: string, gpu: Gpu): Measured {
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }
 
-function recomputeSaves(recipe: Recipe, config: string, device: DeviceName): number {
+function recomputeSaves(recipe: Recipe, model: PlannedModel, device: DeviceName): number {
   const [kept, again] = [false, true].map((recompute) => {
     const hardware = { gpus: 1, ...recipe.hardware, recompute };
-    return sizesOf({ ...recipe, hardware }, config, device, 1).activations;
+    return sizesOf({ ...recipe, hardware }, model, device, 1).activations;
   });
   return kept! - again!;
 }

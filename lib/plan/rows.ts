@@ -1,5 +1,5 @@
 import { type Recipe, shardingOf } from "../config/index.ts";
-import type { Sizes } from "./buffers.ts";
+import { type Sizes, scorerBytes } from "./buffers.ts";
 
 /** One class of tensors on one device. */
 export interface MemoryRow {
@@ -86,8 +86,15 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     { name: "logits of a chunk", bytes: copies * sizes.logits },
     { name: "arrays of a micro-batch, optimizer scratch", bytes: copies * sizes.arrays, change: tokens },
     { name: "rotary table", bytes: copies * sizes.ropeTables },
+    teacherRow(sizes),
   ];
 }
+
+const teacherRow = ({ teacher }: Sizes): MemoryRow => ({
+  name: "teacher, a trainer that only scores",
+  bytes: teacher,
+  change: "teacher.folder (a smaller one)",
+});
 
 function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
   return [
@@ -163,8 +170,7 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
   // With sharded weights the card holds what gathers a layer; the rest is in its host's memory.
   const masters = dividesWeights(recipe) ? "a layer's weights, f32, being gathered" : "master weights, f32";
-  const arenas = sizes.activations + sizes.trainingScratch + sizes.logits + sizes.arrays;
-  const reference = recipe.objective.klCoef === 0 ? 0 : parameters + adapters + snapshot + arenas;
+  const reference = recipe.objective.klCoef === 0 ? 0 : scorerBytes(sizes);
   return [
     { name: masters, bytes: parameters, change: more },
     { name: "gradients, f32", bytes: trained, change: more },
@@ -177,6 +183,7 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
       bytes: reference,
       change: "objective.klCoef: 0",
     },
+    teacherRow(sizes),
     { name: "activations", bytes: sizes.activations, change: less },
     { name: "training scratch", bytes: sizes.trainingScratch, change: less },
     { name: "logits of a chunk", bytes: sizes.logits },

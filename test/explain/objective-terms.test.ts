@@ -1,13 +1,20 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RecipeInput } from "../../lib/config/index.ts";
 import { noAddon } from "../e2e/native-core.ts";
+import { teacherFolder } from "../fixtures/teacher-folder.ts";
 import { long } from "../long.ts";
 import { compareStep } from "./recomputation.ts";
-import { record, removeFolders, STEPS } from "./recording.ts";
+import { folder, record, removeFolders, STEPS } from "./recording.ts";
 
 afterAll(removeFolders);
 
 const clip = { clipLow: 0.02, clipHigh: 0.02 };
+/** Whose folder is there once the tests begin. */
+const TAUGHT = {
+  objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021 },
+  teacher: { folder: join(folder(), "teacher"), coef: 0.5, rewardCoef: 1 },
+} as const;
 const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo", { objective: { kind: "gspo", clipLow: 3e-3, clipHigh: 4e-3 } }],
   [
@@ -40,6 +47,7 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "cispo with a KL and an entropy term",
     { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },
   ],
+  ["dapo, a teacher beside the reward", TAUGHT],
   ["reinforce-clamped", { objective: { kind: "reinforce-clamped", ...clip } }],
   ["gspo, truncated", { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } }],
   ["grpo, icepop", { objective: { kind: "grpo", correction: { kind: "icepop", low: 0.95, high: 1.05 } } }],
@@ -56,6 +64,10 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "reinforce", correction: { kind: "geometric-mask", low: 0.999, high: 1.001 } } },
   ],
 ];
+
+beforeAll(async () => {
+  if (noAddon === undefined) await teacherFolder(TAUGHT.teacher.folder);
+});
 
 describe.skipIf(noAddon !== undefined)("what was trained, computed once more in this test", () => {
   // In npm test every fourth.

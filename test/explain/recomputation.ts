@@ -120,7 +120,7 @@ function sequenceLoss(
     entropies,
     reference,
   }: { behavior: number[]; held: number[]; entropies: number[]; reference?: number[] },
-  A: number,
+  advantages: readonly number[],
   size: number,
   x: readonly number[],
 ): number {
@@ -128,7 +128,7 @@ function sequenceLoss(
   const f = Math.fround;
   const [low, high] = [1 - f(clipLow), 1 + f(clipHigh)];
   const n = x.length;
-  const c = (r: number) => Math.min(r * A, clamp(r, low, high) * A);
+  const c = (r: number, A = advantages[0]!) => Math.min(r * A, clamp(r, low, high) * A);
   const corrected = correction.kind !== "none";
   const q = held.map((now, t) => Math.exp(now - behavior[t]!));
   const Q = Math.exp(held.reduce((sum, now, t) => sum + now - behavior[t]!, 0));
@@ -146,7 +146,7 @@ function sequenceLoss(
   const rho = x.map((now, t) => Math.exp(now - old[t]!));
   const rhoHeld = held.map((now, t) => Math.exp(now - old[t]!));
   const sum = (of: (t: number) => number) => x.reduce((all, _, t) => all + of(t), 0);
-  const clipped = sum((t) => w[t]! * c(rho[t]!));
+  const clipped = sum((t) => w[t]! * c(rho[t]!, advantages[t]!));
   const s = Math.exp(mean(x.map((now, t) => now - old[t]!)));
   // with a correction each token has the sequence's ratio, in which the others stand still
   const sHeld = Math.exp(mean(held.map((now, t) => now - old[t]!)));
@@ -157,14 +157,25 @@ function sequenceLoss(
     dapo: -clipped / totals.tokens,
     "dr-grpo": -clipped / (totals.N * recipe.rollouts.maxOutputTokens),
     "ppo-clip": -clipped / totals.N,
-    cispo: -sum((t) => w[t]! * clamp(rhoHeld[t]!, low, high) * A * x[t]!) / totals.tokens,
-    "reinforce-clamped": -sum((t) => w[t]! * clamp(rhoHeld[t]!, 0, high) * A * x[t]!) / totals.N,
-    reinforce: -sum((t) => w[t]! * A * x[t]!) / totals.N,
+    cispo: -sum((t) => w[t]! * clamp(rhoHeld[t]!, low, high) * advantages[t]! * x[t]!) / totals.tokens,
+    "reinforce-clamped": -sum((t) => w[t]! * clamp(rhoHeld[t]!, 0, high) * advantages[t]! * x[t]!) / totals.N,
+    reinforce: -sum((t) => w[t]! * advantages[t]! * x[t]!) / totals.N,
   }[kind as string]!;
   const regularizer = 1 / (totals.N * (sequenceWeight === "length" ? 1 : n));
   const k3 =
     reference === undefined ? 0 : sum((t) => Math.exp(reference[t]! - x[t]!) - (reference[t]! - x[t]!) - 1);
   return policy + f(klCoef) * regularizer * k3 - f(entropyCoef) * regularizer * sum((t) => entropies[t]!);
+}
+
+/** A rollout's own advantage at every token, or with a teacher by the formula of docs/reference/recipe.md. */
+function tokenAdvantages({ group, line, behavior }: Member, own: number, { teacher }: Recipe): number[] {
+  if (teacher === undefined) return Array.from(behavior, () => Math.fround(own));
+  const gapsOf = ({ logprobs, teacher: scored }: RecordedRollout) =>
+    Array.from(decodeLogprobs(scored!), (x, t) => x - decodeLogprobs(logprobs)[t]!);
+  const baseline = mean(group.rollouts.flatMap(gapsOf));
+  return gapsOf(line).map((gap) =>
+    Math.fround(teacher.rewardCoef * Math.fround(own) + teacher.coef * (gap - baseline)),
+  );
 }
 
 /** What was found on the way, so that a test can say it met the cases it is about. */
@@ -212,8 +223,8 @@ function compareAttempt(
     entropies: Array.from(member.entropies),
     ...(member.line.reference && { reference: Array.from(decodeLogprobs(member.line.reference)) }),
   };
-  const loss = (x: readonly number[]) =>
-    sequenceLoss(recipe, totals, numbers, Math.fround(own.advantage), group.size, x);
+  const loss = (x: readonly number[]) => sequenceLoss(recipe, totals, numbers, advantages, group.size, x);
+  const advantages = tokenAdvantages(member, own.advantage, recipe);
   const h = 1e-5;
   for (const [t, token] of told.tokens.entries()) {
     const moved = (by: number) => numbers.held.map((x, i) => (i === t ? x + by : x));

@@ -42,6 +42,8 @@ function emittedNames(): Set<string> {
       batch: { ...batch.batch, referenceLogprobs },
       report: { ...batch.report, weights },
       referenceSeconds: 0.05,
+      teacherLogprobs: referenceLogprobs,
+      teacherSeconds: 0.05,
       updates: [{ skipped: false }, { skipped: true }],
       gradients: {
         parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),

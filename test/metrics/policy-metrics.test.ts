@@ -78,6 +78,10 @@ describe("ratios", () => {
     const referenceLogprobs = batch.report.logprobs.map((l) => l - 8 * K);
     const with_ = collect({ ...batch, batch: { ...batch.batch, referenceLogprobs } });
     expect(with_["kl/reference/k1"]).toBe(8 * K);
+    expect(with_).not.toHaveProperty("kl/teacher/k1");
+    const taught = collect({ ...batch, teacherLogprobs: referenceLogprobs.map((l) => l - 8 * K) });
+    expect(taught["kl/teacher/k1"]).toBe(16 * K);
+    expect(taught["kl/teacher/k3"]).toBeCloseTo(Math.exp(-16 * K) + 16 * K - 1, 12);
     expect(with_["kl/reference/k3"]).toBeCloseTo(Math.exp(-8 * K) + 8 * K - 1, 12);
   });
 });

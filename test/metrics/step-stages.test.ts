@@ -5,8 +5,8 @@ import { collectStepMetrics, STEP_STAGES, stagesOf } from "../../lib/metrics/ind
 import { facts, rollout, trained } from "./tiny-facts.ts";
 
 const gradients = { parts: [{ domain: "math", groups: 1 }], products: Float64Array.of(1), seconds: 0.125 };
-const update = { ...trained([rollout()]), referenceSeconds: 0.0625, gradients };
-const timing = { total: 1, waiting: 0.25, checkpointing: 0.1, logging: 0.02, recording: 0.5 };
+const update = { ...trained([rollout()]), referenceSeconds: 0.0625, teacherSeconds: 0.03125, gradients };
+const timing = { total: 1, waiting: 0.2, checkpointing: 0.1, logging: 0.02, recording: 0.5 };
 const measured = collectStepMetrics(facts({ update, timing }));
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), "utf8");
 

@@ -33,7 +33,7 @@ export class StandInTrainer implements TrainerFace {
   }
 
   async loadHf(directory: string): Promise<void> {
-    this.word = mix(...readFileSync(join(directory, "model.safetensors")));
+    this.word = readFileSync(join(directory, "model.safetensors")).reduce((word, byte) => mix(word, byte), 0);
   }
 
   async step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {

@@ -35,6 +35,28 @@ test("the first packing of a frozen base has an embedding in f32 beside it, as f
   expect(bytesOf(trainer(small()), row)).toBe(0);
 });
 
+test("a teacher is counted by its own sizes, as a trainer that only scores", () => {
+  const large = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-4B"]);
+  const row = /^teacher, a trainer/;
+  for (const device of ["cpu", "cuda"] as const) {
+    const rowsOf = (sizes: ReturnType<typeof sizesOf>) =>
+      device === "cpu" ? cpuRows(small(), sizes) : gpuTrainer(small(), sizes, 1);
+    const without = sizesOf(small(), TINY, device, 1);
+    const sizes = sizesOf(small(), { config: TINY, teacher: large }, device, 1);
+    const alone = sizesOf(small(), large, device, 1);
+    expect(bytesOf(rowsOf(without), row)).toBe(0);
+    expect(bytesOf(rowsOf(sizes), row)).toBe(
+      alone.parameters +
+        alone.snapshot +
+        alone.activations +
+        alone.trainingScratch +
+        alone.logits +
+        alone.arrays,
+    );
+    expect(sum(rowsOf(sizes)) - sum(rowsOf(without))).toBe(bytesOf(rowsOf(sizes), row));
+  }
+});
+
 test("a checkpoint on its way is weights and moments once more, wherever they lie; of adapters theirs alone", () => {
   const staged = (device: "cpu" | "cuda", ...settings: string[]) => {
     const recipe = small(...settings);

@@ -83,8 +83,19 @@ test("a group that is all right and of unequal lengths trains brevity under apri
   expect(advantages).toEqual([-1, -1, -1, -1, 1, 1, 1, 1]);
 });
 
-// own-model.ts is for a folder that only its user has
-test.each(readdirSync("recipes").filter((file) => file.endsWith(".ts") && file !== "own-model.ts"))(
+test("distillation is the quick start with a smaller model and a teacher", async () => {
+  const [quick, taught] = await Promise.all(
+    ["quickstart", "distillation"].map((name) => loadRecipe(`recipes/${name}.ts`)),
+  );
+  const { teacher, ...rest } = taught!;
+  expect(teacher).toEqual({ folder: "models/teacher", coef: 1, rewardCoef: 0 });
+  const { model, name, objective, advantages } = quick!;
+  expect({ ...rest, model, name, objective, advantages }).toEqual(quick);
+});
+
+// these two are for folders that only their users have
+const OF_A_USER = ["own-model.ts", "distillation.ts"];
+test.each(readdirSync("recipes").filter((file) => file.endsWith(".ts") && !OF_A_USER.includes(file)))(
   "%s fits the hardware it names",
   async (file) => {
     const plan = await planRecipe(await loadRecipe(`recipes/${file}`));

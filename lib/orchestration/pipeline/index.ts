@@ -21,6 +21,15 @@ export {
 } from "./policy-updates.ts";
 export { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
 export { heldByHook, type PipelinePosition, underWatch } from "./stall-watch.ts";
-export { nameRollout, type PolicyUpdate, type StepOutcome, stepOptions, trainBatch } from "./step-trainer.ts";
+export {
+  type FrozenScores,
+  nameRollout,
+  type PolicyUpdate,
+  type ScoreTokens,
+  type StepOutcome,
+  stepOptions,
+  trainBatch,
+} from "./step-trainer.ts";
+export { taughtBatch } from "./teacher-advantages.ts";
 export { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 export { type JudgedGroup, verifyGroups } from "./verification.ts";

@@ -2,7 +2,7 @@ import { Channel, pour } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
 import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
-import type { TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { TrainerFace } from "../../native/face.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
@@ -20,7 +20,7 @@ import type { PipelineState } from "./pipeline-state.ts";
 import { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
 import { encodePrompts } from "./requested-prompts.ts";
 import type { PipelinePosition } from "./stall-watch.ts";
-import { type StepOutcome, trainSteps } from "./step-trainer.ts";
+import { type FrozenScores, type StepOutcome, trainSteps } from "./step-trainer.ts";
 import { verifyGroups } from "./verification.ts";
 
 export interface PipelineParts {
@@ -39,7 +39,7 @@ export interface PipelineParts {
   readonly onSettled?: AccountingParts["onSettled"];
   /** Told of every problem that cannot be asked and was passed over. */
   readonly onLeftOut?: DrawerOptions["onLeftOut"];
-  readonly reference?: ((batch: TrainingBatch) => Promise<Float32Array>) | undefined;
+  readonly frozen?: FrozenScores;
 }
 
 /** The pipeline of docs/explanation/the-line.md: `steps` puts its stages end to end. */
@@ -74,7 +74,7 @@ export class Pipeline {
   /** Runs the pipeline; one outcome per step. Ending the iteration stops every stage. */
   async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
     const { accounting } = this;
-    const { recipe, model, generations, clock, trainer, onGroup, reference, plays = NONE } = this.#parts;
+    const { recipe, model, generations, clock, trainer, onGroup, frozen, plays = NONE } = this.#parts;
     const { unfinished } = this.#parts;
     const closing = new AbortController();
     const progress = this.#progress;
@@ -105,7 +105,7 @@ export class Pipeline {
         trainer,
         clock,
         engine: generations.engine,
-        ...(reference && { reference }),
+        ...(frozen && { frozen }),
         afterPublication: ({ credits }) => {
           progress.stepped();
           accounting.trained(credits);

@@ -33,7 +33,7 @@ export interface MiniBatch {
 /** A batch, the groups it was made of, and what its updates have in common. */
 export interface BatchUpdates {
   readonly groups: readonly SettledGroup[];
-  /** All of them, with the reference policy's log-probs where the objective has a KL term. */
+  /** All of them, with the reference policy's log-probs where the objective has a KL term, and the teacher's advantages. */
   readonly whole: AssembledBatch;
   readonly options: StepOptions;
   readonly rule: UpdateRule;
@@ -112,6 +112,7 @@ export function updateData(
   const { referenceLogprobs } = whole.data;
   return {
     ...data,
+    tokenAdvantages: own(whole.data.tokenAdvantages),
     proximalLogprobs: own(old),
     ...(referenceLogprobs && { referenceLogprobs: own(referenceLogprobs) }),
   };

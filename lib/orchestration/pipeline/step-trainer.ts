@@ -8,6 +8,7 @@ import { customSlopes } from "./custom-slopes.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type UpdateReport, updatePolicy } from "./policy-updates.ts";
+import { taughtBatch } from "./teacher-advantages.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
 /** Outcome of one step, for the metrics and the log. */
@@ -30,10 +31,23 @@ export interface PolicyUpdate extends AssembledBatch {
   readonly learningRate: number;
   /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
+  /** The same of the teacher. */
+  readonly teacherSeconds?: number;
   /** Gradient statistics, in steps that measure them. */
   readonly gradients?: GradientFacts;
   /** Rollout whose sample made the loss not finite. */
   readonly culprit?: ScoredRollout;
+}
+
+/** [T] natural logs of a batch's tokens under frozen weights, at the temperature of training. */
+export type ScoreTokens = (batch: TrainingBatch) => Promise<Float32Array>;
+
+/** What scores a batch beside the policy. */
+export interface FrozenScores {
+  /** The policy training started from, where the objective has a KL term. */
+  readonly reference?: ScoreTokens;
+  /** Where the recipe has one. */
+  readonly teacher?: ScoreTokens;
 }
 
 export interface StepTrainerParts {
@@ -41,8 +55,7 @@ export interface StepTrainerParts {
   readonly trainer: TrainerFace;
   readonly engine: EngineFace;
   readonly clock: Clock;
-  /** Log-probs under the frozen reference policy, where the objective has a KL term. */
-  readonly reference?: (batch: TrainingBatch) => Promise<Float32Array>;
+  readonly frozen?: FrozenScores;
   /** Called when the new weights are on their way, before the next batch is asked for. */
   readonly afterPublication: (batch: StepBatch) => void;
 }
@@ -92,7 +105,7 @@ export async function* trainSteps(
 export async function trainBatch(
   batch: StepBatch,
   step: number,
-  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "reference"> & {
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "frozen"> & {
     readonly measured?: boolean;
   },
 ): Promise<PolicyUpdate | undefined> {
@@ -101,15 +114,17 @@ export async function trainBatch(
   if (assembled.rollouts.length === 0) return undefined;
   const learningRate =
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
-  const reference = await askReference(assembled.data, parts);
-  const data = { ...assembled.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
+  const reference = await timedScores(assembled.data, parts.frozen?.reference, parts.clock);
+  const teacher = await timedScores(assembled.data, parts.frozen?.teacher, parts.clock);
+  const taught = teacher ? taughtBatch(assembled, teacher.logprobs, recipe.teacher!) : assembled;
+  const data = { ...taught.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
   const slopes = customSlopes(recipe);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
-  const gradients = due ? await measureGradients(assembled, { ...parts, data, options }) : undefined;
+  const gradients = due ? await measureGradients(taught, { ...parts, data, options }) : undefined;
   const updates = {
     groups: batch.groups,
-    whole: { ...assembled, data },
+    whole: { ...taught, data },
     options,
     rule: recipe.training,
     maxOutputTokens: recipe.rollouts.maxOutputTokens,
@@ -121,18 +136,20 @@ export async function trainBatch(
     ...updated,
     learningRate,
     ...(reference && { referenceSeconds: reference.seconds }),
+    ...(teacher && { teacherSeconds: teacher.seconds }),
     ...(gradients && { gradients }),
     ...(culprit && { culprit }),
   };
 }
 
-async function askReference(
+async function timedScores(
   data: TrainingBatch,
-  { clock, reference }: Pick<StepTrainerParts, "clock" | "reference">,
+  score: ScoreTokens | undefined,
+  clock: Clock,
 ): Promise<{ readonly logprobs: Float32Array; readonly seconds: number } | undefined> {
-  if (reference === undefined) return undefined;
+  if (score === undefined) return undefined;
   const begun = clock.now();
-  const logprobs = await reference(data);
+  const logprobs = await score(data);
   return { logprobs, seconds: (clock.now() - begun) / 1000 };
 }
 

@@ -12,14 +12,18 @@ export interface AssembledBatch {
   readonly data: TrainingBatch & {
     readonly behaviorLogprobs: Float32Array;
     readonly advantages: Float32Array;
+    /** [T]; 0 where the mask is. */
+    readonly tokenAdvantages: Float32Array;
     /** N: those here and the masked ones, which count and are not laid down. */
     readonly sequences: number;
   };
+  /** [T] natural logs under the teacher, which `data.tokenAdvantages` has in it already; absent without one. */
+  readonly teacherLogprobs?: Float32Array;
 }
 
 /**
  * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response tokens that the
- * policy sampled; every such token of a sequence has its advantage (what ppo-clip reads). Masked rollouts are not
+ * policy sampled; every such token of a sequence has its advantage. Masked rollouts are not
  * computed: they only count in the numbers of sequences and of group members, so that no other rollout gains weight.
  * @param drGrpoNormalizer tokens, L of the recipe.
  */

@@ -101,6 +101,8 @@ export interface RecordedRollout {
   readonly weight?: number;
   /** Log-probs of the frozen reference policy, float32, where the objective has a KL term. */
   readonly reference?: string;
+  /** The same of the teacher, where the recipe has one. */
+  readonly teacher?: string;
 }
 
 const NAME = /^step-(\d{6,})\.jsonl$/;
@@ -277,17 +279,20 @@ class Sequences {
     this.#first = first;
   }
 
-  place(i: number): Pick<RecordedRollout, "sequence" | "weight" | "reference"> {
-    const { data, rollouts } = this.#update;
+  place(i: number): Pick<RecordedRollout, "sequence" | "weight" | "reference" | "teacher"> {
+    const { data, rollouts, teacherLogprobs } = this.#update;
     const sequence = this.#first + i;
     const end = data.cuSeqlens[sequence + 1]!;
     const { rollout } = rollouts[sequence]!;
-    const reference = data.referenceLogprobs?.subarray(end - rollout.tokens.length, end);
+    const response = [end - rollout.tokens.length, end] as const;
+    const reference = data.referenceLogprobs?.subarray(...response);
+    const teacher = teacherLogprobs?.subarray(...response);
     const weight = this.#weight(sequence, sampledTokens(rollout));
     return {
       sequence,
       ...(weight !== undefined && { weight }),
       ...(reference && { reference: encode(reference) }),
+      ...(teacher && { teacher: encode(teacher) }),
     };
   }
 

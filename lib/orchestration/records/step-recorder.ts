@@ -190,7 +190,8 @@ function updateFacts(
   version: number,
   { objective, training }: Recipe,
 ): StepFacts["update"] {
-  const { rollouts, data, report, learningRate, referenceSeconds, gradients, updates } = update;
+  const { rollouts, data, report, learningRate, gradients, updates } = update;
+  const { referenceSeconds, teacherSeconds, teacherLogprobs } = update;
   const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
   const clip = { of, low: objective.clipLow, high: objective.clipHigh };
   // with a correction every ratio of a first update is 1; only a custom objective itself knows what it clips
@@ -203,6 +204,8 @@ function updateFacts(
     version,
     learningRate,
     referenceSeconds,
+    teacherLogprobs,
+    teacherSeconds,
     ...(gradients && { gradients }),
     ...(clips && { clip }),
     packingBudget: training.packedTokens,

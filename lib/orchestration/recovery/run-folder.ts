@@ -141,10 +141,14 @@ export function prepareRunFolder(
     core,
     clock,
     model,
+    teacher,
     arithmetic,
     sources,
     sets,
-  }: Pick<RunResources, "recipe" | "core" | "clock" | "model" | "arithmetic" | "sources" | "sets">,
+  }: Pick<
+    RunResources,
+    "recipe" | "core" | "clock" | "model" | "teacher" | "arithmetic" | "sources" | "sets"
+  >,
 ): string[] {
   if (resume === "never") clearRunFolder(dir);
   else expectRecords(dir);
@@ -153,6 +157,7 @@ export function prepareRunFolder(
   if (existsSync(join(dir, RUN_FILES.manifest)) && existsSync(new Checkpoints(dir).directory)) {
     const before = readRunManifest(dir);
     checkOrigin(dir, before.model, model.origin);
+    checkOrigin(dir, before.teacher, teacher?.origin, "teacher.folder");
     changes = recipeChanges(dir, inTodaysNames(before.config), recipe);
   }
   const asked = [...sources, ...[...sets].map(([name, { source }]) => [name, source] as const)];
@@ -163,6 +168,7 @@ export function prepareRunFolder(
     config: recipe,
     clock: clock.toISOString(),
     model: model.origin,
+    teacher: teacher?.origin,
     data: Object.fromEntries(asked.flatMap(([name, { report }]) => (report ? [[name, report]] : []))),
     modules: moduleHashes(recipeDemands(recipe, ["problems", "verifiers", "objective"])),
     seeds: { run: recipe.seed },

@@ -10,6 +10,7 @@ import {
   type SettledGroup,
   settle,
   shapingOptions,
+  taughtBatch,
 } from "../pipeline/index.ts";
 import {
   decodeIds,
@@ -98,30 +99,45 @@ function recordedEpisode(runs: readonly number[], length: number, verdict: Verdi
 }
 
 /**
- * The batch that these groups make, with the recorded log-probs of the reference policy where `klCoef` asks for them.
- * Throws HONE_ERR_USAGE where a rollout has none in the record.
+ * The batch that these groups make, with the recorded log-probs of the reference policy where `klCoef` asks for them,
+ * and of the teacher. Throws HONE_ERR_USAGE where a rollout has none in the record.
  */
 export function recordedBatch(
   groups: readonly ResettledGroup[],
-  { rollouts: { maxOutputTokens }, objective: { klCoef } }: Recipe,
+  { rollouts: { maxOutputTokens }, objective: { klCoef }, teacher }: Recipe,
 ): AssembledBatch {
   const batch = assembleBatch(groups, maxOutputTokens);
-  if (klCoef === 0) return batch;
   const lines = new Map(groups.flatMap((group) => [...group.lines]));
-  const referenceLogprobs = new Float32Array(batch.data.tokens.length);
-  for (const [i, { rollout }] of batch.rollouts.entries()) {
-    const { reference } = lines.get(rollout)!;
+  const taught =
+    teacher === undefined
+      ? batch
+      : taughtBatch(batch, recordedScores(batch, lines, "teacher", "the recipe has a teacher"), teacher);
+  if (klCoef === 0) return taught;
+  const referenceLogprobs = recordedScores(batch, lines, "reference", `objective.klCoef is ${klCoef}`);
+  return { ...taught, data: { ...taught.data, referenceLogprobs } };
+}
+
+/** [T] log-probs under a frozen policy. @param why they are needed, for the error */
+function recordedScores(
+  { data, rollouts }: AssembledBatch,
+  lines: ReadonlyMap<Rollout, RecordedRollout>,
+  policy: "reference" | "teacher",
+  why: string,
+): Float32Array {
+  const logprobs = new Float32Array(data.tokens.length);
+  for (const [i, { rollout }] of rollouts.entries()) {
+    const recorded = lines.get(rollout)![policy];
     const { problem, attempt, tokens } = rollout;
-    if (reference === undefined) {
+    if (recorded === undefined) {
       throw new HoneError(
         "HONE_ERR_USAGE",
-        `objective.klCoef is ${klCoef}; the record has no reference log-probs of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
-        { hint: "They are recorded of what a run with a KL term trained on; ask without one." },
+        `${why}; the record has no ${policy} log-probs of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
+        { hint: "They are recorded of what a run with one trained on; ask without." },
       );
     }
-    referenceLogprobs.set(decodeLogprobs(reference), batch.data.cuSeqlens[i + 1]! - tokens.length);
+    logprobs.set(decodeLogprobs(recorded), data.cuSeqlens[i + 1]! - tokens.length);
   }
-  return { ...batch, data: { ...batch.data, referenceLogprobs } };
+  return logprobs;
 }
 
 /** What a step takes of recorded groups. Throws as recordedBatch does. */

@@ -47,7 +47,7 @@ import {
   recordedHeldOut,
   weightsHash,
 } from "../recovery/index.ts";
-import { openReference } from "../run/index.ts";
+import { type FrozenPolicies, openFrozenPolicies } from "../run/index.ts";
 import {
   type Core,
   encodePrompt,
@@ -121,14 +121,15 @@ export async function replayRun(
         arithmetic: recordedArithmetic(manifest),
       });
       checkOrigin(dir, manifest.model, resources.model.origin);
+      checkOrigin(dir, manifest.teacher, resources.teacher?.origin, "teacher.folder");
       const checkpoints = new Checkpoints(dir);
       if (n === 0) await checkpoints.loadStart(resources.trainer, resources);
       else {
         if (recipe.lora !== undefined) await checkpoints.loadBase(resources.trainer, resources.model);
         await resources.trainer.load(end);
       }
-      await using reference = await openReference(resources, checkpoints);
-      const replay = new Replay(resources, { steps, drawn: history.drawn }, reference?.score);
+      await using frozen = await openFrozenPolicies(resources, checkpoints);
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, frozen);
       for (const [i, { event }] of steps.entries()) {
         await replay.step(i);
         options.onStep?.(event.s + 1);
@@ -194,7 +195,7 @@ class Replay {
   rollouts = 0;
   readonly #resources: RunResources;
   readonly #history: Pick<RunHistory, "steps" | "drawn">;
-  readonly #reference;
+  readonly #frozen: Pick<FrozenPolicies, "reference" | "teacher">;
   readonly #actorOptions: ActorOptions;
   readonly #logged = new Map<number, GroupEvent>();
   readonly #episodes: RecordedEpisodes;
@@ -207,11 +208,11 @@ class Replay {
   constructor(
     resources: RunResources,
     history: Pick<RunHistory, "steps" | "drawn">,
-    reference: Parameters<typeof trainBatch>[2]["reference"] | undefined,
+    frozen: Pick<FrozenPolicies, "reference" | "teacher">,
   ) {
     this.#resources = resources;
     this.#history = history;
-    this.#reference = reference;
+    this.#frozen = frozen;
     for (const group of history.steps.flatMap(({ groups }) => groups)) {
       this.#logged.set(group.g, group);
       const version = startVersion(group);
@@ -243,7 +244,7 @@ class Replay {
       trainer,
       engine: generations.engine,
       clock: systemClock,
-      ...(this.#reference && { reference: this.#reference }),
+      frozen: this.#frozen,
     };
     await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
     if (trainer.version !== event.v) {

@@ -1,6 +1,6 @@
 /** The life of a run. */
 
-export { openReference } from "./reference-policy.ts";
+export { type FrozenPolicies, openFrozenPolicies } from "./frozen-policies.ts";
 export { createRun } from "./run.ts";
 export type {
   PinnedPolicy,

@@ -22,10 +22,10 @@ import {
 import { type RunState, weightsHash } from "../recovery/index.ts";
 import { DeferredTask } from "./deferred-task.ts";
 import { noteEvents } from "./event-notes.ts";
+import { openFrozenPolicies } from "./frozen-policies.ts";
 import { callHook } from "./hooks.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { pipelineWarnings } from "./pipeline-warnings.ts";
-import { openReference } from "./reference-policy.ts";
 import type { RunContext } from "./run-context.ts";
 import type { StepWish } from "./run-interface.ts";
 import { type Saved, Saving } from "./saving.ts";
@@ -236,7 +236,7 @@ export async function train(
       recipe,
       goesOn ? resources.trainer.version : undefined,
     );
-    await using reference = await openReference(resources, checkpoints);
+    await using frozen = await openFrozenPolicies(resources, checkpoints);
     const parts = {
       ...resources,
       events,
@@ -245,7 +245,7 @@ export async function train(
       ...pipelineWarnings(recipe, warn),
       verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
-      reference: reference?.score,
+      frozen,
     };
     const training = new Training(context, lifecycle, new Pipeline(parts, state), {
       events,

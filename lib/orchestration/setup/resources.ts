@@ -13,6 +13,7 @@ import { type Model, openModel } from "./model.ts";
 import { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 import { expectMemory } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
+import { openTeacher, type Teacher } from "./teacher.ts";
 
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
@@ -21,6 +22,8 @@ export interface RunResources extends AsyncDisposable {
   /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;
   readonly model: Model;
+  /** Undefined for a recipe without one. */
+  readonly teacher: Teacher | undefined;
   /** Of the layers' products. */
   readonly arithmetic: Arithmetic;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
@@ -57,7 +60,8 @@ export async function openResources(
   { clock = new Date(), heldOut, commits, arithmetic = arithmeticOf(recipe, core.info().isa) }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
-  expectMemory(recipe, model.config, core.info());
+  const teacher = await openTeacher(recipe, model);
+  expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
   const admit = admissionOf(recipe, model.format);
   const { sources, sets } = await openProblems(recipe, { admit, heldOut, commits });
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
@@ -79,6 +83,7 @@ export async function openResources(
     recipe,
     clock,
     model,
+    teacher,
     arithmetic,
     sources,
     sets,

@@ -200,6 +200,20 @@ TEST(supervised_needs_neither_behavior_nor_advantages) {
   EXPECT_NEAR(batch.run(), expected, 1e-12);
 }
 
+TEST(token_advantages_that_are_the_sequences_change_no_bit) {
+  for (Objective objective : kAll) {
+    if (objective == Objective::kPpoClip) continue;  // has no other
+    Batch by_sequence = random_batch(objective);
+    Batch by_token = by_sequence;
+    by_sequence.token_advantages.clear();
+    for (int64_t i = 0; i < by_token.sequences(); ++i) {
+      for (int32_t t = by_token.starts[size_t(i)]; t < by_token.starts[size_t(i) + 1]; ++t) by_token.token_advantages[size_t(t)] = by_token.advantages[size_t(i)];
+    }
+    EXPECT_EQ(by_token.run(), by_sequence.run());
+    EXPECT_TRUE(by_token.a == by_sequence.a && by_token.clipped == by_sequence.clipped);
+  }
+}
+
 TEST(nan_reaches_the_loss) {
   for (Objective objective : kAll) {
     for (bool positive : {true, false}) {
@@ -243,6 +257,7 @@ TEST(a_custom_objective_is_what_it_says_and_the_regularizers) {
   none.logprobs = given.logprobs, none.behavior = given.behavior, none.reference = given.reference;
   none.entropies = given.entropies;
   none.advantages.assign(none.advantages.size(), 0.0f);
+  none.token_advantages.clear();
   for (Batch* batch : {&given, &none}) batch->args.kl_coef = 0.3f, batch->args.entropy_coef = 0.1f;
   const double regularizers = none.run();
   double expected = regularizers;

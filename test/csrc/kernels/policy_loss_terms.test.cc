@@ -81,7 +81,7 @@ double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, cons
     double mean = 0.0;
     for (size_t t : tokens) mean += (double(x.logprobs[t]) - double(x.proximal[t])) / double(tokens.size());
     for (size_t t : tokens) {
-      const bool per_token = x.args.objective == Objective::kPpoClip;
+      const bool per_token = x.args.objective != Objective::kGspo && !x.token_advantages.empty();
       const double A = double(per_token ? x.token_advantages[t] : x.advantages[size_t(i)]);
       const double moved = now[t] - double(x.logprobs[t]), held = std::exp(double(x.logprobs[t]) - double(x.proximal[t]));
       const double ratio = x.args.objective == Objective::kGspo ? std::exp(mean + moved) : held * std::exp(moved);
@@ -214,6 +214,7 @@ TEST(kl_and_entropy_keep_tokens_of_weight_0) {
   PolicyBatch plain = batch;
   plain.args.correction = Correction::kNone;
   for (float& x : plain.advantages) x = 0.0f;
+  for (float& x : plain.token_advantages) x = 0.0f;
   EXPECT_NEAR(batch.run(), plain.run(), 1e-15);
   EXPECT_TRUE(batch.a == plain.a && batch.b == plain.b);
 }

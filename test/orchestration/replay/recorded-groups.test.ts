@@ -72,6 +72,25 @@ test("a record that the recipe does not give is refused by name", () => {
   );
 });
 
+test("a teacher's log-probs come from the record, and are in the advantages", () => {
+  const taught = smallRecipe(
+    {},
+    { objective: { kind: "dapo" }, teacher: { folder: "t", coef: 2, rewardCoef: 1 } },
+  );
+  const settled = settleRecorded([group()], taught, new Map());
+  expect(() => recordedBatch(settled, taught)).toThrow("no teacher log-probs of math problem 17, attempt 0");
+  const teacher = encode(Float32Array.of(-1, -0.5, -0.25));
+  const groups = [group({ rollouts: [member(0, 1), member(1, 0)].map((line) => ({ ...line, teacher })) })];
+  const { data, teacherLogprobs } = recordedBatch(settleRecorded(groups, taught, new Map()), taught);
+  expect(Array.from(teacherLogprobs!)).toEqual([0, 0, -1, -0.5, -0.25, 0, 0, -1, -0.5, -0.25]);
+  // less the group's mean gap, -1/12
+  const gaps = [-0.5, 0, 0.25].map((gap) => 2 * (gap + 1 / 12));
+  const expected = [0, 0, ...gaps.map((a) => a + 0.5), 0, 0, ...gaps.map((a) => a - 0.5)];
+  data.tokenAdvantages.forEach((advantage, t) => {
+    expect(advantage).toBeCloseTo(expected[t]!, 6);
+  });
+});
+
 test("reference log-probs come from the record, or are asked for", () => {
   const withKl = smallRecipe({}, { objective: { klCoef: 0.1 } });
   const settled = settleRecorded([group()], withKl, new Map());

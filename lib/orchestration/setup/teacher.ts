@@ -1,0 +1,76 @@
+import { evaluationContext, type Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import {
+  type ModelOrigin,
+  modelFacts,
+  originOf,
+  readModelFile,
+  resolveModelFolder,
+  withContext,
+} from "../../inference/index.ts";
+import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
+import { openTokenizer } from "../../native/tokenizer.ts";
+import type { Tokenizer } from "../../text/index.ts";
+import type { Model } from "./model.ts";
+
+/** The model whose log-probs a policy learns from. */
+export interface Teacher {
+  readonly folder: string;
+  /** config.json, as the core reads it. */
+  readonly config: ModelConfigJson;
+  readonly origin: ModelOrigin;
+  /** Puts in the folder's weights. */
+  fill(trainer: TrainerFace): Promise<void>;
+}
+
+/**
+ * Undefined for a recipe without a teacher. Of the weights only a sample is read.
+ * Throws HONE_ERR_CONFIG for a teacher of another vocabulary or too short a context, and what openModel throws for the
+ * folder's files.
+ */
+export async function openTeacher(
+  recipe: Recipe,
+  student: Pick<Model, "config" | "tokenizer">,
+): Promise<Teacher | undefined> {
+  if (recipe.teacher === undefined) return undefined;
+  const folder = await resolveModelFolder(recipe.teacher.folder);
+  const context = evaluationContext(recipe);
+  const config = withContext(readModelFile(folder, "config.json"), context);
+  const { vocabulary, maxPositions } = modelFacts(config);
+  const needed = modelFacts(student.config).vocabulary;
+  const refuse = (message: string, hint: string): never => {
+    throw new HoneError("HONE_ERR_CONFIG", `teacher.folder: ${folder} ${message}`, { hint });
+  };
+  const another = firstDifference(openTokenizer(folder), student.tokenizer);
+  if (another !== undefined)
+    refuse(
+      `has another tokenizer than the model: ${another}`,
+      "A teacher scores the tokens that the policy sampled, so both need the same ids. Take one of the model's own family, or train on the teacher's answers instead.",
+    );
+  if (vocabulary < needed)
+    refuse(
+      `has log-probs of ${vocabulary} tokens; the model samples from ${needed}`,
+      "Take a teacher whose config.json has at least the model's vocab_size.",
+    );
+  if (maxPositions < context)
+    refuse(
+      `has ${maxPositions} positions; rollouts.maxPromptTokens with the largest budget of outputs is ${context}`,
+      "Lower rollouts.maxOutputTokens, or take a teacher with a longer context.",
+    );
+  return { folder, config, origin: originOf(folder), fill: (trainer) => trainer.loadHf(folder) };
+}
+
+/** The first id that the student can write and the teacher reads as something else. */
+function firstDifference(teacher: Tokenizer, student: Tokenizer): string | undefined {
+  const [theirs, ours] = [teacher.tokenBytes(), student.tokenBytes()];
+  // special tokens have no bytes; their names are the same in every file format
+  const called = (of: Tokenizer, bytes: Uint8Array | undefined, id: number) =>
+    bytes?.length ? Buffer.from(bytes).toString() : of.nameOf(id);
+  for (const [id, bytes] of ours.entries()) {
+    const here = called(student, bytes, id);
+    const there = called(teacher, theirs[id], id);
+    if (here !== there)
+      return `token ${id} is ${JSON.stringify(there ?? null)} there, ${JSON.stringify(here ?? null)} here`;
+  }
+  return undefined;
+}

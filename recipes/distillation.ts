@@ -1,0 +1,24 @@
+/**
+ * On-policy distillation (docs/how-to/distillation.md): the quick start's model, trained and exported to models/teacher,
+ * teaches one of a third of its size, token by token.
+ *
+ *   npm run quickstart -- --dir runs/teacher
+ *   npx hone export --run runs/teacher --out models/teacher
+ *   npx hone run recipes/distillation.ts --dir runs/distilled
+ */
+import { overrideRecipe } from "hone-rl";
+import quickstart from "./quickstart.ts";
+
+export default overrideRecipe(quickstart, [
+  "name=distillation",
+  "model.config.width=64",
+  "model.config.layers=2",
+  "model.config.heads=2",
+  "model.config.mlpWidth=160",
+  "teacher.folder=models/teacher",
+  // A teacher has something to say of every group, and its advantages are per token.
+  "advantages.filter=none",
+  "objective.kind=dapo",
+  "objective.clipLow=0.2",
+  "objective.clipHigh=0.28",
+]);
