@@ -11,7 +11,8 @@ with what the run recorded. Exit 1 if anything is further off than LIMITS.
 
 Of a LoRA run A and B are the weights, over the base in checkpoints/warm-start or in the model folder that the recipe
 names (--base names another). A LoRA run keeps no adapters from before its first step, so that step is left out unless
-there was a warm start of the adapters. Tokens that an environment gave are read by the network and are in no sum.
+there was a warm start of the adapters. Tokens that an environment gave are read by the network and are in no sum. A
+teacher's folder must be where the recipe says, seen from here; the recorded log-probs are compared with its own.
 """
 import argparse
 import base64
@@ -22,8 +23,8 @@ from pathlib import Path
 
 import torch
 
-# Largest relative difference, but for logprob: nats, where a step's rollouts are all of the weights before it.
-LIMITS = {"reward": 1e-12, "advantage": 1e-9, "weight": 1e-12, "loss": 2e-5, "gradient": 2e-5, "movement": 5e-3, "logprob": 1e-4}
+# Largest relative difference, but for teacher: nats, and logprob: nats, where a step's rollouts are all of the weights before it.
+LIMITS = {"reward": 1e-12, "advantage": 1e-9, "weight": 1e-12, "loss": 2e-5, "gradient": 2e-5, "movement": 5e-3, "logprob": 1e-4, "teacher": 1e-4}
 NETWORKS = ("llama", "mistral", "qwen2", "qwen3")
 
 
@@ -234,12 +235,13 @@ def chosen_of(rollout, tokens):
 class Step:
     """One recorded step: its first line, and the rollouts it trained on with what belongs to them."""
 
-    def __init__(self, path, recipe):
+    def __init__(self, path, recipe, teacher=None):
         head, *groups = [json.loads(line) for line in path.read_text().splitlines()]
         self.head, self.trained, self.worst = head, head.get("trained"), dict.fromkeys(LIMITS, 0.0)
         self.rollouts = []
         self.updates = (self.trained or {}).get("updates") or ([{**self.trained, "epoch": 0, "rollouts": math.inf}] if self.trained else [])
         for group in groups:
+            first = len(self.rollouts)
             judged = [r for r in group["rollouts"] if "reward" in r]
             self.check_group(judged, group["solveRate"], recipe)
             for rollout in judged:
@@ -252,6 +254,21 @@ class Step:
                 totals = self.update_of(len(self.rollouts))
                 self.differ("weight", rollout["weight"], weight_of(self.trained, totals, int(chosen.sum()), len(judged)))
                 self.rollouts.append((rollout, words(group["prompt"], torch.int32).long(), tokens, chosen))
+            if teacher is not None:
+                self.teach(self.rollouts[first:], teacher, recipe["teacher"])
+
+    def teach(self, group, teacher, rule):
+        """Advantages of each token from a teacher: docs/how-to/distillation.md."""
+        gaps = []
+        for rollout, prompt, tokens, chosen in group:
+            logits = logits_of(*teacher, torch.cat([prompt, tokens]))[len(prompt) - 1 : -1][chosen]
+            scored = (logits / self.trained["objective"]["temperature"]).log_softmax(-1).gather(1, tokens[chosen][:, None])[:, 0]
+            said = words(rollout["teacher"], torch.float32).double()[chosen]
+            self.differ("teacher", 0.0, (scored - said).abs().max().item(), 1.0)
+            gaps.append(said - words(rollout["logprobs"], torch.float32).double()[chosen])
+        mean = torch.cat(gaps).mean() if gaps else 0.0
+        for (rollout, *_), gap in zip(group, gaps):
+            rollout["taught"] = rule["rewardCoef"] * rollout["advantage"] + rule["coef"] * (gap - mean)
 
     def update_of(self, sequence):
         """The update of the first epoch that a sequence is in."""
@@ -305,7 +322,7 @@ class Step:
             new = log_p.gather(1, tokens[chosen][:, None])[:, 0]
             behavior = words(rollout["logprobs"], torch.float32).double()[chosen]
             log_ratio = new - behavior
-            advantage = torch.tensor(rollout["advantage"], dtype=torch.float32).double()
+            advantage = torch.as_tensor(rollout.get("taught", rollout["advantage"]), dtype=torch.float32).double()
             by_sequence = o["objective"] == "gspo"
             ratio, weight = (log_ratio.mean() if by_sequence else log_ratio).exp(), 1.0
             if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
@@ -335,7 +352,7 @@ class Step:
             loss = self.loss(adapted(weights), now.config, update, of, old)
             gradients = dict(zip(weights, torch.autograd.grad(loss, list(weights.values()))))
             norm = math.sqrt(sum(g.square().sum().item() for g in gradients.values()))
-            scale = sum(self.rollouts[i][0]["weight"] * abs(self.rollouts[i][0]["advantage"]) for i in of)
+            scale = sum(r["weight"] * torch.as_tensor(r.get("taught", r["advantage"])).abs().mean().item() for r in (self.rollouts[i][0] for i in of))
             self.differ("loss", update["loss"], loss.item(), scale)
             self.differ("gradient", update["gradNorm"], norm)
             if not update["skipped"]:
@@ -379,6 +396,8 @@ def main():
     wanted = given.steps and {int(s) for s in given.steps.split(",")}
     results = []
     adapted = adapted_by(given.run, recipe, given.base)
+    teacher = recipe.get("teacher") and Path(recipe["teacher"]["folder"])
+    scorer = teacher and (read_weights(teacher), json.loads((teacher / "config.json").read_text()))
     for path in sorted((given.run / "rollouts").glob("step-*.jsonl")):
         number = int(path.stem.split("-")[1])
         names = [f"step-{number - 1:06d}" if number > 1 else "warm-start", f"step-{number:06d}"]
@@ -387,7 +406,7 @@ def main():
             continue
         if adapted.base is not None and not holds_adapters(folders[0]):
             continue
-        step = Step(path, recipe)
+        step = Step(path, recipe, scorer)
         if step.trained is None or step.trained["skipped"]:
             continue
         step.compare(*map(Checkpoint, folders), adapted)

@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import type { Environment } from "../../lib/domains/index.ts";
 import { createRun } from "../../lib/orchestration/index.ts";
+import { teacherFolder } from "../fixtures/teacher-folder.ts";
 import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
@@ -75,6 +76,14 @@ const episodes: Partial<RecipeInput> = {
 };
 
 const clip = { clipLow: 0.05, clipHigh: 0.05 };
+/** Written before the first test. */
+const teachers = mkdtempSync(join(tmpdir(), "hone-replica-teacher-"));
+const taught = { folder: join(teachers, "teacher"), coef: 0.5, rewardCoef: 1 };
+beforeAll(async () => {
+  if (noAddon === undefined && noTorch === undefined) await teacherFolder(taught.folder);
+});
+afterAll(() => rmSync(teachers, { recursive: true, force: true }));
+
 const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo", { objective: { kind: "gspo" } }],
   ["adapters", { lora: { rank: 4, alpha: 8 }, optimizer: { lr: 1e-2, weightDecay: 0.1 } }],
@@ -90,6 +99,11 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "episodes, dapo with a KL and an entropy term",
     { ...episodes, objective: { kind: "dapo", klCoef: 0.05, entropyCoef: 0.01 } },
   ],
+  [
+    "dapo, a teacher beside the reward, two updates a batch",
+    { objective: { kind: "dapo", ...clip }, teacher: taught, training: { steps: 6, updatesPerBatch: 2 } },
+  ],
+  ["cispo, a teacher alone", { objective: { kind: "cispo", ...clip }, teacher: { folder: taught.folder } }],
   [
     "cispo with a KL and an entropy term",
     { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },
