@@ -16,6 +16,7 @@ teacher's folder must be where the recipe says, seen from here; the recorded log
 """
 import argparse
 import base64
+import itertools
 import json
 import math
 import sys
@@ -217,6 +218,10 @@ def advantages_of(rewards, rule):
     if n < 2 or max(rewards) - min(rewards) < 1e-6:
         return [0.0] * n
     out = [(r - mean) * (n / (n - 1) if rule["baseline"] == "leave-one-out" else 1) for r in rewards]
+    if rule.get("passAt"):  # best of k with each member, less best of k without it
+        sets = list(itertools.combinations(range(n), min(rule["passAt"], n - 1)))
+        best = lambda of: sum(max(rewards[j] for j in s) for s in of) / len(of)
+        out = [best([s for s in sets if i in s]) - best([s for s in sets if i not in s]) for i in range(n)]
     if rule["divideBy"] == "none":
         return out
     std = math.sqrt(sum((r - mean) ** 2 for r in rewards) / (n - (rule["divideBy"] == "sample-std")))

@@ -326,6 +326,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
   { paths: ["objective.kind", "teacher"], rule: whyNotTaught },
   {
+    paths: ["advantages.passAt", "rollouts.groupSize"],
+    rule: ({ advantages: { passAt = 1 }, rollouts: { groupSize } }) =>
+      passAt >= groupSize
+        ? `is ${passAt}, not below rollouts.groupSize ${groupSize}; the baseline is of sets of that many without the member`
+        : undefined,
+  },
+  {
     paths: ["model.arithmetic", "model.weightStorage", "device"],
     rule: whyNotMultiplied,
   },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { F32_LARGE, fraction, tokens } from "./numbers.ts";
+import { F32_LARGE, fraction, MOST_SEQUENCES, tokens } from "./numbers.ts";
 
 const worth = () => z.number().min(-F32_LARGE).max(F32_LARGE);
 const rewardRow = () =>
@@ -43,6 +43,8 @@ export const lengthPenaltySchema = z
 export const advantagesSchema = z
   .strictObject({
     baseline: z.enum(["mean", "leave-one-out"]).default("mean"),
+    /** k below groupSize: the best of k answers is maximised (pass@k), with a baseline of its own. Default: one answer. */
+    passAt: z.int().min(2).max(MOST_SEQUENCES).optional(),
     divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
     /**
      * Numbers that must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the

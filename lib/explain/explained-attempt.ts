@@ -21,7 +21,7 @@ const EPSILON = 1e-6;
 
 export function explainedGroup(
   { group, rewards: hooked }: ResettledGroup,
-  { baseline, divideBy }: Recipe["advantages"],
+  { baseline, passAt, divideBy }: Recipe["advantages"],
 ): ExplainedGroup {
   const rewards = group.rollouts.map(({ reward }) => reward);
   const middle = rewards.length === 0 ? 0 : mean(rewards);
@@ -33,7 +33,7 @@ export function explainedGroup(
     deviation: rewards.length === 0 ? 0 : Math.sqrt(mean(rewards.map((reward) => (reward - middle) ** 2))),
     lowest: rewards.length === 0 ? 0 : Math.min(...rewards),
     highest: rewards.length === 0 ? 0 : Math.max(...rewards),
-    baseline,
+    baseline: passAt === undefined ? baseline : `pass@${passAt}`,
     divideBy,
     byHook: hooked !== undefined,
     members: group.rollouts.map(({ rollout, verdict, reward, advantage, masked = false }) => ({
@@ -63,11 +63,13 @@ export function explainedReward(
     "population-std": group.deviation + EPSILON,
     "sample-std": group.deviation * Math.sqrt(n / Math.max(1, n - 1)) + EPSILON,
   }[group.divideBy];
+  // of pass@k what the reward is above by: its part of the sets' best
+  const ofBest = member.reward - member.advantage * divisor;
   return {
     verdict: worth,
     penalty: explainedPenalty(member, recipe),
     reward: member.reward,
-    baseline: group.baseline === "mean" ? group.mean : others,
+    baseline: { mean: group.mean, "leave-one-out": others }[group.baseline as string] ?? ofBest,
     ...(n > 1 && spread >= EPSILON && { divisor }),
     advantage: member.advantage,
   };

@@ -63,7 +63,7 @@ export interface ExplainedGroup {
   readonly deviation: number;
   readonly lowest: number;
   readonly highest: number;
-  readonly baseline: Recipe["advantages"]["baseline"];
+  readonly baseline: Recipe["advantages"]["baseline"] | `pass@${number}`;
   readonly divideBy: Recipe["advantages"]["divideBy"];
   /** A hook gave the rewards. */
   readonly byHook: boolean;

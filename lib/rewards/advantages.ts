@@ -1,6 +1,8 @@
 export interface AdvantageOptions {
   /** Baseline of a reward: the group's mean, or the mean of the others. Default "mean". */
   readonly baseline?: "mean" | "leave-one-out";
+  /** k: what is maximised is the best of k answers, in place of one; see {@link bestOfDifferences}. Default: one. */
+  readonly passAt?: number | undefined;
   /**
    * Divisor of the difference: 1, or the group's standard deviation over n or over n - 1, plus 1e-6. Default
    * "population-std".
@@ -11,6 +13,8 @@ export interface AdvantageOptions {
 }
 
 const STD_EPSILON = 1e-6;
+/** Relative: sums of a thousand shares stay below. */
+const ROUNDING = 1e-12;
 export const MIN_SPREAD = 1e-6;
 
 /** max - min; 0 for no values. */
@@ -24,7 +28,7 @@ export function spread(values: readonly number[]): number {
  * Source: the baseline and the scale are switches because the paper only says "relative to the group".
  */
 export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
-  const { baseline = "mean", divideBy = "population-std", minSpread = MIN_SPREAD } = options;
+  const { baseline = "mean", passAt = 1, divideBy = "population-std", minSpread = MIN_SPREAD } = options;
   const n = rewards.length;
   if (n < 2 || spread(rewards) < minSpread) return rewards.map(() => 0);
   // Subtracting the first reward before summing keeps the digits of rewards that are large and close.
@@ -33,10 +37,41 @@ export function groupAdvantages(rewards: readonly number[], options: AdvantageOp
   const centered = rewards.map((reward) => reward - origin - offset);
   const squares = centered.reduce((sum, difference) => sum + difference * difference, 0);
   const leaveOneOut = baseline === "leave-one-out" ? n / (n - 1) : 1;
+  const differences =
+    passAt > 1 ? bestOfDifferences(rewards, passAt) : centered.map((difference) => difference * leaveOneOut);
   const divisor = {
     none: 1,
     "population-std": Math.sqrt(squares / n) + STD_EPSILON,
     "sample-std": Math.sqrt(squares / (n - 1)) + STD_EPSILON,
   }[divideBy];
-  return centered.map((difference) => (difference * leaveOneOut) / divisor);
+  return differences.map((difference) => difference / divisor);
+}
+
+/**
+ * Of each reward the mean of the best over all sets of k members that hold it, less the same over those that do not
+ * (k at most n - 1; with k = 1 the difference to the mean of the others). Times k / n, its score-function gradient is the
+ * unbiased estimate of that of E[best of k]: Walder & Karkhanis 2025, "Pass@K Policy Optimization"; for rewards of 0 and 1
+ * that of pass@k (Chen et al. 2025, "Pass@k Training"). O(n^2).
+ */
+export function bestOfDifferences(rewards: readonly number[], k: number): number[] {
+  const size = Math.min(k, rewards.length - 1);
+  const rounding = ROUNDING * Math.max(...rewards.map(Math.abs));
+  return rewards.map((reward, i) => {
+    const others = rewards.filter((_, j) => j !== i).sort((a, b) => a - b);
+    const beside = size === 1 ? reward : meanOfBest(others, size - 1, (best) => Math.max(best, reward));
+    const difference = beside - meanOfBest(others, size, (best) => best);
+    return Math.abs(difference) < rounding ? 0 : difference;
+  });
+}
+
+/** Mean of `of` the greatest member over all sets of `size` members. @param sorted ascending, at least `size` */
+function meanOfBest(sorted: readonly number[], size: number, of: (best: number) => number): number {
+  // The share of sets whose greatest member is the r-th of n is C(r - 1, size - 1) / C(n, size).
+  let share = size / sorted.length;
+  let sum = 0;
+  for (let r = sorted.length; r >= size; r -= 1) {
+    sum += share * of(sorted[r - 1]!);
+    share *= (r - size) / Math.max(1, r - 1);
+  }
+  return sum;
 }

@@ -117,5 +117,9 @@ function dropReason(scored: readonly ScoredRollout[], options: ShapingOptions): 
   const scores = scored.map(({ verdict }) => verdict.score);
   const rewards = scored.map(({ reward }) => reward);
   if (hasZeroAdvantage(scores, rewards, options.filter)) return "zero-advantage";
+  // the best of k is the same with and without any member, as where all but one are right
+  const teaches = scored.some(({ advantage }) => advantage !== 0);
+  if (!teaches && options.advantage.passAt !== undefined && options.filter !== "none")
+    return "zero-advantage";
   return scored.every(({ masked }) => masked === true) ? "overlong" : undefined;
 }

@@ -21,6 +21,12 @@ test.each([
     "is 1;",
   ],
   [
+    "the best of as many as there are",
+    { "advantages.passAt": 8 },
+    "advantages.passAt",
+    "is 8, not below rollouts.groupSize 8",
+  ],
+  [
     "a correction without a bound",
     { "objective.correction": { kind: "icepop", low: 0.5 } },
     "objective.correction.high",

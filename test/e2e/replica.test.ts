@@ -103,6 +103,14 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "dapo, a teacher beside the reward, two updates a batch",
     { objective: { kind: "dapo", ...clip }, teacher: taught, training: { steps: 6, updatesPerBatch: 2 } },
   ],
+  [
+    "grpo, the best of three of six",
+    {
+      objective: { kind: "grpo", ...clip },
+      rollouts: { groupSize: 6, maxOutputTokens: 80, maxPromptTokens: 48 },
+      advantages: { passAt: 3, filter: "reward" },
+    },
+  ],
   ["cispo, a teacher alone", { objective: { kind: "cispo", ...clip }, teacher: { folder: taught.folder } }],
   [
     "cispo with a KL and an entropy term",

@@ -48,6 +48,10 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },
   ],
   ["dapo, a teacher beside the reward", TAUGHT],
+  [
+    "grpo, the best of two",
+    { objective: { kind: "grpo", ...clip }, advantages: { passAt: 2, filter: "reward" } },
+  ],
   ["reinforce-clamped", { objective: { kind: "reinforce-clamped", ...clip } }],
   ["gspo, truncated", { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } }],
   ["grpo, icepop", { objective: { kind: "grpo", correction: { kind: "icepop", low: 0.95, high: 1.05 } } }],

@@ -89,7 +89,13 @@ function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: R
   const kept = advantages.filter === "none" || Math.max(...looked) - Math.min(...looked) >= 1e-6;
   return new Map(
     parts.map(({ attempt, P, lambda, reward }) => {
-      const baseline = advantages.baseline === "mean" ? m : (m * n - reward) / (n - 1);
+      const others = (m * n - reward) / (n - 1);
+      const { passAt } = advantages;
+      const baseline = passAt
+        ? reward - bestOf(parts, attempt, passAt)
+        : advantages.baseline === "mean"
+          ? m
+          : others;
       const divisor =
         advantages.divideBy === "none"
           ? 1
@@ -99,6 +105,20 @@ function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: R
       return [attempt, { penalty: P, scale: lambda, reward, advantage, mean: m, deviation, kept }];
     }),
   );
+}
+
+/** Mean of the best of k with an attempt, less that without it, over every set. */
+function bestOf(parts: readonly { attempt: number; reward: number }[], attempt: number, k: number): number {
+  const sets = Array.from({ length: 2 ** parts.length }, (_, bits) =>
+    parts.filter((__, i) => (bits >> i) & 1),
+  );
+  const best = (holds: boolean) =>
+    mean(
+      sets
+        .filter((set) => set.length === k && set.some((one) => one.attempt === attempt) === holds)
+        .map((set) => Math.max(...set.map(({ reward }) => reward))),
+    );
+  return best(true) - best(false);
 }
 
 interface Totals {

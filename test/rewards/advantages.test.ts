@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AdvantageOptions, groupAdvantages, spread } from "../../lib/rewards/advantages.ts";
+import {
+  type AdvantageOptions,
+  bestOfDifferences,
+  groupAdvantages,
+  spread,
+} from "../../lib/rewards/advantages.ts";
 import { golden, near } from "../fixtures/goldens.ts";
 
 // Mutants tried: n in place of n - 1 for the sample's, the leave-one-out factor left out, epsilon 1e-4, the mean summed without
@@ -81,4 +86,76 @@ test("advantages sum to zero, keep the order of rewards and ignore a common offs
         for (const [i, a] of shifted.entries()) expect(near(a, advantages[i]!, 1e-8)).toBe(true);
     }),
   );
+});
+
+describe("best of k", () => {
+  /** All sets of `size` members, by their indices. */
+  const setsOf = (n: number, size: number): number[][] =>
+    size === 0
+      ? [[]]
+      : Array.from({ length: n }, (_, first) =>
+          setsOf(n - first - 1, size - 1).map((rest) => [first, ...rest.map((j) => first + 1 + j)]),
+        ).flat();
+  const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+
+  test("is the mean over all sets with the member, less that over all without it", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 3, maxLength: 8 }),
+        fc.nat(),
+        (rewards, any) => {
+          const n = rewards.length;
+          const k = 1 + (any % (n - 1));
+          const best = setsOf(n, k).map((set) => ({ set, value: Math.max(...set.map((i) => rewards[i]!)) }));
+          const of = (i: number, holds: boolean) =>
+            mean(best.filter(({ set }) => set.includes(i) === holds).map(({ value }) => value));
+          bestOfDifferences(rewards, k).forEach((difference, i) => {
+            expect(difference).toBeCloseTo(of(i, true) - of(i, false), 10);
+          });
+        },
+      ),
+    );
+  });
+
+  test("its gradient is that of the expected best of k, over every group that a policy of three answers can draw", () => {
+    const [worth, n, k] = [[0, 0.4, 1], 4, 2];
+    const logits = [0.3, -0.2, 0.1];
+    const policy = (z: readonly number[]) => {
+      const sum = z.reduce((all, x) => all + Math.exp(x), 0);
+      return z.map((x) => Math.exp(x) / sum);
+    };
+    const groups = (size: number): number[][] =>
+      size === 0 ? [[]] : groups(size - 1).flatMap((rest) => [0, 1, 2].map((answer) => [answer, ...rest]));
+    const chance = (p: readonly number[], group: readonly number[]) =>
+      group.reduce((all, a) => all * p[a]!, 1);
+    const expectedBest = (z: readonly number[]) =>
+      groups(k).reduce((sum, g) => sum + chance(policy(z), g) * Math.max(...g.map((a) => worth[a]!)), 0);
+    const p = policy(logits);
+    for (const of of [0, 1, 2]) {
+      const h = 1e-5;
+      const moved = (by: number) => expectedBest(logits.map((x, i) => (i === of ? x + by : x)));
+      const slope = (moved(h) - moved(-h)) / (2 * h);
+      const estimate = groups(n).reduce((sum, g) => {
+        const weights = bestOfDifferences(
+          g.map((a) => worth[a]!),
+          k,
+        );
+        const score = g.reduce((all, a, i) => all + weights[i]! * ((a === of ? 1 : 0) - p[of]!), 0);
+        return sum + chance(p, g) * (k / n) * score;
+      }, 0);
+      expect(estimate).toBeCloseTo(slope, 8);
+    }
+  });
+
+  test("of one right answer in eight it weighs that one, of seven in eight none", () => {
+    const one = groupAdvantages([1, 0, 0, 0, 0, 0, 0, 0], { passAt: 4, divideBy: "none" });
+    expect(one.map((a) => Number(a.toFixed(6)))).toEqual([1, ...new Array(7).fill(-0.142857)]);
+    expect(groupAdvantages([0, 1, 1, 1, 1, 1, 1, 1], { passAt: 4 })).toEqual(new Array(8).fill(0));
+  });
+
+  test("a thousand members are no matter", () => {
+    const rewards = Array.from({ length: 1000 }, (_, i) => i % 7);
+    const sum = bestOfDifferences(rewards, 500).reduce((all, x) => all + Math.abs(x), 0);
+    expect(Number.isFinite(sum)).toBe(true);
+  });
 });

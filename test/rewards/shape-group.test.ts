@@ -182,3 +182,17 @@ describe("overlong filtering", () => {
     expect(other.rollouts.map(({ advantage }) => advantage)).toEqual([-1.5, -0.5, 0.5, 1.5]);
   });
 });
+
+test("where the best of k is the same without any member there is no signal, unless every group is kept", () => {
+  const plain = { lengthPenalty: { kind: "none" }, advantage: { divideBy: "none", passAt: 2 } } as const;
+  const three = [right, right, wrong].map((verdict) => [9, "eos", verdict] as const);
+  const four = [...three, [9, "eos", right] as const];
+  const advantages = ({ group }: ReturnType<typeof shape>) =>
+    group.rollouts.map(({ advantage }) => advantage);
+  // of three, sets of two without a right one hold the wrong one: best 1 both ways
+  expect(shape(three, plain).group.dropped).toBe("zero-advantage");
+  expect(shape(four, { ...plain, filter: "none" }).group.dropped).toBeUndefined();
+  expect(advantages(shape(four, plain))).toEqual([0, 0, 0, 0]);
+  const hard = [right, wrong, wrong].map((verdict) => [9, "eos", verdict] as const);
+  expect(advantages(shape(hard, plain))).toEqual([1, -0.5, -0.5]);
+});

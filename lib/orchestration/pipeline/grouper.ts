@@ -99,7 +99,11 @@ export function shapingOptions({ reward, lengthPenalty, advantages, rollouts }: 
   return {
     reward: reward.table,
     lengthPenalty: penaltyOptions(lengthPenalty, rollouts.maxOutputTokens),
-    advantage: { baseline: advantages.baseline, divideBy: advantages.divideBy },
+    advantage: {
+      baseline: advantages.baseline,
+      passAt: advantages.passAt,
+      divideBy: advantages.divideBy,
+    },
     filter: advantages.filter,
     overlong: advantages.overlong,
     minGroupSize: 2,
