@@ -113,6 +113,24 @@ void swiglu_grad(const Stream& stream, const SwigluGradArgs& a) {
   });
 }
 
+void head_gate(const Stream& stream, const HeadGateArgs& a) {
+  const int64_t width = a.y.dim(1);
+  const auto run = HONE_PICK(head_gate_row);
+  stream.parallel_for(a.y.dim(0), row_grain(stream, a.y.dim(0), 4 * width), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) run(a.x.row<float>(r), a.gate.row<float>(r), a.y.row<float>(r), width);
+  });
+}
+
+void head_gate_grad(const Stream& stream, const HeadGateGradArgs& a) {
+  const int64_t width = a.dy.dim(1);
+  const auto run = HONE_PICK(head_gate_grad_row);
+  stream.parallel_for(a.dy.dim(0), row_grain(stream, a.dy.dim(0), 8 * width), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      run(a.x.row<float>(r), a.gate.row<float>(r), a.dy.row<float>(r), a.dx.row<float>(r), a.dgate.row<float>(r), width);
+    }
+  });
+}
+
 void axpby(const Stream& stream, const AxpbyArgs& a) {
   const int64_t width = a.x.dim(1);
   const auto run = HONE_PICK(axpby_row);

@@ -3,6 +3,7 @@
 
 #include "kernels/axpby.h"
 #include "kernels/embedding.h"
+#include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/rounding.h"
@@ -13,6 +14,8 @@ namespace hone::kernels::cpu {
 void axpby(const Stream& stream, const AxpbyArgs& args);
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
+void head_gate(const Stream& stream, const HeadGateArgs& args);
+void head_gate_grad(const Stream& stream, const HeadGateGradArgs& args);
 void rms_norm(const Stream& stream, const RmsNormArgs& args);
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args);
 void rope(const Stream& stream, const RopeArgs& args);

@@ -54,6 +54,9 @@ HONE_VARIANTS(void swiglu_grad_row(const float* gate, const float* up, const flo
                                    float* y, int64_t n));
 HONE_VARIANTS(void geglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,
                                   float* y, int64_t n));
+/// y[i] = x[i] sigmoid(gate[i]) over n elements, and its gradient.
+HONE_VARIANTS(void head_gate_row(const float* x, const float* gate, float* y, int64_t n));
+HONE_VARIANTS(void head_gate_grad_row(const float* x, const float* gate, const float* dy, float* dx, float* dgate, int64_t n));
 /// y[i] = a x[i] + b y[i] over n elements; b = 0 does not read y.
 HONE_VARIANTS(void axpby_row(const float* x, float a, float* y, float b, int64_t n));
 /// dtable[ids[t]][0..columns) += dx[t][0..columns), t ascending.
