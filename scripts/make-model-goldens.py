@@ -12,6 +12,7 @@ Computed in float64. `parameters` in published.json is
 counted by transformers from the published config, on the meta device.
 """
 
+import copy
 import json
 import pathlib
 
@@ -20,7 +21,7 @@ import torch
 import transformers
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "test" / "fixtures" / "models"
-LENGTH, VOCABULARY = 24, 60
+LENGTH, VOCABULARY, GREEDY = 24, 60, 24
 HEAD_DIM, MAX_GROUPS, WINDOW = 8, 2, 5
 RATE, BETAS, EPS, DECAY, CLIP = 1e-2, (0.9, 0.95), 1e-3, 0.1, 0.5
 MASK = (1 << 64) - 1
@@ -57,6 +58,8 @@ def layers_of(text):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
+    if text["model_type"] == "qwen3_5_text":
+        return 5  # the last one of the other kind
     return 2
 
 
@@ -84,6 +87,11 @@ def shrink_text(text):
     small.update({name: 1 for name, value in text.items() if name.endswith("_token_id") and value is not None})
     if defaults.pad_token_id is not None:  # its row of the embedding has no gradient
         small["pad_token_id"] = 1
+    for name in [name for name in text if name.startswith("linear_") and name.endswith("_head_dim")]:
+        small[name] = text[name] * HEAD_DIM // 128
+    if "linear_num_value_heads" in text:  # as many of them a key head
+        share = text["linear_num_value_heads"] // text["linear_num_key_heads"]
+        small.update(linear_num_key_heads=2, linear_num_value_heads=2 * share)
     for name in ("layer_types", "no_rope_layers"):
         if name in text:
             small[name] = text[name][:layers]
@@ -117,7 +125,7 @@ def shrink(config):
 
 
 def text_config_of(config):
-    whole = transformers.AutoConfig.for_model(**{k: v for k, v in config.items()})
+    whole = transformers.AutoConfig.for_model(**copy.deepcopy(config))  # some write into what they are given
     return whole.get_text_config()
 
 
@@ -160,10 +168,17 @@ def adamw_step(model, loss_of):
     return {"loss": loss, "norm": norm, "after": after, "changes": changes}
 
 
+def greedy_of(model, ids):
+    """The ids that follow, one after the other, with the cache that a model with recurrent states keeps."""
+    model.generation_config = transformers.GenerationConfig(max_new_tokens=GREEDY, do_sample=False, pad_token_id=1)
+    with torch.no_grad():
+        return model.generate(torch.tensor([ids]))[0, len(ids) :].tolist()
+
+
 def golden(config):
     small = shrink(config)
     model = model_of(small, "cpu").eval()
-    offset = 1 if "gemma" in small["model_type"] else 0
+    offset = 1 if "gemma" in small["model_type"] or "qwen3_5" in small["model_type"] else 0
     with torch.no_grad():
         for name, tensor in parameters_of(model).items():
             tensor.copy_(torch.from_numpy(weights(name, tuple(tensor.shape), offset)))
@@ -175,12 +190,14 @@ def golden(config):
 
     logprobs = logprobs_of()
     (-logprobs.mean()).backward()
-    gradients = {}
+    gradients, greedy = {}, {}
     for name, tensor in parameters_of(model).items():
         other = weights("gradient of " + name, tuple(tensor.shape), 1)
         gradients[name] = [tensor.grad.norm().item(), (tensor.grad * torch.from_numpy(other)).sum().item()]
+    if "linear_num_value_heads" in small.get("text_config", small):
+        greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
-    return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, "adamw": step}
+    return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}
 
 
 def write(name, rows):

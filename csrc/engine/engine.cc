@@ -40,6 +40,8 @@ void check_same_network(const model::ModelConfig& mine, const EngineConfig& conf
       {"layers", {mine.layers, given.layers}},             {"heads", {mine.heads, given.heads}},
       {"kv_heads", {mine.kv_heads, given.kv_heads}},       {"head_dim", {mine.head_dim, given.head_dim}},
       {"mlp_width", {mine.mlp_width, given.mlp_width}},    {"sliding_window", {mine.sliding_window, given.sliding_window}},
+      {"layers of attention", {mine.attention_layers(), given.attention_layers()}},
+      {"numbers of a recurrent state", {mine.state_floats(), given.state_floats()}},
       {"positions of longrope", {mine.rope.extended * mine.max_positions, given.rope.extended * given.max_positions}}};
   for (const auto& [name, values] : sizes) {
     if (values.first == values.second) continue;
@@ -71,7 +73,7 @@ struct Engine::Impl {
         config(checked(model, c)),
         device(config.device, threads, Priority::kUrgent),  // short steps beside a trainer's long ones
         pool(model, config.pages, config.page_tokens, config.weight_storage, device.stream()),
-        scheduler(config, pool) {
+        scheduler(config, pool, model.state_floats()) {
     if (device.stream().is_cuda()) gpu = std::make_unique<DeviceStep>(model, config, pool, device.stream());
     else cpu = std::make_unique<StepRunner>(model, config, pool, threads);
   }

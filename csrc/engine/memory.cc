@@ -11,7 +11,8 @@ EngineBytes engine_bytes(const model::ModelConfig& model, const EngineConfig& co
   const int64_t page = page_bytes(model, config.page_tokens, cuda ? DType::kBF16 : config.weight_storage);
   const int64_t scratch = cuda ? device_step_bytes({.backend = config.device}, model, config) + device_row_bytes(config)
                                : host_step_bytes(model, config, threads);
-  return {.key_values = page * config.pages, .page = page, .scratch = scratch};
+  const int64_t states = 2 * int64_t(config.max_running) * model.state_floats() * int64_t(sizeof(float));
+  return {.key_values = page * config.pages, .page = page, .scratch = scratch + states};
 }
 
 }  // namespace hone::engine

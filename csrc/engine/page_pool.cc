@@ -8,7 +8,7 @@
 namespace hone::engine {
 
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage) {
-  return 2 * model.layers * model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage);
+  return 2 * model.attention_layers() * model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage);
 }
 
 PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage,
@@ -16,7 +16,7 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
     : stream_(stream),
       total_(pages),
       page_tokens_(page_tokens),
-      layers_(model.layers),
+      layers_(model.attention_layers()),
       kv_heads_(model.kv_heads),
       head_dim_(model.head_dim),
       storage_(storage),

@@ -52,6 +52,7 @@ class PagePool {
   /// Zeroes everything. After non-finite values, stale lanes would otherwise spoil the results of later owners.
   void scrub();
 
+  /// layer: one of attention, by its place among those (ModelConfig::index_in_kind).
   kernels::KvPages layer(int64_t layer) const;
 
  private:
@@ -59,7 +60,7 @@ class PagePool {
 
   Stream stream_;
   int32_t total_, page_tokens_;
-  int64_t layers_, kv_heads_, head_dim_;
+  int64_t layers_, kv_heads_, head_dim_;  // layers of attention
   DType storage_;
   int64_t plane_bytes_;  // of one page in one plane
   std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1

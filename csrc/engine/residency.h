@@ -11,12 +11,14 @@
 
 namespace hone::engine {
 
-/// Moves groups and sequences in and out of the page pool and keeps the block tables of what computes.
+/// Moves groups and sequences in and out of the page pool and keeps the block tables of what computes. Recurrent states are
+/// in host memory all the time: a sequence that loses its pages keeps its state, a half prefilled prompt that does loses both.
 /// Callers make sure that free_pages() suffices (the *_need functions say how much).
 class Residency {
  public:
-  /// At most `max_running` sequences and as many prefilling prompts compute at once.
-  Residency(PagePool& pool, int32_t max_running, int32_t max_context);
+  /// At most `max_running` sequences and as many prefilling prompts compute at once. state_floats: of a sequence's recurrent
+  /// states (ModelConfig::state_floats).
+  Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0);
 
   /// A group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
   /// abandon_prompt frees everything.
@@ -51,6 +53,7 @@ class Residency {
   void restore_prompt(Group& group);
 
   PagePool& pool_;
+  int64_t state_floats_;
   BlockTables tables_;
   PageSwap swap_;
 };

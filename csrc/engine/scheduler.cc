@@ -4,10 +4,10 @@
 
 namespace hone::engine {
 
-Scheduler::Scheduler(const EngineConfig& config, PagePool& pool)
+Scheduler::Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats)
     : config_(config),
       pool_(pool),
-      residency_(pool, config.max_running, config.max_context),
+      residency_(pool, config.max_running, config.max_context, state_floats),
       preemption_(pool_, residency_, groups_, queues_),
       prefill_(config_, pool_, residency_, preemption_, queues_) {
   queues_.running.reserve(size_t(config.max_running));

@@ -24,7 +24,8 @@ namespace hone::engine {
 /// waits for a weight version gives up its slot, and its pages before anyone else's.
 class Scheduler {
  public:
-  Scheduler(const EngineConfig& config, PagePool& pool);
+  /// state_floats: as Residency takes it.
+  Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 

@@ -131,7 +131,8 @@ void StepRunner::cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int3
     if (wide || (by_rows && open.rows >= target)) close();
     open.rows += p.rows;
     open.samples += p.samples;
-    next = {open.first_row + open.rows, 0, open.first_sample + open.samples, 0};
+    ++open.pieces;
+    next = {open.first_row + open.rows, 0, open.first_sample + open.samples, 0, open.first_piece + open.pieces, 0};
     if (wide) {
       wide_chunks_.push_back(open);
       open = next;
@@ -145,6 +146,7 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   const TensorView ids = i32(rows_.ids.data() + chunk.first_row, {rows});
   const TensorView positions = i32(rows_.positions.data() + chunk.first_row, {rows});
   PagedAttention attention(pool_, model_, i32(rows_.table_rows.data() + chunk.first_row, {rows}), positions, block_tables_);
+  if (model_.is_hybrid()) attention.continue_states(rows_.piece_rows.data() + chunk.first_piece, rows_.states.data() + chunk.first_piece, chunk.pieces);
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
   float* gathered = scratch.take_array<float>(kHostSampleRows * width);

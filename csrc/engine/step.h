@@ -32,7 +32,7 @@ class StepRunner {
  private:
   /// A range of whole pieces, with the step's rows and samples that they cover.
   struct Chunk {
-    int32_t first_row = 0, rows = 0, first_sample = 0, samples = 0;
+    int32_t first_row = 0, rows = 0, first_sample = 0, samples = 0, first_piece = 0, pieces = 0;
   };
   struct ThreadScratch {
     explicit ThreadScratch(int64_t bytes) : arena(bytes, "engine step chunk") {}

@@ -1,6 +1,8 @@
 // Keys and values for generation.
 #pragma once
 
+#include <vector>
+
 #include "engine/page_pool.h"
 #include "kernels/attention.h"
 #include "model/network.h"
@@ -36,8 +38,21 @@ class PagedAttention final : public model::AttentionSource {
     }
   }
 
+  /// Of a hybrid, before the first layer: pieces of consecutive rows, whose first rows are rows[0 .. pieces] less rows[0], and
+  /// the states that they continue.
+  void continue_states(const int32_t* rows, float* const* states, int64_t pieces) {
+    for (int64_t i = 0; i <= pieces; ++i) runs_.push_back(rows[i] - rows[0]);
+    states_.assign(states, states + pieces);
+    of_layer_.resize(size_t(pieces));
+  }
+
   kernels::KvPlace place(int64_t layer) const override {
-    return {table_rows_, positions_, block_tables_, pool_.layer(layer)};
+    return {table_rows_, positions_, block_tables_, pool_.layer(model_.index_in_kind(layer))};
+  }
+  kernels::DeltaRuns runs(int64_t layer) override {
+    const int64_t before = model_.index_in_kind(layer) * model_.delta.state_floats();
+    for (size_t i = 0; i < states_.size(); ++i) of_layer_[i] = states_[i] + before;
+    return {i32(runs_.data(), {int64_t(runs_.size())}), of_layer_.data()};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& out, const TensorView&) override {
@@ -46,7 +61,7 @@ class PagedAttention final : public model::AttentionSource {
 
  private:
   kernels::AttentionPagedArgs arguments(int64_t layer, const TensorView& q, const TensorView& out) const {
-    return {q, table_rows_, positions_, block_tables_, pool_.layer(layer), out, scale_, model_.window(layer),
+    return {q, table_rows_, positions_, block_tables_, pool_.layer(model_.index_in_kind(layer)), out, scale_, model_.window(layer),
             lists_[model_.window(layer) > 0], shared_.prefix_row, shared_.prefix_tokens, model_.attention_softcap};
   }
 
@@ -55,6 +70,8 @@ class PagedAttention final : public model::AttentionSource {
   float scale_;
   TensorView table_rows_, positions_, block_tables_;
   SharedRows shared_;
+  std::vector<int32_t> runs_;
+  std::vector<float*> states_, of_layer_;
   kernels::PagedList lists_[2];  // of layers without a window and with one
 };
 

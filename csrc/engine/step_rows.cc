@@ -4,6 +4,8 @@ namespace hone::engine {
 
 void StepRows::reserve(int64_t rows, int64_t count) {
   for (auto* v : {&ids, &positions, &table_rows}) v->reserve(size_t(rows));
+  piece_rows.reserve(size_t(rows) + 1);
+  states.reserve(size_t(rows));
   sample_rows.reserve(size_t(count));
   params.reserve(size_t(count));
   keys.reserve(size_t(count));
@@ -11,7 +13,8 @@ void StepRows::reserve(int64_t rows, int64_t count) {
 }
 
 void StepRows::lay_out(const std::vector<Piece>& pieces, uint64_t run_seed) {
-  ids.clear(), positions.clear(), table_rows.clear();
+  ids.clear(), positions.clear(), table_rows.clear(), states.clear();
+  piece_rows.assign(1, 0);
   sample_rows.clear(), params.clear(), keys.clear(), samples.clear();
   for (const Piece& piece : pieces) {
     for (int32_t i = 0; i < piece.rows; ++i) {
@@ -19,6 +22,8 @@ void StepRows::lay_out(const std::vector<Piece>& pieces, uint64_t run_seed) {
       positions.push_back(piece.position + i);
       table_rows.push_back(piece.table_row);
     }
+    piece_rows.push_back(int32_t(ids.size()));
+    states.push_back(piece.sequence ? piece.sequence->recurrent.data() : piece.group->recurrent.data());
     if (piece.sequence) {
       add_sample(*piece.sequence, run_seed);
     } else if (piece.samples > 0) {

@@ -24,6 +24,8 @@ struct StepRows {
   void reserve(int64_t rows, int64_t samples);
 
   std::vector<int32_t> ids, positions, table_rows;  // [R]
+  std::vector<int32_t> piece_rows;                  // [pieces + 1] the first row of each
+  std::vector<float*> states;                       // [pieces] recurrent states
   std::vector<int32_t> sample_rows;                 // [N] the row a token is drawn from
   std::vector<kernels::SamplingParams> params;      // [N]
   std::vector<SampleKey> keys;                      // [N]

@@ -54,6 +54,10 @@ std::string joined(const std::vector<Target>& targets) {
 std::vector<Target> chosen(const ModelConfig& model, const AdapterConfig& config) {
   if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
   if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
+  if (model.is_hybrid()) {
+    fail(Code::kUnsupported, "lora: %s has layers of gated DeltaNet, whose matrices have no adapters. Train all weights: leave lora out.",
+         model.arch.c_str());
+  }
   const std::vector<Target> all = targets_of(model);
   if (config.targets == std::vector<std::string>{"all-linear"}) return all;
   for (const std::string& name : config.targets) {

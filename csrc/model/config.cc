@@ -91,15 +91,29 @@ void check_scales(const ModelConfig& c, Rules& rules) {
 }
 
 void check_layers(const ModelConfig& c, Rules& rules) {
-  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}}) {
+  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}, {"linear", &c.linear_layers}}) {
     rules.require(flags->empty() || int64_t(flags->size()) == c.layers, "model: its list of %s layers has %zu entries for %lld layers.", name,
                   flags->size(), (long long)c.layers);
   }
 }
 
+/// Bounds their product too: what a sequence's state takes.
+bool check_linear_layers(const ModelConfig& c, Rules& rules) {
+  if (!c.is_hybrid()) return true;
+  constexpr int64_t kMost = int64_t(1) << 14;
+  const kernels::DeltaSizes& s = c.delta;
+  const std::pair<const char*, int64_t> sizes[] = {{"linear_num_key_heads", s.key_heads}, {"linear_num_value_heads", s.value_heads},
+                                                   {"linear_key_head_dim", s.key_dim}, {"linear_value_head_dim", s.value_dim}};
+  bool fit = rules.positive("linear_conv_kernel_dim", s.taps, kernels::kMostTaps);
+  for (const auto& [field, size] : sizes) fit = rules.positive(field, size, kMost) && fit;
+  fit = rules.require(c.attention_layers() > 0, "model: none of its %lld layers is one of attention; one at least must be.", (long long)c.layers) && fit;
+  return fit && rules.require(s.value_heads % s.key_heads == 0, "model: linear_num_value_heads is %lld; it must be a multiple of linear_num_key_heads %lld.",
+                              (long long)s.value_heads, (long long)s.key_heads);
+}
+
 void check_all(const ModelConfig& c, ConfigProblems& problems) {
   Rules rules(problems);
-  if (!check_sizes(c, rules)) return;
+  if (!check_sizes(c, rules) || !check_linear_layers(c, rules)) return;
   rules.require(c.heads % c.kv_heads == 0, "model: num_attention_heads is %lld; it must be a multiple of num_key_value_heads %lld.",
                 (long long)c.heads, (long long)c.kv_heads);
   rules.require(c.head_dim % 2 == 0, "model: head_dim is %lld; rotary embedding needs an even one.", (long long)c.head_dim);
@@ -119,6 +133,17 @@ bool all_read(const ConfigProblems& problems) {
 }  // namespace
 
 int64_t ModelConfig::rotary_dim() const { return int64_t(double(head_dim) * rope.partial); }
+
+int64_t ModelConfig::attention_layers() const { return layers - std::count(linear_layers.begin(), linear_layers.end(), true); }
+
+int64_t ModelConfig::index_in_kind(int64_t layer) const {
+  if (!is_hybrid()) return layer;
+  return std::count(linear_layers.begin(), linear_layers.begin() + layer, is_linear(layer));
+}
+
+int64_t ModelConfig::in_width(int64_t layer) const {
+  return is_linear(layer) ? delta.inputs() : qkv_width() + (gated_attention ? q_width() : 0);
+}
 
 void ModelConfig::check() const {
   find_architecture(arch, "model");

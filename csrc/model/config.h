@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "kernels/delta_rule.h"
 
 namespace hone::model {
 
@@ -58,10 +59,25 @@ struct ModelConfig {
   double sliding_theta = 0.0;         // rope theta of those layers, without scaling; 0: as the others
   std::vector<bool> rotated_layers;   // the layers with rotary embedding; empty: all
 
+  std::vector<bool> linear_layers;    // the layers with gated DeltaNet in place of attention; empty: none
+  kernels::DeltaSizes delta;          // of those layers
+  bool gated_attention = false;       // q_proj makes a gate beside every head, whose sigmoid multiplies what the head attends to
+
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }
   int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
   int64_t rotary_dim() const;
+  bool is_hybrid() const { return !linear_layers.empty(); }
+  bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
+  /// Layers with keys and values.
+  int64_t attention_layers() const;
+  /// f32 numbers of a sequence's states in all layers of gated DeltaNet; those of a layer come after those of the layers before.
+  int64_t state_floats() const { return (layers - attention_layers()) * delta.state_floats(); }
+  /// How many layers of the same kind, with or without keys and values, come before.
+  int64_t index_in_kind(int64_t layer) const;
+  /// Rows of a layer's first matrix (q, k, v and what else its kind has), and columns of `o`.
+  int64_t in_width(int64_t layer) const;
+  int64_t mixed_width(int64_t layer) const { return is_linear(layer) ? delta.values() : q_width(); }
   int64_t q_norm_width() const { return qk_norm_whole ? q_width() : head_dim; }
   int64_t k_norm_width() const { return qk_norm_whole ? kv_width() : head_dim; }
   bool norms_before() const { return norms != Norms::kAfter; }

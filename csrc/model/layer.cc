@@ -5,6 +5,7 @@
 
 #include "core/device.h"
 #include "kernels/axpby.h"
+#include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
 #include "kernels/swiglu.h"
 
@@ -66,13 +67,39 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
 
+/// A layer of gated DeltaNet: its projections and the recurrence.
+void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
+                      const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
+  kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = act.qkv, .scratch = ops});
+  kernels::delta_rule(stream, {.x = act.qkv,
+                               .weights = weights.delta,
+                               .runs = runs,
+                               .y = as_matrix(act.attn_out),
+                               .sizes = config.delta,
+                               .eps = config.norm_eps,
+                               .scratch = ops});
+}
+
+/// The projections of attention whose heads have gates: q, k and v to act.qkv, gates to act.gates.
+void project_gated(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
+                   const LayerActivations& act, Arena* ops) {
+  const int64_t mark = ops->mark();
+  const TensorView joined = ops->take_view(act.qkv.dtype, {x.dim(0), weights.qkv.n});
+  kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = joined, .scratch = ops});
+  kernels::split_gated_heads(stream, {joined, act.qkv, act.gates, config.head_dim});
+  ops->release(mark);
+}
+
 }  // namespace
+
+TensorView LayerActivations::mixed() const { return gated.empty() ? as_matrix(attn_out) : gated; }
 
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
+  if (config.is_linear(layer)) return linear_attention(stream, config, weights, x, attention.runs(layer), act, scratch.ops);
   const TensorView v = head_view(act.qkv, (H + K) * D, K, D);
   const kernels::LinearArgs product{
       .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops};
@@ -86,15 +113,17 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                                         .to = attention.place(layer),
                                         .norm_offset = config.norm_offset,
                                         .interleaved = config.rope.interleaved};
-  if (act.qk_raw.empty() && !config.qk_norm_whole) {
+  if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention) {
     kernels::linear_heads(stream, {product, heads});
   } else {
-    kernels::linear(stream, product);
+    if (config.gated_attention) project_gated(stream, config, weights, x, act, scratch.ops);
+    else kernels::linear(stream, product);
     if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
     if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
     kernels::prepare_heads(stream, heads);
   }
   attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, act.attn_out, act.lse);
+  if (config.gated_attention) kernels::head_gate(stream, {as_matrix(act.attn_out), act.gates, act.gated});
 }
 
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
@@ -128,12 +157,20 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
   layer_output(stream, config, weights, act, scratch, out);
 }
 
-int64_t linear_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+  const DType type = activation_dtype(stream);
+  return c.gated_attention ? Arena::view_bytes(type, rows * c.qkv_width()) + Arena::view_bytes(type, rows * c.q_width()) : 0;
+}
+
+int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   int64_t most = 0;
-  for (const auto& [n, k] : {std::pair{c.qkv_width(), c.width}, {c.width, c.q_width()}, {2 * c.mlp_width, c.width}, {c.width, c.mlp_width}}) {
+  const auto product = [&](int64_t n, int64_t k) {
     most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
-  }
-  return most;
+  };
+  product(2 * c.mlp_width, c.width), product(c.width, c.mlp_width);
+  for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
+  most += gated_heads_bytes(stream, c, rows);
+  return c.is_hybrid() ? std::max(most, kernels::delta_rule_scratch_bytes(rows, c.delta)) : most;
 }
 
 void check_positions(const TensorView& positions, int64_t most) {

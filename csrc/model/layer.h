@@ -35,7 +35,8 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// Its first part: norm, projections, rotation, attention. Reads act.input; writes qkv, qk_raw, attn_out and lse.
+/// Its first part: norm, projections, rotation, attention and its gate, or gated DeltaNet. Reads act.input; writes qkv, qk_raw,
+/// gates, attn_out, gated and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
@@ -44,8 +45,11 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The most scratch that a linear of a layer, or its gradient, takes from the arena for this number of rows.
-int64_t linear_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
+/// The most scratch that an op of a layer, or its gradient, takes from the arena for this number of rows, attention's and the
+/// norms' gradients apart.
+int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
+/// Of it what gated attention holds while other ops run: heads and gates apart.
+int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 /// Throws kShape naming the row unless every position is in [0, most).
 void check_positions(const TensorView& positions, int64_t most);

@@ -57,6 +57,7 @@ class PackedSource final : public AttentionSource {
     attend_rows(stream, layer, heads_of(config_, kept_.qkv, rows_.exchange->ranks()), kept_.attn_out, lse);
     rows_.exchange->to_rows(stream, as_matrix(kept_.attn_out), {config_.q_width()}, as_matrix(own_.attn_out));
   }
+  kernels::DeltaRuns runs(int64_t) override { return {rows_.cu_seqlens, nullptr}; }
 
  private:
   void attend_rows(const Stream& stream, int64_t layer, const HeadViews& of, const TensorView& out, const TensorView& lse) const {
@@ -80,25 +81,48 @@ class PackedSource final : public AttentionSource {
 };
 
 /// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
-LayerActivations take_layer(const ModelConfig& c, DType type, int64_t rows, int64_t outputs, bool training, Arena& arena,
+LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
                             const HeadExchange* exchange = nullptr) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
+  const bool linear = c.is_linear(layer);
   LayerActivations act;
-  act.qkv = arena.take_view(type, {attended, c.qkv_width() / share});
-  act.attn_out = arena.take_view(type, {attended, c.heads / share, c.head_dim});
-  act.attn_rows = as_matrix(act.attn_out);
+  act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width()) / share});
+  act.attn_out = linear ? arena.take_view(type, {rows, c.delta.value_heads, c.delta.value_dim})
+                        : arena.take_view(type, {attended, c.heads / share, c.head_dim});
+  if (c.gated_attention && !linear) {
+    act.gates = arena.take_view(type, {rows, c.q_width()});
+    act.gated = arena.take_view(type, {rows, c.q_width()});
+  }
+  act.attn_rows = act.mixed();
   act.gate_up = arena.take_view(type, {outputs, 2 * c.mlp_width});
   act.kept = training;
   if (!training) return act;
-  act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
+  if (!linear) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
   act.middle = arena.take_view(type, {outputs, c.width});
-  if (outputs != rows || exchange) act.attn_rows = arena.take_view(type, {outputs, c.q_width()});
+  if (outputs != rows || exchange) act.attn_rows = arena.take_view(type, {outputs, c.mixed_width(layer)});
   if (c.norms_after()) {
     act.attn_added = arena.take_view(type, {outputs, c.width});
     act.mlp_added = arena.take_view(type, {outputs, c.width});
   }
-  if (c.qk_norm) act.qk_raw = arena.take_view(type, {rows, c.q_width() + c.kv_width()});
+  if (c.qk_norm && !linear) act.qk_raw = arena.take_view(type, {rows, c.q_width() + c.kv_width()});
   return act;
+}
+
+/// Bytes of them in generation (of all but the residual stream), and in training beside what is the same in every layer.
+int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, int64_t rows, bool training) {
+  const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
+  if (c.is_linear(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
+  const int64_t kept = training ? Arena::view_bytes(DType::kF32, rows * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) : 0;
+  return bytes(c.qkv_width()) + bytes(c.q_width()) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
+}
+
+/// Layers whose buffers differ: one of each kind that there is.
+std::vector<int64_t> kinds_of(const ModelConfig& c) {
+  std::vector<int64_t> out{0};
+  for (int64_t l = 1; l < c.layers && out.size() == 1; ++l) {
+    if (c.is_linear(l) != c.is_linear(0)) out.push_back(l);
+  }
+  return out;
 }
 
 LayerScratch take_scratch(const ModelConfig& c, DType type, int64_t rows, Arena& arena) {
@@ -119,7 +143,7 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
 LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
   LayerActivations act = buffers;
   act.input = input;
-  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = as_matrix(buffers.attn_out);
+  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = buffers.mixed();
   for (TensorView* view : {&act.attn_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
@@ -148,7 +172,7 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
   if (Q == T) {
     copy_rows(stream, act.input, act.middle);
   } else {
-    kernels::gather_rows(stream, {.from = as_matrix(at.attn_out), .rows = rows.loss_rows, .to = act.attn_rows});
+    kernels::gather_rows(stream, {.from = at.mixed(), .rows = rows.loss_rows, .to = act.attn_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
   }
   layer_output(stream, c, w, act, first_rows(scratch, Q), out);
@@ -165,7 +189,8 @@ void check_for_gpu(const ModelConfig& c) {
     fail(Code::kUnsupported, "%s is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", field, (long long)size);
   }
   const std::pair<const char*, bool> parts[] = {
-      {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f}};
+      {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
+      {"layers of gated DeltaNet", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
   }
@@ -189,12 +214,14 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
   if (!stream.is_cuda()) check_positions(positions, weights.config.max_positions);
   const TensorView x = scratch.take_view(type, {R, c.width});
   const LayerScratch layer_scratch = take_scratch(c, type, R, scratch);
-  LayerActivations act = take_layer(c, type, R, R, false, scratch);
-  act.input = act.middle = x;
   embed(stream, weights, ids, x);
+  const int64_t layer_mark = scratch.mark();
   for (int64_t l = 0; l < c.layers; ++l) {
+    LayerActivations act = take_layer(c, type, l, R, R, false, scratch);
+    act.input = act.middle = x;
     layer_forward(stream, c, weights.layers[size_t(l)], l, positions, weights.rope_table(l), attention, act,
                   layer_scratch, x);
+    scratch.release(layer_mark);
   }
   final_norm(stream, weights, x, hidden);
   scratch.release(mark);
@@ -202,8 +229,9 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
 
 int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
-  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(c.mlp_width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
-         linear_scratch_bytes(stream, c, rows);
+  int64_t mixing = 0;
+  for (const int64_t l : kinds_of(c)) mixing = std::max(mixing, mixing_bytes(stream, c, l, rows, false));
+  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(c.mlp_width) + mixing + bytes(2 * c.mlp_width) + layer_ops_bytes(stream, c, rows);
 }
 
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
@@ -219,13 +247,15 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   embed(stream, weights, rows.ids, x);
   saved.recompute = recompute;
   if (recompute) {
-    saved.shared = take_layer(c, type, T, T, true, arena, rows.exchange);
-    if (R != T && !rows.exchange) saved.shared.attn_rows = arena.take_view(type, {R, c.q_width()});
+    for (const int64_t l : kinds_of(c)) saved.shared[c.is_linear(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange);
+    const int64_t last = c.layers - 1;
+    if (R != T && !rows.exchange) saved.shared[c.is_linear(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
   }
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     const int64_t Q = l + 1 < c.layers ? T : R;
-    LayerActivations act = recompute ? in_buffers(saved.shared, x, Q, rows.exchange) : take_layer(c, type, T, Q, true, arena, rows.exchange);
+    LayerActivations act = recompute ? in_buffers(saved.shared[c.is_linear(l)], x, Q, rows.exchange)
+                                     : take_layer(c, type, l, T, Q, true, arena, rows.exchange);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
     if (weights.by_layer) weights.by_layer->forward(l);
@@ -247,12 +277,14 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
 
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
-  const int64_t layer = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(c.qkv_width()) + bytes(c.q_width()) + bytes(2 * c.mlp_width) +
-                        Arena::view_bytes(DType::kF32, T * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) + (divided ? bytes(c.q_width()) : 0);
+  const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(2 * c.mlp_width) + (divided ? bytes(c.q_width()) : 0);
+  int64_t layers = 0;
+  for (const int64_t l : kinds_of(c)) layers += recompute ? same + mixing_bytes(stream, c, l, T, true) : 0;
+  for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + mixing_bytes(stream, c, l, T, true);
   const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;  // of the rank's rows, or of its heads
-  const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + linear_scratch_bytes(stream, c, T);
+  const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + layer_ops_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
-  return {.kept = (2 + c.layers) * bytes(c.width) + (recompute ? 1 : c.layers) * layer + bytes(c.q_width()),
+  return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
 }
 

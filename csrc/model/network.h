@@ -23,6 +23,8 @@ class AttentionSource {
   /// lse [R, H] is empty except in training.
   virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k,
                       const TensorView& v, const TensorView& out, const TensorView& lse) = 0;
+  /// Which of the rows are of one sequence, and the states of a layer of gated DeltaNet that they continue.
+  virtual kernels::DeltaRuns runs(int64_t layer) = 0;
 };
 
 /// Generation: hidden states after the final norm, divided by logits_scaling, for R rows.
@@ -60,21 +62,25 @@ struct PackedRows {
 /// qkv, attn_out and lse are of all rows and this rank's heads.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
-  TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation
+  TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
   TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
-  TensorView attn_out;   // [T, H, D]
-  TensorView lse;        // [T, H]
-  TensorView attn_rows;  // [Q, HD] the rows of attn_out that go on
+  TensorView attn_out;   // [T, H, D], or [T, M, Dv]
+  TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
+  TensorView gated;      // [T, HD] attn_out after the gate, likewise
+  TensorView lse;        // [T, H]; of attention alone
+  TensorView attn_rows;  // [Q, HD] the rows of mixed() that go on
   TensorView middle;     // [Q, C] residual stream after attention
   TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here
   TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
   bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
+  /// What `o` multiplies, for all rows: [T, HD] or [T, M Dv].
+  TensorView mixed() const;
 };
 struct Activations {
   bool recompute = false;  // of a layer only `input` is there; `shared` has the rest of the last
   std::vector<LayerActivations> layers;
-  LayerActivations shared;  // buffers of one layer, for T rows; attn_rows is the last layer's, where R < T
+  LayerActivations shared[2];  // buffers of one layer of attention, one of DeltaNet, for T rows; attn_rows is the last layer's, where R < T
   TensorView last;    // [R, C] residual stream leaving the last layer
   TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };

@@ -5,6 +5,7 @@
 #include "kernels/axpby.h"
 #include "kernels/embedding.h"
 #include "kernels/gather.h"
+#include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/swiglu.h"
@@ -31,12 +32,12 @@ struct Scratch {
   TensorView dadded;   // [Q, C] gradient of what a half adds; where config.adds_apart()
   TensorView mlp;      // [Q, F] swiglu output, recomputed
   TensorView dmlp;     // [Q, F]
-  TensorView dattn;    // [T, HD]
-  TensorView dqkv;     // [T, (H+2K)D]
+  TensorView dattn;    // [T, mixed_width]
+  TensorView dqkv;     // [T, in_width]
 };
 
 /// The MLP and attention halves never need their wide buffers at once, so they share the memory.
-Scratch take_scratch(const ModelConfig& c, DType type, int64_t T, int64_t Q, Arena& arena) {
+Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T, int64_t Q, Arena& arena) {
   Scratch s;
   s.normed = arena.take_view(type, {T, c.width});
   s.dnormed = arena.take_view(type, {T, c.width});
@@ -46,8 +47,8 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t T, int64_t Q, Are
   s.mlp = arena.take_view(type, {Q, c.mlp_width});
   s.dmlp = arena.take_view(type, {Q, c.mlp_width});
   arena.release(mark);
-  s.dattn = arena.take_view(type, {T, c.q_width()});
-  s.dqkv = arena.take_view(type, {T, c.qkv_width()});
+  s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
+  s.dqkv = arena.take_view(type, {T, c.in_width(layer)});
   return s;
 }
 
@@ -144,16 +145,16 @@ struct Backward {
     return dattn;
   }
 
-  /// scratch.dattn to scratch.dqkv; where ranks divide the rows, by way of this rank's heads of all of them.
-  void attention_gradient(const LayerActivations& act) const {
+  /// scratch.dattn to dqkv_all; where ranks divide the rows, by way of this rank's heads of all of them.
+  void attention_gradient(const LayerActivations& act, const TensorView& dqkv_all) const {
     HeadExchange* const exchange = rows.exchange;
-    if (!exchange) return attention_gradient(act, scratch.dattn, scratch.dqkv, 1);
+    if (!exchange) return attention_gradient(act, scratch.dattn, dqkv_all, 1);
     const int64_t mark = ops.mark(), T = exchange->tokens(), share = exchange->ranks();
     const TensorView dout = ops.take_view(scratch.dattn.dtype, {T, config.q_width() / share});
     const TensorView dqkv = ops.take_view(scratch.dqkv.dtype, {T, config.qkv_width() / share});
     exchange->to_heads(stream, scratch.dattn, {config.q_width()}, dout);
     attention_gradient(act, dout, dqkv, share);
-    exchange->to_rows(stream, dqkv, qkv_widths(config), scratch.dqkv);
+    exchange->to_rows(stream, dqkv, qkv_widths(config), dqkv_all);
     ops.release(mark);
   }
   void attention_gradient(const LayerActivations& act, const TensorView& dout, const TensorView& dqkv, int64_t share) const {
@@ -175,23 +176,10 @@ struct Backward {
                                             .softcap = config.attention_softcap});
   }
 
-  void attention_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
-    attention_gradient(act);
-    kernels::rope(stream, {.x = head_view(scratch.dqkv, 0, config.heads + config.kv_heads, config.head_dim),
-                           .positions = rows.positions,
-                           .table = rope_table,
-                           .inverse = true,
-                           .interleaved = config.rope.interleaved});
-    if (config.qk_norm) norm_heads_backward(w, act);
-    const TensorView& x = entering(act.input, w.attn_norm);
-    weight_gradient(Product::kQkv, scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
-    leave(scratch.dqkv, wt.qkv, act.input, w.attn_norm, &LayerViews::attn_norm);
-  }
-
-  void norm_heads_backward(const PackedLayer& w, const LayerActivations& act) const {
+  void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) const {
     const int64_t D = config.head_dim, q_width = config.q_width(), kv_width = config.kv_width();
     if (config.qk_norm_whole) {
-      const TensorView dq = column_view(scratch.dqkv, 0, q_width), dk = column_view(scratch.dqkv, q_width, kv_width);
+      const TensorView dq = column_view(dqkv, 0, q_width), dk = column_view(dqkv, q_width, kv_width);
       norm_backward({.x = column_view(act.qk_raw, 0, q_width), .weight = w.q_norm, .dy = dq, .dx = dq, .dweight = {}}, &LayerViews::q_norm);
       return norm_backward({.x = column_view(act.qk_raw, q_width, kv_width), .weight = w.k_norm, .dy = dk, .dx = dk, .dweight = {}}, &LayerViews::k_norm);
     }
@@ -199,7 +187,7 @@ struct Backward {
       // On the CPU head after head: the order of dweight's sums. A GPU would launch too often.
       const int64_t together = stream.is_cuda() ? heads : 1;
       for (int64_t h = 0; h < heads; h += together) {
-        const TensorView d = head_view(scratch.dqkv, first + h * D, together, D);
+        const TensorView d = head_view(dqkv, first + h * D, together, D);
         norm_backward({.x = head_view(act.qk_raw, first + h * D, together, D), .weight = weight, .dy = d, .dx = d, .dweight = {}}, dweight);
       }
     };
@@ -207,6 +195,52 @@ struct Backward {
     half(q_width, config.kv_heads, w.k_norm, &LayerViews::k_norm);
   }
 };
+
+/// The gradient of q, k and v before their norms and rotation.
+void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) {
+  b.attention_gradient(act, dqkv);
+  kernels::rope(b.stream, {.x = head_view(dqkv, 0, b.config.heads + b.config.kv_heads, b.config.head_dim),
+                           .positions = b.rows.positions,
+                           .table = b.rope_table,
+                           .inverse = true,
+                           .interleaved = b.config.rope.interleaved});
+  if (b.config.qk_norm) b.norm_heads_backward(w, act, dqkv);
+}
+
+/// With gates: heads and gates apart, then joined in scratch.dqkv.
+void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
+  const TensorView &joined = b.scratch.dqkv, &dattn = b.scratch.dattn;
+  const int64_t mark = b.ops.mark(), T = joined.dim(0);
+  const TensorView dqkv = b.ops.take_view(joined.dtype, {T, b.config.qkv_width()});
+  const TensorView dgates = b.ops.take_view(joined.dtype, {T, b.config.q_width()});
+  kernels::head_gate_grad(b.stream, {as_matrix(act.attn_out), act.gates, dattn, dattn, dgates});
+  heads_gradient(b, w, act, dqkv);
+  kernels::join_gated_heads(b.stream, {joined, dqkv, dgates, b.config.head_dim});
+  b.ops.release(mark);
+}
+
+void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
+  if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
+  kernels::delta_rule_grad(b.stream, {.x = act.qkv,
+                                      .weights = w.delta,
+                                      .cu_rows = b.rows.cu_seqlens,
+                                      .dy = b.scratch.dattn,
+                                      .dx = b.scratch.dqkv,
+                                      .dweights = b.blocks.front().layer.delta,
+                                      .sizes = b.config.delta,
+                                      .eps = b.config.norm_eps,
+                                      .scratch = &b.ops});
+}
+
+/// Of attention, or what a layer has in its place, below the output projection.
+void attention_half(const Backward& b, const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) {
+  if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
+  else if (b.config.gated_attention) gated_heads_gradient(b, w, act);
+  else heads_gradient(b, w, act, b.scratch.dqkv);
+  const TensorView& x = b.entering(act.input, w.attn_norm);
+  b.weight_gradient(Product::kQkv, b.scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
+  b.leave(b.scratch.dqkv, wt.qkv, act.input, w.attn_norm, &LayerViews::attn_norm);
+}
 
 std::vector<LayerBlock> layer_blocks(const ModelConfig& config, const std::vector<BlockGradients>& blocks, int64_t layer) {
   std::vector<LayerBlock> out;
@@ -280,17 +314,22 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType stora
   const auto bytes = [&](int64_t n, int64_t k, DType kept) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
   };
-  const int64_t layer = bytes(c.width, c.qkv_width(), storage) + bytes(c.q_width(), c.width, storage) +
-                        bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
-  return (one_layer ? 1 : c.layers) * layer + bytes(c.width, c.vocabulary, DType::kF32);
+  const int64_t mlp = bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
+  int64_t layers = 0;
+  for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) {
+    layers += mlp + bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);
+  }
+  return layers + bytes(c.width, c.vocabulary, DType::kF32);
 }
 
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
-  return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.q_width()) +
-         std::max(2 * bytes(c.mlp_width), bytes(c.q_width()) + bytes(c.qkv_width())) +
-         std::max({linear_scratch_bytes(stream, c, tokens),
+  int64_t mixing = 0;
+  for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
+  return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.mlp_width), mixing) +
+         gated_heads_bytes(stream, c, tokens) +
+         std::max({layer_ops_bytes(stream, c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.q_width()),
@@ -320,7 +359,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
   }
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
-  const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.q_width()});
+  const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.mixed_width(c.layers - 1)});
   const int64_t layer_mark = arena.mark();  // a layer computed again takes less from here than its backward
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
@@ -328,7 +367,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
-    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
+    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
     const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
@@ -339,7 +378,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
       pass.gathered = false;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    pass.attention_half(weights.layers[i], transposed.layers[i], act);
+    attention_half(pass, weights.layers[i], transposed.layers[i], act);
     for (const BlockGradients& block : blocks) {
       if (block.grads.window) block.grads.window->finished(l);
     }

@@ -30,7 +30,7 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
   if (c.fused_qkv) {
     out.add(attention + "qkv_proj.weight", {c.qkv_width(), c.width}, true);
   } else {
-    out.add(attention + "q_proj.weight", {c.q_width(), c.width}, true);
+    out.add(attention + "q_proj.weight", {(c.gated_attention ? 2 : 1) * c.q_width(), c.width}, true);
     out.add(attention + "k_proj.weight", {c.kv_width(), c.width}, true);
     out.add(attention + "v_proj.weight", {c.kv_width(), c.width}, true);
   }
@@ -48,19 +48,43 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
   }
 }
 
+void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
+  const kernels::DeltaSizes& s = c.delta;
+  const std::string prefix = layer + "linear_attn.";
+  out.align();
+  out.add(prefix + "in_proj_qkv.weight", {s.channels(), c.width}, true);
+  out.add(prefix + "in_proj_z.weight", {s.values(), c.width}, true);
+  out.add(prefix + "in_proj_b.weight", {s.value_heads, c.width}, true);
+  out.add(prefix + "in_proj_a.weight", {s.value_heads, c.width}, true);
+  out.align();
+  out.add(prefix + "conv1d.weight", {s.channels(), 1, s.taps});
+  out.align();
+  out.add(prefix + "A_log", {s.value_heads});
+  out.align();
+  out.add(prefix + "dt_bias", {s.value_heads});
+  out.align();
+  out.add(prefix + "norm.weight", {s.value_dim});
+  out.align();
+  out.add(prefix + "out_proj.weight", {c.width, s.values()}, true);
+}
+
+void add_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
+  add_projections(out, c, layer + "self_attn.");
+  out.align();
+  out.add(layer + "self_attn.o_proj.weight", {c.width, c.q_width()}, true);
+}
+
 void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   const std::string layer = "model.layers." + std::to_string(index) + ".";
   const LayerNames names = layer_names(c);
-  const std::string attention = layer + "self_attn.", mlp = layer + names.mlp + ".";
+  const std::string mlp = layer + names.mlp + ".";
   const auto norm = [&](const char* name) {
     if (!name) return;
     out.align();
     out.add(layer + name + ".weight", {c.width});
   };
   norm(names.attn_before);
-  add_projections(out, c, attention);
-  out.align();
-  out.add(attention + "o_proj.weight", {c.width, c.q_width()}, true);
+  c.is_linear(index) ? add_linear_attention(out, c, layer) : add_attention(out, c, layer);
   norm(names.attn_after);
   norm(names.mlp_before);
   out.align();
@@ -86,7 +110,7 @@ double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   if (!spec.matrix) return 0.02;
   const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
   const std::string down = std::string(layer_names(config).down) + ".weight";
-  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, down.c_str());
+  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, "out_proj.weight") || ends_with(spec.name, down.c_str());
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
@@ -105,6 +129,21 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
       if (at < n) out[at] = float(radius * std::cos(angle));
       if (at + 1 < n) out[at + 1] = float(radius * std::sin(angle));
     }
+  }
+}
+
+/// What a vector that is not drawn has everywhere.
+float constant_of(const TensorSpec& spec, const ModelConfig& config) {
+  if (ends_with(spec.name, ".bias")) return 0.0f;
+  const bool plain = ends_with(spec.name, "linear_attn.norm.weight") || ends_with(spec.name, "dt_bias");
+  return plain ? 1.0f : 1.0f - config.norm_offset;
+}
+
+/// Logarithms of rates uniform in (0, 16], as transformers draws them.
+void fill_rates(float* out, int64_t n, uint64_t seed, uint32_t tensor) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto words = philox4x32({uint32_t(i), 0, tensor, 0x52415445u}, {uint32_t(seed), uint32_t(seed >> 32)});
+    out[i] = float(std::log(16.0 * open_closed_u32(words[0])));
   }
 }
 
@@ -145,7 +184,8 @@ int64_t parameter_bytes(const ModelConfig& config) {
 LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>& move) const {
   LayerViews out = *this;
   for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.o, &out.attn_after,
-                           &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after}) {
+                           &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.delta.conv, &out.delta.decay, &out.delta.dt,
+                           &out.delta.norm}) {
     if (!view->empty()) *view = move(*view);
   }
   return out;
@@ -168,11 +208,19 @@ void Parameters::find_layers() {
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
-    v.qkv = f32(next(c.fused_qkv ? 1 : 3), {c.qkv_width(), c.width});
-    v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
-    v.q_norm = vector(c.qk_norm, c.q_norm_width());
-    v.k_norm = vector(c.qk_norm, c.k_norm_width());
-    v.o = f32(next(), {c.width, c.q_width()});
+    const bool linear = c.is_linear(i);
+    v.qkv = f32(next(linear ? 4 : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
+    if (linear) {
+      v.delta.conv = f32(next(), {c.delta.channels(), c.delta.taps});
+      v.delta.decay = f32(next(), {c.delta.value_heads});
+      v.delta.dt = f32(next(), {c.delta.value_heads});
+      v.delta.norm = f32(next(), {c.delta.value_dim});
+    } else {
+      v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
+      v.q_norm = vector(c.qk_norm, c.q_norm_width());
+      v.k_norm = vector(c.qk_norm, c.k_norm_width());
+    }
+    v.o = f32(next(), {c.width, c.mixed_width(i)});
     v.attn_after = vector(c.norms_after(), c.width);
     v.mlp_norm = vector(c.norms_before(), c.width);
     v.gate_up = f32(next(c.fused_gate_up ? 1 : 2), {2 * c.mlp_width, c.width});
@@ -196,8 +244,9 @@ void Parameters::initialize(uint64_t seed) {
     write(view(spec), [&](const TensorView& host) {
       float* const data = host.as<float>();
       const double deviation = initial_deviation(spec, config());
-      const float constant = ends_with(spec.name, ".bias") ? 0.0f : 1.0f - config().norm_offset;
+      const float constant = constant_of(spec, config());
       const int64_t n = spec.numel();
+      if (ends_with(spec.name, "A_log")) return fill_rates(data, n, seed, uint32_t(i));
       if (deviation <= 0.0) return void(std::fill(data, data + n, constant));
       stream().parallel_for((n + 3) / 4, kNormalGrain, [&](int64_t begin, int64_t end) {
         fill_normal(data, n, begin, end, deviation, seed, uint32_t(i));

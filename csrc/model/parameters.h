@@ -22,10 +22,12 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
 /// Bytes of a block with all of them.
 int64_t parameter_bytes(const ModelConfig& config);
 
-/// A layer's tensors. qkv is [(H+2K)D, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
-/// empty if absent.
+/// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
+/// empty if absent. In a layer of gated DeltaNet qkv is its matrices of q, k, v, z, b and a, o that of the output, and delta
+/// the rest, empty elsewhere.
 struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, o, attn_after, mlp_norm, gate_up, down, mlp_after;
+  kernels::DeltaWeights delta;
   /// The same tensors elsewhere: `move` is given each that is there.
   LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };
@@ -42,7 +44,7 @@ class Parameters : public TensorBlock {
   TensorView head() const;        // [V, C]; the embedding when tied
 
   /// Weights N(0, 1/sqrt(fan-in)), residual outputs (o, down) scaled by 1/sqrt(2L), embedding and head
-  /// N(0, 0.02), norms 1 less their offset, biases 0; drawn from Philox keyed by seed and tensor index: the same everywhere.
+  /// N(0, 0.02), norms 1 less their offset, biases 0, rates of decay (A_log) ln of U(0, 16]; drawn from Philox keyed by seed and tensor index: the same everywhere.
   void initialize(uint64_t seed);
 
  private:

@@ -42,7 +42,8 @@ bool TensorBlock::has(const std::string& name) const {
 TensorView TensorBlock::view(const TensorSpec& spec) const {
   void* data = static_cast<std::byte*>(base_) + spec.offset * dtype_bytes(dtype_);
   if (spec.shape.size() == 1) return {data, dtype_, {spec.shape[0]}};
-  return {data, dtype_, {spec.shape[0], spec.shape[1]}};
+  if (spec.shape.size() == 2) return {data, dtype_, {spec.shape[0], spec.shape[1]}};
+  return {data, dtype_, {spec.shape[0], spec.shape[1], spec.shape[2]}};
 }
 
 TensorView TensorBlock::view(const std::string& name) const {

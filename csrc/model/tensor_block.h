@@ -22,7 +22,7 @@ constexpr int64_t kTensorAlignment = 16;
 /// 15 elements between the others keep them on cache lines; they stay zero.
 struct TensorSpec {
   std::string name;
-  std::vector<int64_t> shape;  // [R, C] or [C]
+  std::vector<int64_t> shape;  // [R, C], [C], or [C, 1, taps] of a convolution
   int64_t offset = 0;          // in elements
   bool matrix = false;         // a 2-D block weight (Muon's kind): not embedding, head, norm or bias
   int64_t numel() const;

@@ -20,6 +20,13 @@ PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType stora
   return out;
 }
 
+kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
+  return {.conv = arena.take_view(DType::kF32, {s.channels(), s.taps}),
+          .decay = arena.take_view(DType::kF32, {s.value_heads}),
+          .dt = arena.take_view(DType::kF32, {s.value_heads}),
+          .norm = arena.take_view(DType::kF32, {s.value_dim})};
+}
+
 }  // namespace
 
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
@@ -28,16 +35,22 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
     return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
   };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
-  const int64_t layer = packed(c.qkv_width(), c.width, storage) + packed(c.width, c.q_width(), storage) +
-                        packed(2 * c.mlp_width, c.width, storage) + packed(c.width, c.mlp_width, storage) +
-                        (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width) +
-                        (c.qkv_bias ? floats(c.qkv_width()) : 0) +
-                        (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
+  const auto own = [&](bool linear) {  // of one kind of layer
+    if (linear) return floats(c.delta.channels() * c.delta.taps) + 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim);
+    return (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
+  };
+  const auto layer = [&](int64_t i) {
+    return packed(c.in_width(i), c.width, storage) + packed(c.width, c.mixed_width(i), storage) + packed(2 * c.mlp_width, c.width, storage) +
+           packed(c.width, c.mlp_width, storage) + (c.norms_before() ? 2 : 0) * floats(c.width) +
+           (c.norms_after() ? 2 : 0) * floats(c.width) + own(c.is_linear(i));
+  };
+  int64_t layers = 0;
+  for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) layers += layer(i);
   const int64_t head = shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32);
   const int64_t ends = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
-  return {(one_layer ? 1 : c.layers) * layer + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
+  return {layers + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
 WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, bool one_layer)
@@ -50,17 +63,17 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
   };
   layers.reserve(size_t(c.layers));
   for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) {
-    layers.push_back({.qkv = take_matrix(stream, c.qkv_width(), c.width, storage, arithmetic, arena_),
-                      .o = take_matrix(stream, c.width, c.q_width(), storage, arithmetic, arena_),
+    const bool linear = c.is_linear(i);
+    layers.push_back({.qkv = take_matrix(stream, c.in_width(i), c.width, storage, arithmetic, arena_),
+                      .o = take_matrix(stream, c.width, c.mixed_width(i), storage, arithmetic, arena_),
                       .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arithmetic, arena_),
                       .down = take_matrix(stream, c.width, c.mlp_width, storage, arithmetic, arena_),
-                      .attn_norm = floats(c.width, c.norms_before()),
-                      .attn_after = floats(c.width, c.norms_after()),
-                      .mlp_norm = floats(c.width, c.norms_before()),
-                      .mlp_after = floats(c.width, c.norms_after()),
-                      .qkv_bias = floats(c.qkv_width(), c.qkv_bias),
-                      .q_norm = floats(c.q_norm_width(), c.qk_norm),
-                      .k_norm = floats(c.k_norm_width(), c.qk_norm)});
+                      .attn_norm = floats(c.width, c.norms_before()), .attn_after = floats(c.width, c.norms_after()),
+                      .mlp_norm = floats(c.width, c.norms_before()), .mlp_after = floats(c.width, c.norms_after()),
+                      .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
+                      .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),
+                      .k_norm = floats(c.k_norm_width(), c.qk_norm && !linear),
+                      .delta = linear ? take_delta(c.delta, arena_) : kernels::DeltaWeights{}});
   }
   layers.resize(size_t(c.layers), layers.front());
   embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
@@ -118,7 +131,8 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
   std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}};
   const std::pair<TensorView, TensorView> vectors[] = {
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
-      {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm}};
+      {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm},     {from.delta.conv, to.delta.conv},
+      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}};
   for (const auto& [vector, copy] : vectors) {
     if (!copy.empty()) out.push_back({vector, {}, copy});
   }

@@ -22,6 +22,7 @@ using FormedWeights = std::function<TensorView(const TensorView& from)>;
 struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
+  kernels::DeltaWeights delta;  // likewise
 };
 
 /// Bytes of snapshots in the stream's memory: tensors are each snapshot's own, of which the head's matrix is a part (0

@@ -64,8 +64,15 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
 
 }  // namespace
 
+void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config) {
+  if (model.is_hybrid() && config.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  if (!model.is_hybrid() || (config.sharding.stage == Sharding::Stage::kNone && config.sharding.sequence == 1)) return;
+  fail(Code::kUnsupported, "trainer: %s has layers of gated DeltaNet, whose trainers cannot be sharded. Leave sharding out.", model.arch.c_str());
+}
+
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
                            const OneOfRanks& which) {
+  check_hybrid(model, config);
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
   const int64_t tokens = config.packed_tokens * config.sharding.sequence, rows = which.size > 1 ? config.packed_tokens : tokens;

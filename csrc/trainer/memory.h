@@ -33,4 +33,7 @@ struct OneOfRanks {
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
                            const OneOfRanks& which = {});
 
+/// Throws kUnsupported where a model with layers of gated DeltaNet is to be on a GPU, or divided among ranks.
+void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config);
+
 }  // namespace hone::trainer

@@ -14,6 +14,7 @@
 #include "trainer/adapted_weights.h"
 #include "trainer/checkpoint.h"
 #include "trainer/checkpoint_shards.h"
+#include "trainer/memory.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/packed_weights.h"
 #include "trainer/packer.h"
@@ -46,6 +47,7 @@ const TrainerConfig& checked(const model::ModelConfig& model, const TrainerConfi
   }
   check_optimizer(c.optimizer);
   if (c.adapters.on()) check_adapters(c);
+  check_hybrid(model, c);
   return c;
 }
 

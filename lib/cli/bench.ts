@@ -221,7 +221,7 @@ async function benchGeneration(
 
 /** Every token meets all weights of the layers and, on average, half of the prompt. */
 function prefillRow({ shape, network: n, promptTokens: tokens, peak }: Subject, seconds: number): BenchRow {
-  const perToken = 2 * n.layers * n.layerMatrices + 2 * n.layers * n.qWidth * tokens;
+  const perToken = 2 * n.layers * n.layerMatrices + 2 * n.attentionLayers * n.qWidth * tokens;
   return rowOf(shape, "prefill", tokens, tokens, seconds, tokens * perToken, peak.flops);
 }
 
@@ -231,7 +231,7 @@ function generationRow(subject: Subject, batch: number, tokens: number, seconds:
   const element = bytesOf(subject);
   const head = n.embedding * (device === "cuda" && n.tiedHead ? 2 : 4);
   const context = PROMPT_TOKENS + outputTokens / 2;
-  const perSequence = context * n.layers * 2 * n.kvHeads * n.headDim * element;
+  const perSequence = context * n.attentionLayers * 2 * n.kvHeads * n.headDim * element;
   const bytes = (tokens / batch) * (n.layers * n.layerMatrices * element + head + batch * perSequence);
   return rowOf(shape, "generation", batch, tokens, seconds, bytes, peak.bandwidth);
 }
@@ -262,7 +262,7 @@ async function benchTraining(trainer: TrainerFace, subject: Subject): Promise<Be
   const report = await trainer.step(batch, SUPERVISED);
   const seconds = report.forwardSeconds + report.backwardSeconds + report.optimizerSeconds;
   // forward 2 FLOP a weight and token, backward twice that; attention over half the sequence on average
-  const perToken = 6 * (n.layers * n.layerMatrices + n.embedding) + 6 * n.layers * n.qWidth * length;
+  const perToken = 6 * (n.layers * n.layerMatrices + n.embedding) + 6 * n.attentionLayers * n.qWidth * length;
   return rowOf(shape, "training", tokens, tokens, seconds, tokens * perToken, peak.flops);
 }
 

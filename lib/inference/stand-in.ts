@@ -38,7 +38,6 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
   const small = { kvHeads: Math.min(kvHeads, MAX_KV_HEADS), headDim: Math.min(headDim, MAX_HEAD_DIM) };
   const smallHeads = small.kvHeads * (heads / kvHeads);
   const smallWidth = inEights((width / (heads * headDim)) * smallHeads * small.headDim);
-  const types = text["layer_types"];
   return {
     ...text,
     num_hidden_layers: LAYERS,
@@ -48,7 +47,23 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
     head_dim: small.headDim,
     intermediate_size: inEights((mlp / width) * smallWidth),
     ...(vocabulary !== undefined && { vocab_size: vocabulary }),
-    ...(Array.isArray(types) && { layer_types: types.slice(0, LAYERS) }),
+    ...kindsOfLayers(text),
+  };
+}
+
+/** Of a hybrid one layer of each kind, of small heads, as many value heads a key head. */
+function kindsOfLayers(text: Json): Json {
+  const types = text["layer_types"];
+  const heads = Number(text["linear_num_key_heads"] ?? 0);
+  if (heads === 0) return Array.isArray(types) ? { layer_types: types.slice(0, LAYERS) } : {};
+  const headDim = (name: string) => Math.min(Number(text[name] ?? MAX_HEAD_DIM), MAX_HEAD_DIM);
+  const keyHeads = Math.min(heads, MAX_KV_HEADS);
+  return {
+    layer_types: ["linear_attention", "full_attention"],
+    linear_num_key_heads: keyHeads,
+    linear_num_value_heads: keyHeads * (Number(text["linear_num_value_heads"] ?? heads) / heads),
+    linear_key_head_dim: headDim("linear_key_head_dim"),
+    linear_value_head_dim: headDim("linear_value_head_dim"),
   };
 }
 

@@ -5,6 +5,8 @@ export interface Network {
   readonly vocabulary: number;
   readonly width: number;
   readonly layers: number;
+  /** Layers with keys and values: all but those of gated DeltaNet. */
+  readonly attentionLayers: number;
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;
@@ -18,7 +20,7 @@ export interface Network {
   readonly rotaryWidth: number;
   /** All weights, in elements. */
   readonly parameters: number;
-  /** Elements of one layer's matrices, and of an embedding or head. */
+  /** Elements of one layer's matrices (of a hybrid: of its mean layer, with its vectors), and of an embedding or head. */
   readonly layerMatrices: number;
   readonly embedding: number;
   /** Norms and biases of all layers and the last norm. */
@@ -33,8 +35,27 @@ export function networkOf(config: string): Network {
   const { vocabulary, width, layers, heads, kvHeads, headDim, mlpWidth, tiedHead, parameters } = facts;
   const qWidth = heads * headDim;
   const qkvWidth = qWidth + 2 * kvHeads * headDim;
-  const layerMatrices = width * (qkvWidth + qWidth + 3 * mlpWidth);
   const embedding = vocabulary * width;
-  const vectors = parameters - layers * layerMatrices - embedding * (tiedHead ? 1 : 2);
-  return { ...facts, layerMatrices, embedding, qWidth, qkvWidth, vectors };
+  const attentionLayers = layers - linearLayers(config, layers);
+  const inLayers = parameters - embedding * (tiedHead ? 1 : 2);
+  const hybrid = attentionLayers < layers;
+  const layerMatrices = hybrid ? inLayers / layers : width * (qkvWidth + qWidth + 3 * mlpWidth);
+  const vectors = inLayers - layers * layerMatrices;
+  return { ...facts, attentionLayers, layerMatrices, embedding, qWidth, qkvWidth, vectors };
+}
+
+interface LayerKinds {
+  readonly model_type?: string;
+  readonly layer_types?: readonly string[] | null;
+  readonly full_attention_interval?: number | null;
+  readonly text_config?: LayerKinds;
+}
+
+/** Layers of gated DeltaNet, as the core finds them in a config that it takes. */
+function linearLayers(config: string, layers: number): number {
+  const whole = JSON.parse(config) as LayerKinds;
+  const text = whole.text_config ?? whole;
+  if (text.layer_types) return text.layer_types.filter((type) => type === "linear_attention").length;
+  if (text.model_type !== "qwen3_5_text") return 0;
+  return layers - Math.floor(layers / (text.full_attention_interval ?? 4));
 }

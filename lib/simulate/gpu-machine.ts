@@ -5,7 +5,7 @@ import { ASSUMED, CARDS, PAPER_ANSWERS } from "./assumptions.ts";
 import type { Machine } from "./machine.ts";
 
 /** What of a network decides how long things take. */
-export type Sizes = Pick<Network, "parameters" | "layers" | "kvHeads" | "headDim" | "qWidth">;
+export type Sizes = Pick<Network, "parameters" | "attentionLayers" | "kvHeads" | "headDim" | "qWidth">;
 
 /** Bytes of a weight, and of an entry of keys and values, as an engine on a GPU keeps them. */
 const BF16 = 2;
@@ -22,8 +22,8 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
   const roles = rolesOf(recipe) ?? { actors: gpus, trainers: gpus };
   const { actors } = roles;
   const trainers = Math.max(1, roles.trainers); // of none the coordinator trains
-  const { parameters, layers, kvHeads, headDim, qWidth } = sizes;
-  const keyValue = 2 * layers * kvHeads * headDim * BF16;
+  const { parameters, attentionLayers, kvHeads, headDim, qWidth } = sizes;
+  const keyValue = 2 * attentionLayers * kvHeads * headDim * BF16;
   const read = card.bandwidth * bandwidthShare;
   const trained = trainers * card.flops * trainShare;
   const { maxRunning, pages, pageTokens } = recipe.engine;
@@ -48,7 +48,7 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
     trainer: {
       fixed: trainFixed,
       perToken: (6 * parameters) / trained,
-      perSquaredToken: (6 * layers * qWidth) / trained,
+      perSquaredToken: (6 * attentionLayers * qWidth) / trained,
       between: 0,
     },
     verifierWorkers: verifierWorkers(recipe),

@@ -49,6 +49,31 @@ test("a list with an entry a layer is cut with the layers", () => {
   });
 });
 
+test("of a hybrid a layer of each kind stays, and as many value heads a key head", () => {
+  const types = ["linear_attention", "linear_attention", "linear_attention", "full_attention"];
+  const linear = {
+    linear_num_key_heads: 16,
+    linear_num_value_heads: 48,
+    linear_key_head_dim: 128,
+    linear_value_head_dim: 128,
+  };
+  const config = tinyConfig({
+    model_type: "qwen3_5_text",
+    num_hidden_layers: 4,
+    head_dim: 8,
+    layer_types: types,
+  });
+  const small = shrinkConfig(JSON.stringify({ ...config, ...linear }));
+  expect(JSON.parse(small)).toMatchObject({
+    layer_types: ["linear_attention", "full_attention"],
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 6,
+    linear_key_head_dim: 16,
+    linear_value_head_dim: 16,
+  });
+  expect(modelFacts(small).decoder).toBe("qwen3_5_text");
+});
+
 test("the folder loads, spells any text, and its template opens the assistant's turn", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "model");

@@ -38,3 +38,22 @@ test("a wrapper's text model is what counts, and the wrapper's word on tying", (
   expect(tied.tiedHead).toBe(true);
   expect(tied.parameters).toBe(inner.parameters - inner.embedding);
 });
+
+test("a hybrid's layers of gated DeltaNet have no keys and values, and its matrices are the mean layer's", () => {
+  const sizes = { model_type: "qwen3_5_text", num_hidden_layers: 8, head_dim: 8, tie_word_embeddings: true };
+  const linear = {
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 4,
+    linear_key_head_dim: 8,
+    linear_value_head_dim: 8,
+  };
+  const config = { ...tinyConfig(sizes), ...linear };
+  const n = networkOf(JSON.stringify(config));
+  expect(n.attentionLayers).toBe(2);
+  expect(n.layers * n.layerMatrices + n.embedding).toBe(n.parameters);
+  expect(n.vectors).toBe(0);
+  const types = ["linear_attention", "full_attention", "full_attention"];
+  const listed = { ...config, num_hidden_layers: 3, layer_types: types };
+  expect(networkOf(JSON.stringify(listed)).attentionLayers).toBe(2);
+  expect(networkOf(JSON.stringify(tinyConfig({}))).attentionLayers).toBe(2);
+});

@@ -4,7 +4,7 @@ import { gpuMachine } from "../../lib/simulate/gpu-machine.ts";
 import { machineSchema } from "../../lib/simulate/machine.ts";
 import { recipeOf } from "./machines.ts";
 
-const sizes = { parameters: 14.4e9, layers: 48, kvHeads: 8, headDim: 128, qWidth: 4096 };
+const sizes = { parameters: 14.4e9, attentionLayers: 48, kvHeads: 8, headDim: 128, qWidth: 4096 };
 const hardware = { gpu: "H100 80GB", gpuMemoryGiB: 80, gpus: 64, actorGpus: 32 };
 
 test("a step of generation reads all weights once, and each context its keys and values", () => {

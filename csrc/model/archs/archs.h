@@ -79,6 +79,8 @@ void parse_minicpm(ConfigFields& fields, ModelConfig& config);
 void write_minicpm(const ModelConfig& config, Json& json);
 void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config);
 void write_granite_hybrid(const ModelConfig& config, Json& json);
+void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config);
+void write_qwen3_5_text(const ModelConfig& config, Json& json);
 void parse_llava(ConfigFields& fields, ModelConfig& config);
 void parse_qwen2_vl_text(ConfigFields& fields, ModelConfig& config);
 void parse_qwen3_vl_text(ConfigFields& fields, ModelConfig& config);

@@ -33,4 +33,15 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
   return out;
 }
 
+/// Gated DeltaNet and attention in turn, which only the CPU has: two value heads a key head, odd widths; which kind is last.
+inline model::ModelConfig hybrid_config(bool attention_last = true) {
+  const std::string types = attention_last ? R"(["linear_attention", "linear_attention", "full_attention"])"
+                                           : R"(["linear_attention", "full_attention", "linear_attention"])";
+  const std::string text = R"({"model_type": "qwen3_5_text", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12, "intermediate_size": 52, "max_position_embeddings": 256,
+    "tie_word_embeddings": true, "partial_rotary_factor": 0.5, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+    "linear_key_head_dim": 9, "linear_value_head_dim": 21, "layer_types": )" + types + "}";
+  return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
+}
+
 }  // namespace hone::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "engine/engine.h"
 #include "model/goldens.h"
 #include "model/hf_loader.h"
 #include "model/model_writer.h"
@@ -159,6 +160,23 @@ void check_adamw(const std::string& name, const Json& golden) {
   twin.off("the loss after the step", after, test::at(step, "after").as_double("after"), 1e-4);
 }
 
+/// Of models whose goldens have them: the most likely ids that follow.
+void check_greedy(Twin& twin) {
+  const Json* wanted = twin.golden.find("greedy");
+  if (!wanted) return;
+  engine::EngineConfig config;
+  config.max_running = 2, config.pages = 8, config.max_context = 64, config.step_tokens = 7;
+  engine::Engine engine(twin.trainer.parameters().config(), config, nullptr);
+  engine.set_weights(twin.trainer.snapshot());
+  engine::Request request;
+  request.id = 1, request.prompt = twin.ids, request.max_tokens = int32_t(wanted->items("greedy").size());
+  request.sampling.temperature = 0.0f;
+  engine.submit(request);
+  std::vector<int32_t> found;
+  for (engine::StepOutput step; engine.step(step);) found.insert(found.end(), step.token.begin(), step.token.end());
+  if (found != test::numbers<int32_t>(twin.golden, "greedy")) test::report(__FILE__, __LINE__, twin.name + ": other greedy tokens");
+}
+
 /// What was trained is written as a folder of the same names, and read again, to the bit.
 void check_export(Twin& twin) {
   const test::TemporaryFolder dir("published");
@@ -180,6 +198,7 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
     try {
       Twin twin(name, golden);
       check_logprobs(twin);
+      check_greedy(twin);
       check_step(twin);
       check_export(twin);
       check_adamw(name, golden);

@@ -64,6 +64,7 @@ TEST(the_cpu_computes_the_same_bits_again) {
     config.weight_storage = storage;
     for (const auto& [name, model] : test::switch_configs()) compare(name, model, config, 2);
     for (const auto& [name, model] : test::architecture_configs()) compare(name, model, config, 2);
+    for (const bool attention_last : {true, false}) compare("hybrid", test::hybrid_config(attention_last), config, 2);
   }
 }
 

@@ -14,6 +14,7 @@ using namespace hone;
 /// Every row attends to itself only: out = v of its group.
 class SelfOnly final : public model::AttentionSource {
  public:
+  kernels::DeltaRuns runs(int64_t) override { return {}; }  // no layer asks
   void attend(const Stream&, int64_t, const TensorView& q, const TensorView&, const TensorView& v, const TensorView& out,
               const TensorView&) override {
     const int64_t H = q.dim(1), K = v.dim(1), D = q.dim(2);

@@ -68,6 +68,7 @@ TEST(hidden_states_match_the_f64_reference_for_every_switch) {
 /// Keys and values kept in plain arrays per layer, as the weights' storage has them, one sequence: the simplest cache.
 class PagedCache final : public model::AttentionSource {
  public:
+  kernels::DeltaRuns runs(int64_t) override { return {}; }  // no layer asks
   PagedCache(const model::ModelConfig& c, int64_t pages, DType storage) : config_(c), pages_(pages), storage_(storage) {
     const int64_t n = pages * c.kv_heads * kPage * c.head_dim;
     keys_.assign(size_t(c.layers), std::vector<float>(size_t(n)));
