@@ -41,30 +41,68 @@ function differences({ dir, differs }: RunRow, columns: number): string[] {
   return flow([`${dir}:`, ...shown, ...more], columns, "  ");
 }
 
-/** Results with their spread, then the fields of the recipes. */
-export function diffText({ a, b, recipe, results }: RunsDifference, columns: number): string {
+/** Results with their spread, those of the last common steps, then the fields of the recipes. */
+export function diffText({ a, b, recipe, results, training }: RunsDifference, columns: number): string {
   const side = (runs: RunsDifference["a"]) =>
-    `${runs[0]!.dir}${runs.length > 1 ? ` and ${runs.length - 1} more` : ""}: ${runs.map(({ state, seed }) => `seed ${seed} ${state}`).join(", ")}`;
-  const rows = results.map((result) => [
-    `${result.measure} ${result.domain}`,
-    value(result, "a"),
-    value(result, "b"),
-    change(result),
-  ]);
-  const table = textTable({ head: ["held out, after", "A", "B", "B - A"], rows }, columns);
+    `${runs[0]!.dir}${runs.length > 1 ? ` and ${runs.length - 1} more` : ""}: ${runs.map(sessionOf).join(", ")}`;
   const fields = recipe.map(
     ({ path, a: was, b: is }) => `  ${path}: ${was.join(" | ")} -> ${is.join(" | ")}`,
   );
+  const trained =
+    training === undefined
+      ? []
+      : [
+          "",
+          ...resultsTable(`training, steps ${training.from} to ${training.to}`, training.results, columns),
+        ];
   const lines = [
     `A  ${side(a)}`,
     `B  ${side(b)}`,
     "",
-    ...(rows.length === 0 ? ["no side was evaluated after training"] : table),
+    ...heldOutTable([...a, ...b], results, columns),
+    ...trained,
     "",
     ...(fields.length === 0 ? ["recipes: the same"] : ["recipes:", ...fields]),
   ];
   return visibleText(lines.join("\n"));
 }
+
+const sessionOf = ({ seed, state, steps, ofSteps }: RunsDifference["a"][number]): string =>
+  `seed ${seed} ${state}${steps === ofSteps ? "" : ` at step ${steps}${ofSteps === undefined ? "" : ` of ${ofSteps}`}`}`;
+
+/** Held-out numbers exist on both sides, or a sentence says who has none: a column of dashes would say less. */
+function heldOutTable(
+  runs: RunsDifference["a"],
+  results: readonly ResultDifference[],
+  columns: number,
+): string[] {
+  const without = runs.filter(({ after }) => after === undefined);
+  if (results.length === 0) return ["no side was evaluated after training"];
+  const note = `${without.map(({ dir }) => dir).join(", ")}: not evaluated after training`;
+  const isOneSided = results.every(({ difference }) => difference === undefined);
+  if (isOneSided) return [note];
+  return [...resultsTable("held out, after", results, columns), ...(without.length > 0 ? [note] : [])];
+}
+
+const resultsTable = (title: string, results: readonly ResultDifference[], columns: number): string[] =>
+  textTable(
+    {
+      head: [title, "A", "B", "B - A", ""],
+      rows: results.map((result) => [
+        `${result.measure} ${result.domain}`,
+        value(result, "a"),
+        value(result, "b"),
+        change(result),
+        wordOf(result),
+      ]),
+    },
+    columns,
+  );
+
+const wordOf = ({ is }: ResultDifference): string => {
+  if (is === undefined) return "";
+  return is === "noise" ? "no difference beyond noise" : `B is ${is}`;
+};
 
 const digits = ({ measure }: Pick<ResultDifference, "measure">): number => (measure === "meanTokens" ? 1 : 3);
 

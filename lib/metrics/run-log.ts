@@ -69,14 +69,20 @@ export class RunLogReader implements Iterable<StepRecord> {
     return this.#lines.length;
   }
 
-  *[Symbol.iterator](): Generator<StepRecord, void, undefined> {
+  [Symbol.iterator](): Generator<StepRecord, void, undefined> {
+    return this.within(0, Number.POSITIVE_INFINITY);
+  }
+
+  /** Records of the steps from `from` to `to`, both included. Lines of other steps are not parsed. */
+  *within(from: number, to: number): Generator<StepRecord, void, undefined> {
     let next = 0;
     let index = 0;
     for (const line of wholeLines(this.#path)) {
       if (next === this.#lines.length) return;
       if (index === this.#lines[next]) {
         const at = index + 1;
-        yield parseRecord(line, () => `${this.#path}:${at}`);
+        const step = stepOf(line, `${this.#path}:${at}`);
+        if (step >= from && step <= to) yield parseRecord(line, () => `${this.#path}:${at}`);
         next += 1;
       }
       index += 1;

@@ -1,6 +1,8 @@
 /** Run folders side by side: their states, how their recipes differ, what came out. */
 
 export {
+  type ComparedRuns,
+  compareRuns,
   diffRuns,
   type FieldDifference,
   MEAN,

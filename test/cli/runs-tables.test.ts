@@ -26,6 +26,9 @@ test("differences with what they may be off by", async () => {
   const b = writeRun(join(dir, "b"), { state: "done", seed: 1, lr: 0.003, after: table(0.75, 0.65) });
   const text = diffText(await diffRuns(a, b), 200);
   expect(text).toMatch(/score math +0\.500 +0\.750 +\+0\.250 ±0\.042/);
+  expect(text).toMatch(/score math .* B is higher$/m);
+  expect(text).toMatch(/training, steps 1 to 3/);
+  expect(text).toMatch(/score mean +0\.200 +0\.200 +\+0\.000 ±0\.082 +no difference beyond noise/);
   expect(text).toMatch(/meanTokens code +70\.0 +65\.0 +-5\.0 ±5\.7/);
   expect(text).toMatch(/^ {2}optimizer\.lr: 0\.001 -> 0\.003$/m);
   writeRun(join(dir, "more", "0"), { state: "done", after: table(0.4, 0.4) });
@@ -35,4 +38,15 @@ test("differences with what they may be off by", async () => {
     /score mean +0\.500 ±0\.141 \(2\) +0\.500 ±0\.141 \(2\) +\+0\.000 \[0\.000, 0\.000\]/,
   );
   expect(seeds).toMatch(/recipes: the same/);
+});
+
+test("a run that was stopped has no column of dashes: its last steps are compared, and a line says what is missing", async () => {
+  const dir = scratch();
+  const a = writeRun(join(dir, "a"), { steps: 9, ofSteps: 9, state: "done", after: table(0.5, 0.7) });
+  const b = writeRun(join(dir, "b"), { steps: 4, ofSteps: 9, state: "stopped" });
+  const text = diffText(await diffRuns(a, b), 200);
+  expect(text).toMatch(/b: not evaluated after training$/m);
+  expect(text).toMatch(/b: seed 0 stopped at step 4 of 9$/m);
+  expect(text).toMatch(/training, steps 1 to 4/);
+  expect(text).not.toMatch(/–/);
 });

@@ -1,6 +1,7 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { diffRuns, type Measure, type RunsDifference } from "../../lib/runs/index.ts";
+import { compareRuns, diffRuns, type Measure, type RunsDifference } from "../../lib/runs/index.ts";
 import { scratch, table, writeRun } from "./folders.ts";
 
 const result = ({ results }: RunsDifference, measure: Measure, domain: string) =>
@@ -57,4 +58,76 @@ test("runs without an evaluation differ in their recipes alone; a folder without
   const a = writeRun(join(dir, "a"), {});
   expect(await diffRuns(a, a)).toMatchObject({ recipe: [], results: [] });
   await expect(diffRuns(a, scratch())).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
+});
+
+/** Score 0.1 a step, from `first` on; of the domain `math` 1 more. */
+function writeSteps(dir: string, steps: number, first: number): void {
+  const line = (step: number) => {
+    const score = first + step / 10;
+    return JSON.stringify({
+      step,
+      version: step,
+      metrics: { "score/mean": score, "score/mean/math": score + 1, "score/mean/code": score - 1 },
+    });
+  };
+  writeFileSync(
+    join(dir, "steps.jsonl"),
+    Array.from({ length: steps }, (_, i) => `${line(i + 1)}\n`).join(""),
+  );
+}
+
+test("a stopped run is compared at the last step that both have done, with the noise of the steps", async () => {
+  const dir = scratch();
+  const a = writeRun(join(dir, "a"), { steps: 40, ofSteps: 40, state: "done", after: table(0.5, 0.7) });
+  const b = writeRun(join(dir, "b"), { steps: 20, ofSteps: 40, state: "stopped" });
+  writeSteps(a, 40, 0);
+  writeSteps(b, 20, 5);
+  const { training, results } = await diffRuns(a, b);
+  expect(results.every(({ b: of, difference }) => of === undefined && difference === undefined)).toBe(true);
+  expect(training).toMatchObject({ from: 6, to: 20 });
+  // scores 0.6, 0.7, ... 2.0: mean 1.3; fifteen whole numbers in a row have the variance 20
+  const mean = training!.results.find(({ measure, domain }) => measure === "score" && domain === "mean")!;
+  expect(mean.a!.mean).toBeCloseTo(1.3, 12);
+  expect(mean.b!.mean).toBeCloseTo(6.3, 12);
+  expect(mean.difference!.mean).toBeCloseTo(5, 12);
+  expect(mean.standardError).toBeCloseTo(Math.sqrt((0.2 + 0.2) / 15), 12);
+  expect(mean.is).toBe("higher");
+  const math = training!.results.find(({ measure, domain }) => measure === "score" && domain === "math")!;
+  expect(math.a!.mean).toBeCloseTo(2.3, 12);
+  expect((await diffRuns(b, a)).training!.results[0]!.is).toBe("lower");
+});
+
+test("a difference of two standard errors or less is noise, in problems and in steps", async () => {
+  const dir = scratch();
+  const error = 0.03 * Math.SQRT2;
+  const a = writeRun(join(dir, "a"), { state: "done", after: table(0.5, 0.5) });
+  const beside = async (name: string, math: number) =>
+    result(
+      await diffRuns(a, writeRun(join(dir, name), { state: "done", after: table(math, 0.5) })),
+      "score",
+      "math",
+    );
+  expect((await beside("near", 0.5 + 1.99 * error)).is).toBe("noise");
+  expect((await beside("far", 0.5 + 2.01 * error)).is).toBe("higher");
+  expect((await beside("under", 0.5 - 2.01 * error)).is).toBe("lower");
+});
+
+test("three runs: each beside the first, at the last step that all have done, with the fields of all", async () => {
+  const dir = scratch();
+  const steps = [9, 3, 6];
+  const dirs = steps.map((count, i) =>
+    writeRun(join(dir, String(i)), { steps: count, ofSteps: 9, lr: i === 2 ? 0.1 : 0.001, seed: i }),
+  );
+  const compared = await compareRuns(dirs);
+  expect(compared.runs.map(({ steps: done }) => done)).toEqual(steps);
+  expect(compared.recipe).toEqual([{ path: "optimizer.lr", values: ["0.001", "0.001", "0.1"] }]);
+  expect(compared.differences.map(({ training }) => [training!.from, training!.to])).toEqual([
+    [1, 3],
+    [1, 3],
+  ]);
+  expect(compared.differences[1]!.training!.results[0]).toMatchObject({
+    difference: { mean: 0 },
+    is: "noise",
+  });
+  expect((await compareRuns(dirs.slice(0, 2))).recipe).toEqual([]);
 });
