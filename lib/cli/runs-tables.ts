@@ -1,5 +1,11 @@
 import { flow, meanChange, textTable } from "../report/index.ts";
-import type { ResultDifference, RunList, RunRow, RunsDifference } from "../runs/index.ts";
+import {
+  MEAN,
+  type ResultDifference,
+  type RunList,
+  type RunRow,
+  type RunsDifference,
+} from "../runs/index.ts";
 import { visibleText } from "../visible-text.ts";
 
 /** Fields shown of a recipe's differences; --json has all. */
@@ -42,7 +48,8 @@ function differences({ dir, differs }: RunRow, columns: number): string[] {
 }
 
 /** Results with their spread, those of the last common steps, then the fields of the recipes. */
-export function diffText({ a, b, recipe, results, training }: RunsDifference, columns: number): string {
+export function diffText(difference: RunsDifference, columns: number): string {
+  const { a, b, recipe, results, training } = difference;
   const side = (runs: RunsDifference["a"]) =>
     `${runs[0]!.dir}${runs.length > 1 ? ` and ${runs.length - 1} more` : ""}: ${runs.map(sessionOf).join(", ")}`;
   const fields = recipe.map(
@@ -58,6 +65,7 @@ export function diffText({ a, b, recipe, results, training }: RunsDifference, co
   const lines = [
     `A  ${side(a)}`,
     `B  ${side(b)}`,
+    ...verdictLine(difference),
     "",
     ...heldOutTable([...a, ...b], results, columns),
     ...trained,
@@ -93,16 +101,23 @@ const resultsTable = (title: string, results: readonly ResultDifference[], colum
         value(result, "a"),
         value(result, "b"),
         change(result),
-        wordOf(result),
+        result.is ?? "",
       ]),
     },
     columns,
   );
 
-const wordOf = ({ is }: ResultDifference): string => {
-  if (is === undefined) return "";
-  return is === "noise" ? "no difference beyond noise" : `B is ${is}`;
-};
+/** Whether the score differs, in words: the numbers that stand highest, held out or else of training. */
+function verdictLine({ results, training }: RunsDifference): string[] {
+  const isScore = ({ measure, domain, difference }: ResultDifference) =>
+    measure === "score" && domain === MEAN && difference !== undefined;
+  const heldOut = results.find(isScore);
+  const one = heldOut ?? training?.results.find(isScore);
+  if (one?.is === undefined) return [];
+  const where = heldOut ? "held out, after training" : "in training";
+  const word = one.is === "noise" ? "no difference beyond noise" : `B is ${one.is}`;
+  return ["", `score ${where}: ${change(one)}: ${word}`];
+}
 
 const digits = ({ measure }: Pick<ResultDifference, "measure">): number => (measure === "meanTokens" ? 1 : 3);
 

@@ -17,6 +17,7 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   series,
   recipe,
   verifiers,
+  comparison: later(async () => (await import("./answers/comparison.ts")).comparison),
   summary: later(async () => (await import("./answers/summary.ts")).summary),
   samples: later(async () => (await import("./answers/samples.ts")).samples),
   sample: later(async () => (await import("./answers/sample.ts")).sample),

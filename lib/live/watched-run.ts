@@ -76,6 +76,10 @@ export class WatchedRun {
     return `${this.#log.id}.${this.#log.end}`;
   }
 
+  get hasManifest(): boolean {
+    return this.#manifest !== undefined;
+  }
+
   /** Reads what is new. Throws HONE_ERR_IO. */
   look(): Found {
     const rows: Row[] = [];

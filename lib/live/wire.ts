@@ -8,6 +8,7 @@ import type {
 import type { StepRecord } from "../records.ts";
 import type { HeldOutChange } from "../report/held-out-change.ts";
 import type { RunSummary } from "../report/summary.ts";
+import type { ComparedRuns, ResultDifference } from "../runs/diff.ts";
 import type { BeforeAfter, BeforeAfterProblem } from "../samples/before-after.ts";
 import type { Hint } from "../samples/hints/hint.ts";
 import type { NamedProblem, Taking } from "../samples/problems.ts";
@@ -19,6 +20,7 @@ export type {
   NamedProblem,
   PipelineStatus,
   ProcessEnd,
+  ResultDifference,
   Sample,
   StepRecord,
   Taking,
@@ -117,6 +119,12 @@ export interface ShownSummary extends RunSummary {
   readonly notes: readonly string[];
   /** What training did to the mean held-out score, under one of the sampling settings; absent without a score after it. */
   readonly headline?: { readonly setting: number; readonly change: HeldOutChange };
+}
+
+/** `/api/comparison?run=0&run=1`: runs beside the first of them. */
+export interface ComparisonAnswer extends ComparedRuns {
+  /** Number of the recipes' fields that differ; `recipe` has the first of them. */
+  readonly fields: number;
 }
 
 /** One of `/api/verifiers?run=0`, over all steps. What a log of an older version does not tell is absent. */

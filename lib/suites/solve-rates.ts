@@ -22,7 +22,7 @@ export interface SolveRateBin {
 }
 
 /** Lower ends of the paper's four bins. */
-const FROM = [0, 0.25, 0.5, 0.75] as const;
+const FROM: readonly number[] = [0, 0.25, 0.5, 0.75];
 
 interface Pair {
   readonly a: JudgedProblem;

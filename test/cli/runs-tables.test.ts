@@ -26,9 +26,10 @@ test("differences with what they may be off by", async () => {
   const b = writeRun(join(dir, "b"), { state: "done", seed: 1, lr: 0.003, after: table(0.75, 0.65) });
   const text = diffText(await diffRuns(a, b), 200);
   expect(text).toMatch(/score math +0\.500 +0\.750 +\+0\.250 ±0\.042/);
-  expect(text).toMatch(/score math .* B is higher$/m);
+  expect(text).toMatch(/score math .* higher$/m);
+  expect(text).toMatch(/^score held out, after training: \+0\.100 ±0\.042: B is higher$/m);
   expect(text).toMatch(/training, steps 1 to 3/);
-  expect(text).toMatch(/score mean +0\.200 +0\.200 +\+0\.000 ±0\.082 +no difference beyond noise/);
+  expect(text).toMatch(/score mean +0\.200 +0\.200 +\+0\.000 ±0\.082 +noise$/m);
   expect(text).toMatch(/meanTokens code +70\.0 +65\.0 +-5\.0 ±5\.7/);
   expect(text).toMatch(/^ {2}optimizer\.lr: 0\.001 -> 0\.003$/m);
   writeRun(join(dir, "more", "0"), { state: "done", after: table(0.4, 0.4) });
@@ -48,5 +49,6 @@ test("a run that was stopped has no column of dashes: its last steps are compare
   expect(text).toMatch(/b: not evaluated after training$/m);
   expect(text).toMatch(/b: seed 0 stopped at step 4 of 9$/m);
   expect(text).toMatch(/training, steps 1 to 4/);
+  expect(text).toMatch(/^score in training: \+0\.000 ±0\.091: no difference beyond noise$/m);
   expect(text).not.toMatch(/–/);
 });

@@ -26,6 +26,12 @@ export function chartTools(page) {
   const to = stepInput(page, "last step", 1);
   const all = el("button", { type: "button", onclick: () => (view.range = null) }, "all steps");
   const runs = el("div", { className: "runs", role: "group", "aria-label": "runs" });
+  const everyLine = el("input", {
+    type: "checkbox",
+    name: "everyLine",
+    onchange: () => (view.everyLine = everyLine.checked),
+  });
+  const every = el("label", { className: "flag", hidden: true }, everyLine, "domains and every line");
   const marks = el("ul", { className: "marks", "aria-label": "marks on the charts" });
   /** @type {Map<number, ReturnType<typeof runSwitch>>} */
   const switches = new Map();
@@ -41,6 +47,8 @@ export function chartTools(page) {
     for (const [end, input] of [from, to].entries())
       if (document.activeElement !== input) input.value = view.range ? String(view.range[end]) : "";
     all.disabled = view.range === null;
+    everyLine.checked = view.everyLine;
+    every.hidden = page.visibleRuns().length < 2;
     if (page.store.runs.length > 1) fill(runs, ...page.store.runs.map(({ run }) => switchOf(run)));
   };
   show();
@@ -51,6 +59,7 @@ export function chartTools(page) {
     smoothing,
     el("span", { className: "range" }, el("label", {}, "Steps ", from), " to ", to, " ", all),
     runs,
+    every,
     marks,
   );
   return { element: tools, update: show };

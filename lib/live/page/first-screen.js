@@ -5,13 +5,39 @@ const DOMAIN_HUE = 0;
 const NEUTRAL = 5;
 const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
 
+/** By chart, what stands for all its lines where each of several runs has one. @type {{ [id: string]: [name: string, says: string, unit?: string] }} */
+const MAIN_LINES = {
+  success: ["success", "rollouts judged correct, over all domains"],
+  length: ["length/mean", "generated tokens, mean"],
+  ratio: ["ratio/p50", "the median"],
+  mismatch: ["mismatch/policy/mean", "older weights, mean"],
+  mixture: ["mixture/trained/mad", "mean distance of the domains' shares from their targets"],
+  lag: ["lag/mean", "mean lag", "steps"],
+  time: ["time/step", "the whole step"],
+  nothing: ["verdict/unscored", "unscored rollouts"],
+};
+
 /**
  * The twelve charts of docs/reference/metrics.md's first screen, for what these runs have.
- * @param {readonly RunInfo[]} runs @param {readonly string[]} stages of a step @returns {ChartSpec[]}
+ * @param {readonly RunInfo[]} runs @param {readonly string[]} stages of a step
+ * @param {boolean} [everyLine] also where there are several runs @returns {ChartSpec[]}
  */
-export function firstScreen(runs, stages) {
+export function firstScreen(runs, stages, everyLine = false) {
   const lines = linesOf(runs);
-  return [...answerCharts(lines), ...trainingCharts(lines, stages)];
+  const specs = [...answerCharts(lines), ...trainingCharts(lines, stages)];
+  return runs.length > 1 && !everyLine ? specs.map((spec) => oneLineEach(spec, lines.has)) : specs;
+}
+
+/**
+ * A chart with one line for each of several runs.
+ * @param {ChartSpec} spec @param {(name: string) => boolean} has @returns {ChartSpec}
+ */
+export function oneLineEach(spec, has) {
+  if (spec.lines.length < 2) return spec;
+  const [name = "", says = "", unit = spec.unit] = MAIN_LINES[spec.id] ?? [];
+  const { stacked: _, range: __, rightUnit: ___, ...rest } = spec;
+  const line = has(name) ? one(name, says) : { ...spec.lines[0], hue: 0, right: false };
+  return { ...rest, unit, note: `A line a run: ${has(name) ? says : line.label}.`, lines: [line] };
 }
 
 const one = (/** @type {string} */ name, /** @type {string} */ label, hue = 0) => ({ name, label, hue });

@@ -1,3 +1,4 @@
+import { askComparison, comparisonLines } from "./comparison-table.js";
 import { doctorText } from "./doctor-text.js";
 import { el, fill } from "./dom.js";
 import { duration, short, signed } from "./format.js";
@@ -7,10 +8,9 @@ import { recentSteps } from "./recent-steps.js";
 /** @import { Page } from "./page.js" */
 /** @import { RunInfo, ShownHint, ShownSummary } from "../wire.ts" */
 
-/** @typedef {{ summary: ShownSummary | null, hints: readonly ShownHint[] | null }} Asked */
+/** Undefined until it is here. @typedef {{ summary?: ShownSummary | null, hints?: readonly ShownHint[] | null }} Asked */
 
 const COLUMNS = ["score/mean", "evaluation/score", "speed/generated", "time/step"];
-const NONE = /** @type {Asked} */ ({ summary: null, hints: null });
 
 /**
  * What a reader wants first, a row of cards a run: held-out score with its error, change of the last steps with its noise,
@@ -21,20 +21,30 @@ export function headline(page) {
   const element = el("div", { className: "headline" });
   /** @type {Map<string, Asked>} */
   const asked = new Map();
+  /** @type {readonly string[]} */
+  let beside = [];
   const draw = () =>
-    fill(element, ...page.visibleRuns().map((info) => runCards(page, info, asked.get(info.dir) ?? NONE)));
-  const ask = newestAnswer(
+    fill(
+      element,
+      beside.length > 0 && sideBySideLink(beside),
+      ...page.visibleRuns().map((info) => runCards(page, info, asked.get(info.dir) ?? {})),
+    );
+  // hints read every completion: the others are not to wait for them
+  const hints = askOfEach(page, asked, "hints", draw);
+  const summaries = askOfEach(page, asked, "summary", draw);
+  const besides = newestAnswer(
     async () => {
       const runs = page.visibleRuns();
       await Promise.all(runs.map(({ run }) => page.store.need(run, COLUMNS)));
-      return Promise.all(runs.map((info) => askedOf(page, info)));
+      const comparison = await askComparison(page).catch(() => null);
+      return comparison === null ? [] : comparisonLines(page, runs, comparison);
     },
-    (answers) => {
-      for (const [dir, answer] of answers) asked.set(dir, answer);
+    (lines) => {
+      beside = lines;
       draw();
     },
   );
-  const start = () => void ask().catch((error) => page.say(error));
+  const start = () => void Promise.all([besides(), summaries(), hints()]).catch((error) => page.say(error));
   draw();
   start();
   return {
@@ -47,12 +57,30 @@ export function headline(page) {
   };
 }
 
-/** @param {Page} page @param {RunInfo} info @returns {Promise<[string, Asked]>} */
-async function askedOf(page, { run, dir }) {
-  const answer = (/** @type {string} */ name) => page.connection.ask(name, { run }).catch(() => null);
-  const [summary, hints] = await Promise.all([answer("summary"), answer("hints")]);
-  return [dir, /** @type {Asked} */ ({ summary, hints })];
-}
+/** @param {readonly string[]} lines */
+const sideBySideLink = (lines) =>
+  el("a", { className: "card beside", href: "#results" }, ...lines.map((line) => el("span", {}, line)));
+
+/**
+ * Asks a question about each visible run, and keeps the answers.
+ * @param {Page} page @param {Map<string, Asked>} asked @param {"summary" | "hints"} name @param {() => void} draw
+ */
+const askOfEach = (page, asked, name, draw) =>
+  newestAnswer(
+    () =>
+      Promise.all(
+        page
+          .visibleRuns()
+          .map(async ({ run, dir }) => ({
+            dir,
+            answer: await page.connection.ask(name, { run }).catch(() => null),
+          })),
+      ),
+    (answers) => {
+      for (const { dir, answer } of answers) asked.set(dir, { ...asked.get(dir), [name]: answer });
+      draw();
+    },
+  );
 
 /** @param {Page} page @param {RunInfo} info @param {Asked} asked */
 function runCards(page, info, { summary, hints }) {
@@ -83,7 +111,7 @@ const card = (tab, name, value, detail) =>
     el("div", { className: "muted" }, detail),
   );
 
-/** @param {ShownSummary | null} summary @param {readonly (number | null)[]} validations */
+/** @param {ShownSummary | null | undefined} summary @param {readonly (number | null)[]} validations */
 function heldOut(summary, validations) {
   if (summary?.headline !== undefined) {
     const { setting, change } = summary.headline;
@@ -97,6 +125,7 @@ function heldOut(summary, validations) {
       change.is === "noise" ? `${points}: no change beyond noise` : points,
     );
   }
+  if (summary === undefined) return card("results", "Held out", "…", "loading");
   const last = validations.findLastIndex((value) => value !== null);
   const during = last < 0 ? undefined : Number(validations[last]).toFixed(3);
   return card(
@@ -144,9 +173,10 @@ function waiting({ status, state }) {
   );
 }
 
-/** @param {readonly ShownHint[] | null} hints */
-const suspicions = (hints) =>
-  card(
+/** @param {readonly ShownHint[] | null | undefined} hints */
+const suspicions = (hints) => {
+  if (hints === undefined) return card("problems", "Hints", "…", "reading the completions");
+  return card(
     "problems",
     "Hints",
     hints === null ? "–" : String(hints.length),
@@ -156,3 +186,4 @@ const suspicions = (hints) =>
         ? "no sign of reward gained otherwise than meant"
         : "reward may be gained otherwise than meant",
   );
+};

@@ -17,7 +17,7 @@ export const overviewPanel = {
     root.append(first.element, tools.element, grid);
     const charts = new ChartGrid(page, grid);
     const renew = () => {
-      const specs = firstScreen(page.visibleRuns(), page.store.stages);
+      const specs = firstScreen(page.visibleRuns(), page.store.stages, page.view.everyLine);
       charts.show(specs.filter(({ lines }) => lines.length > 0));
     };
     renew();

@@ -1,5 +1,6 @@
 import { doctorText } from "./doctor-text.js";
 import { el, renew, table } from "./dom.js";
+import { oneLineEach } from "./first-screen.js";
 import { bytes, duration, short } from "./format.js";
 import { ChartGrid } from "./panel-overview.js";
 
@@ -20,7 +21,10 @@ export const pipelinePanel = {
     const show = () => renew(now, ...page.visibleRuns().map((info) => runNow(info, page)));
     const redrawLine = () => {
       show();
-      charts.show(historyCharts(page));
+      const several = page.visibleRuns().length > 1 && !page.view.everyLine;
+      charts.show(
+        several ? historyCharts(page).map((spec) => oneLineEach(spec, () => false)) : historyCharts(page),
+      );
     };
     redrawLine();
     return {
@@ -245,7 +249,7 @@ function historyCharts(page) {
     {
       id: "credits",
       title: "Credits out",
-      note: "Share of the groups that may be under way.",
+      note: "Share of the credits in use at the end of each step, when the trainer has just returned some.",
       unit: "fraction",
       lines: lines([["credits/used", "used"]]),
     },

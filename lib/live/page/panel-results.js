@@ -1,4 +1,5 @@
 import { hueName } from "./chart-look.js";
+import { askComparison, comparisonSection } from "./comparison-table.js";
 import { el, fill, svg, table } from "./dom.js";
 import { bytes, duration, short, signed } from "./format.js";
 import { newestAnswer } from "./newest-answer.js";
@@ -17,12 +18,17 @@ export const resultsPanel = {
       const runs = page.visibleRuns();
       const of = (/** @type {string} */ name) =>
         Promise.all(runs.map(({ run }) => page.connection.ask(name, { run })));
-      const [summaries, verifiers] = await Promise.all([of("summary"), of("verifiers")]);
-      return { runs, summaries, verifiers };
+      const [summaries, verifiers, comparison] = await Promise.all([
+        of("summary"),
+        of("verifiers"),
+        askComparison(page),
+      ]);
+      return { runs, summaries, verifiers, comparison };
     };
-    const show = newestAnswer(ask, ({ runs, summaries, verifiers }) =>
+    const show = newestAnswer(ask, ({ runs, summaries, verifiers, comparison }) =>
       fill(
         root,
+        comparison !== null && comparisonSection(page, runs, comparison),
         ...runs.flatMap(({ run }, i) => [
           section(page, run, /** @type {ShownSummary | null} */ (summaries[i] ?? null)),
           calledVerifiers(/** @type {readonly VerifierRow[]} */ (verifiers[i])),

@@ -1,6 +1,6 @@
 /**
  * What the reader has chosen: it stays when steps arrive, when the page is loaded again, and is the same on every chart.
- * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], theme: "auto" | "light" | "dark" }} Chosen
+ * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], everyLine: boolean, theme: "auto" | "light" | "dark" }} Chosen
  */
 
 /** Steps that a mean is over; 0: about a twentieth of the run, 1: none. */
@@ -9,7 +9,7 @@ const KEY = "hone.view";
 
 export class View {
   /** @type {Chosen} */
-  #chosen = { range: null, smoothing: 0, hidden: [], theme: "auto", ...restored() };
+  #chosen = { range: null, smoothing: 0, hidden: [], everyLine: false, theme: "auto", ...restored() };
   /** @type {Set<() => void>} */
   #listeners = new Set();
 
@@ -31,6 +31,14 @@ export class View {
 
   nextSmoothing() {
     this.smoothing = SMOOTHING[(SMOOTHING.indexOf(this.smoothing) + 1) % SMOOTHING.length] ?? 0;
+  }
+
+  /** With several runs: every line of a chart, where otherwise each run has one. */
+  get everyLine() {
+    return this.#chosen.everyLine;
+  }
+  set everyLine(everyLine) {
+    this.#set({ everyLine });
   }
 
   get theme() {

@@ -1,0 +1,23 @@
+import { HoneError } from "../../errors.ts";
+import { compareRuns } from "../../runs/index.ts";
+import type { Question } from "../question.ts";
+import type { ComparisonAnswer } from "../wire.ts";
+
+/** Fields of the recipes that are sent; recipes of two kinds differ in hundreds. */
+const MOST_FIELDS = 60;
+
+/**
+ * Runs beside the first of them: `run` as often as wanted. Null for fewer than two, or where one has no run.json yet.
+ * Throws HONE_ERR_USAGE, HONE_ERR_FORMAT.
+ */
+export async function comparison({ query, watch }: Question): Promise<ComparisonAnswer | null> {
+  const asked = [...new Set(query.getAll("run"))];
+  const runs = asked.map((run) => {
+    const found = watch.runs[Number(run)];
+    if (found !== undefined) return found;
+    throw new HoneError("HONE_ERR_USAGE", `run=${run}: there are ${watch.runs.length}, from 0 on`);
+  });
+  if (runs.length < 2 || runs.some((run) => !run.hasManifest)) return null;
+  const { recipe, ...compared } = await compareRuns(runs.map(({ dir }) => dir));
+  return { ...compared, recipe: recipe.slice(0, MOST_FIELDS), fields: recipe.length };
+}
