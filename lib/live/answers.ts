@@ -20,6 +20,7 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
   comparison: later(async () => (await import("./answers/comparison.ts")).comparison),
   summary: later(async () => (await import("./answers/summary.ts")).summary),
   samples: later(async () => (await import("./answers/samples.ts")).samples),
+  groups: later(async () => (await import("./answers/groups.ts")).groups),
   sample: later(async () => (await import("./answers/sample.ts")).sample),
   problems: later(async () => (await import("./answers/problems.ts")).problems),
   "before-after": later(async () => (await import("./answers/before-after.ts")).beforeAfter),

@@ -13,6 +13,7 @@ import type { BeforeAfter, BeforeAfterProblem } from "../samples/before-after.ts
 import type { Hint } from "../samples/hints/hint.ts";
 import type { NamedProblem, Taking } from "../samples/problems.ts";
 import type { Sample, WholeSample } from "../samples/sample.ts";
+import type { FoundGroups, SampleGroup } from "../samples/sample-groups.ts";
 
 export type {
   ControlAction,
@@ -22,6 +23,7 @@ export type {
   ProcessEnd,
   ResultDifference,
   Sample,
+  SampleGroup,
   StepRecord,
   Taking,
 };
@@ -108,6 +110,9 @@ export interface SamplesAnswer {
   readonly total: number;
   readonly samples: readonly (Sample & { readonly excerpt: string })[];
 }
+
+/** `/api/groups?run=0&status=wrong&...`: the same conditions, a row a group. */
+export type GroupsAnswer = FoundGroups;
 
 /** `/api/sample?run=0&row=0`: texts without what a screen acts on, of long ones the two ends. */
 export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {

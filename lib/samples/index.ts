@@ -38,4 +38,5 @@ export {
   wholeSample,
   wholeSamples,
 } from "./sample.ts";
+export { type FoundGroups, type SampleGroup, sampleGroups } from "./sample-groups.ts";
 export { SampleIndex } from "./sample-index.ts";

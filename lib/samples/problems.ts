@@ -157,7 +157,8 @@ export async function problems(
   return { total: found.length, problems: named };
 }
 
-async function nameOf({ tables }: SampleIndex, first: number, journal: Journal) {
+/** What tells a problem to people. @param first its row among the problems. Throws HONE_ERR_FORMAT. */
+export async function nameOf({ tables }: SampleIndex, first: number, journal: Journal) {
   const { at, size } = tables.problems.columns;
   const line = await journal.line({ at: at[first]!, size: size[first]! });
   if (!("problem" in line)) throw journal.damaged(at[first]!, "the index is of another journal");

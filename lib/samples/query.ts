@@ -22,12 +22,17 @@ const DEFAULT_LIMIT = 50;
 /** A page of the samples that pass a filter. */
 export function query(index: SampleIndex, filter: SampleFilter, page: Page = {}): Found {
   const { order = "newest", offset = 0, limit = DEFAULT_LIMIT } = page;
-  const rows = matching(index, filter);
-  const total = rows.length;
+  const rows = sorted(index, matching(index, filter), order);
+  const shown = rows.slice(offset, offset + limit);
+  return { total: rows.length, samples: shown.map((row) => sampleOf(index, row)) };
+}
+
+/** Sorts rows that are in the order of steps, in place, and returns them. */
+export function sorted(index: SampleIndex, rows: number[], order: Order): number[] {
   if (order !== "oldest") rows.reverse();
   const key = keyOf(index, order);
   if (key !== undefined) rows.sort((a, b) => key(a) - key(b));
-  return { total, samples: rows.slice(offset, offset + limit).map((row) => sampleOf(index, row)) };
+  return rows;
 }
 
 /** Ascending is what comes first. */

@@ -1,7 +1,7 @@
 // Samples and problems of a run in a real browser: the system's chromium.
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page, type Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { query, SampleIndex } from "../../lib/samples/index.ts";
 import { smallRun } from "../live/live-run.ts";
@@ -62,6 +62,15 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   }
   const drawn = (selector: string) =>
     `[...document.querySelectorAll("${selector}")].filter((one) => one.getClientRects().length > 0).length`;
+  /** Unfolds every group, and waits for its members. */
+  async function openGroups(page: Page): Promise<void> {
+    await page.evaluate(
+      "for (const one of document.querySelectorAll('details.group')) one.open = true; undefined",
+    );
+    await vi.waitFor(async () => expect(await page.locator(".members[aria-busy=true]").count()).toBe(0), {
+      timeout: 30_000,
+    });
+  }
   const textOf = (page: Page, selector: string) => page.locator(selector).first().innerText();
 
   test("filters find what the index finds, and a completion is shown with the journal's numbers", async () => {
@@ -83,12 +92,13 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.locator("input[name=flippedSince]").fill("3");
     await page.keyboard.press("Enter");
     await count(query(index, { flippedSince: 3 }).total);
+    await openGroups(page);
     // step 3: reward 3 / 3 for a wrong answer; the constructed run's penalty is the rest
     expect(await page.locator(".sample-row").allInnerTexts()).toContainEqual(
       expect.stringMatching(/reward 1\.000 · score 0\.000 · penalty 1\.000/),
     );
-    await page.locator(".sample-row").last().click();
-    await page.waitForSelector(".over-time table");
+    await page.locator("details.group").last().locator(".sample-row").first().click();
+    await page.waitForSelector('.sample[aria-label="completion of step 3"] .over-time table');
     const fact = await textOf(page, ".sample dd");
     const { samples } = query(index, { flippedSince: 3 });
     expect(Number(fact)).toBeCloseTo(samples.at(-1)!.reward!, 6);
@@ -117,6 +127,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       for (const width of [400, 1300]) {
         const page = await open(`${live.url}#samples`, faults, width);
         await page.waitForSelector(".sample-row");
+        await openGroups(page);
         for (const row of [0, 2]) {
           await page.locator(".sample-row").nth(row).click();
           await page.waitForSelector('.sample-row[aria-current="true"]');
@@ -173,6 +184,68 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       await page.close();
     }
     expect(faults).toEqual([]);
+  });
+
+  test("groups are rows that unfold, j and k walk through them, and an address leads a colleague there", async () => {
+    await using live = await LiveServer.open([hostileRun()]);
+    const faults: string[] = [];
+    const page = await open(`${live.url}#samples`, faults);
+    await page.waitForSelector(".sample");
+    const groups = page.locator(".groups > li");
+    expect(await groups.count()).toBe(12);
+    expect(await page.locator("details.group[open]").count()).toBe(1);
+    // newest first: of step 6 the group of problem 2, whose only completion is cut; then that of problem 1
+    const second = await groups.nth(1).locator("summary").innerText();
+    expect(second).toMatch(
+      /2 of 2 solved\s+reward 1\.000 to 2\.000 · \d+(\.\d+)? tokens each · math · step 6/,
+    );
+    const current = () => page.locator('.sample-row[aria-current="true"]');
+    const shownStep = (text: string) => page.waitForSelector(`.sample h2:has-text("${text}")`);
+    await shownStep("code problem 2 step 6");
+    await page.keyboard.press("j");
+    await shownStep("math problem 1 step 6");
+    await shownStep("attempt 0");
+    expect(await page.locator("details.group[open]").count()).toBe(2);
+    await page.keyboard.press("j");
+    await shownStep("attempt 1");
+    await page.keyboard.press("k");
+    await shownStep("attempt 0");
+    expect(await current().count()).toBe(1);
+    await page.selectOption("select[name=status]", "wrong");
+    await page.waitForSelector('.count:has-text("of 12 completions")');
+    await page.locator("input[name=steps]").fill("..2");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
+    await openGroups(page);
+    await page.locator(".sample-row").last().click();
+    await shownStep("attempt 1");
+    await shownStep("step 1");
+    const colleague = await open(page.url(), faults, 400);
+    await colleague.waitForSelector('.sample h2:has-text("problem 1 step 1"):has-text("attempt 1")');
+    await colleague.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
+    expect(await colleague.locator(".filters[open]").count()).toBe(0); // folded on a narrow page
+    expect(await textOf(colleague, ".filters > summary")).toBe("Filters (2 set)");
+    expect(await colleague.locator("input[name=steps]").inputValue()).toBe("..2");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "copy link" }).click();
+    await page.getByRole("button", { name: "copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
+    expect(faults).toEqual([]);
+    await Promise.all([page.close(), colleague.close()]);
+  });
+
+  test("the address holds the zoom, and takes it up", async () => {
+    await using live = await LiveServer.open([smallRun(20)]);
+    const faults: string[] = [];
+    const page = await open(`${live.url}#metrics?zoom=5..9&find=b`, faults);
+    await page.waitForSelector('[aria-label="first step"]');
+    expect(await page.locator('[aria-label="first step"]').inputValue()).toBe("5");
+    expect(await page.locator("#metric-search").inputValue()).toBe("b");
+    await page.locator('[aria-label="last step"]').fill("12");
+    await page.keyboard.press("Enter");
+    await vi.waitFor(() => expect(new URL(page.url()).hash).toBe("#metrics?find=b&zoom=5..12"));
+    expect(faults).toEqual([]);
+    await page.close();
   });
 
   test.runIf(long)("problems lead to their completions", async () => {

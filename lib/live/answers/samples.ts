@@ -41,7 +41,8 @@ export async function samples(question: Question): Promise<SamplesAnswer | null>
   };
 }
 
-function filterOf(asked: URLSearchParams): SampleFilter {
+/** Conditions of the address. Throws HONE_ERR_USAGE. */
+export function filterOf(asked: URLSearchParams): SampleFilter {
   const statuses = asked.getAll("status") as Verdict["status"][];
   return {
     steps: range(asked, "steps"),
@@ -58,7 +59,8 @@ function filterOf(asked: URLSearchParams): SampleFilter {
   };
 }
 
-function orderOf(asked: URLSearchParams): Order {
+/** Throws HONE_ERR_USAGE. */
+export function orderOf(asked: URLSearchParams): Order {
   const name = asked.get("order") || "newest";
   if ((ORDERS as readonly string[]).includes(name)) return name as Order;
   throw new HoneError("HONE_ERR_USAGE", `order=${name}: it is one of ${ORDERS.join(", ")}`);

@@ -1,7 +1,8 @@
+import { noteAddress } from "./address.js";
 import { choice } from "./choice.js";
 import { el, fill } from "./dom.js";
 import { newestSearch } from "./newest-answer.js";
-import { sampleSearch } from "./sample-search.js";
+import { askedChange, sampleSearch } from "./sample-search.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { BeforeAfterAnswer } from "../wire.ts" */
@@ -16,9 +17,6 @@ const [CHANGES_A_PAGE, FROZEN_CHANGES] = [
   { limit: 5, chars: 1500 },
 ];
 
-/** Outlives the tab. @type {{ kind: "all" | "gained" | "lost" | "wrong", domain: string, at: string, offset: number }} */
-const askedChange = { kind: "all", domain: "", at: "", offset: 0 };
-
 /**
  * Held-out problems with what was answered before training and at a later evaluation.
  * @param {HTMLElement} root @param {Page} page @returns {import("./page.js").Mounted}
@@ -32,7 +30,10 @@ export function showBeforeAfter(root, page) {
       /** @type {BeforeAfterAnswer | null} */ (
         await page.connection.ask("before-after", { run: sampleSearch.run, ...askedChange, ...size })
       ),
-    (answer) => fill(root, ...(answer === null ? [noEvaluations()] : changesView(answer, again, page))),
+    (answer) => {
+      fill(root, ...(answer === null ? [noEvaluations()] : changesView(answer, again, page)));
+      noteAddress();
+    },
   );
   const again = () => void search().catch((error) => page.say(error));
   again();

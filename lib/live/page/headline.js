@@ -69,12 +69,10 @@ const askOfEach = (page, asked, name, draw) =>
   newestAnswer(
     () =>
       Promise.all(
-        page
-          .visibleRuns()
-          .map(async ({ run, dir }) => ({
-            dir,
-            answer: await page.connection.ask(name, { run }).catch(() => null),
-          })),
+        page.visibleRuns().map(async ({ run, dir }) => ({
+          dir,
+          answer: await page.connection.ask(name, { run }).catch(() => null),
+        })),
       ),
     (answers) => {
       for (const { dir, answer } of answers) asked.set(dir, { ...asked.get(dir), [name]: answer });

@@ -1,3 +1,4 @@
+import { enterTab, noteAddress, takeAddress } from "./address.js";
 import { Connection } from "./connection.js";
 import { doctorText } from "./doctor-text.js";
 import { el, fill, renew } from "./dom.js";
@@ -11,6 +12,9 @@ import { applyTheme } from "./view.js";
 
 const REDRAW_MS = 400;
 const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
+const COPIED_MS = 1500;
+const COPY_TITLE =
+  "the address of what is shown: tab, run, sample, conditions, zoom. It holds the key to this page: with it one can also control the runs";
 const SMALL = {
   pause: "no new prompts; what is under way goes on",
   resume: "go on",
@@ -27,6 +31,7 @@ const help = helpDialog();
 /** @type {Mounted | undefined} */
 let mounted;
 let current = "";
+let copied = false;
 
 /** What has changed since the last drawing: many steps a second must not mean many drawings. @type {Set<Change>} */
 const pending = new Set();
@@ -45,14 +50,15 @@ function redraw() {
 }
 
 function showPanel() {
-  const id = location.hash.slice(1);
+  const { tab: id, given } = takeAddress(location.hash, page);
   const panel = panels.find((panel) => panel.id === id) ?? /** @type {typeof PANELS[0]} */ (panels[0]);
-  if (panel.id === current) return;
+  if (panel.id === current && !given) return noteAddress();
   current = panel.id;
   mounted?.close?.();
   const root = el("div", { className: "panel", id: `panel-${panel.id}` });
   fill(main, root);
   mounted = panel.mount(root, page);
+  enterTab(panel.id, page);
   for (const tab of tabs.children) {
     const isIts = tab.getAttribute("href") === `#${panel.id}`;
     tab.setAttribute("aria-selected", String(isIts));
@@ -90,6 +96,12 @@ function showHeader() {
       "div",
       { className: "top-tools" },
       broken() && el("span", { className: "state silent", role: "alert" }, silence()),
+      !page.connection.frozen &&
+        el(
+          "button",
+          { type: "button", title: COPY_TITLE, onclick: () => void copyLink() },
+          copied ? "copied" : "copy link",
+        ),
       el(
         "button",
         { type: "button", title: "light, dark, or as the system has it (t)", onclick: nextTheme },
@@ -167,6 +179,22 @@ async function ask(run, action) {
   await page.connection.control(run, action).catch((error) => page.say(error));
 }
 
+/** Puts the address of what is shown where it can be pasted; where a browser forbids that, shows it. */
+async function copyLink() {
+  noteAddress();
+  try {
+    await navigator.clipboard.writeText(location.href);
+  } catch {
+    return page.say(`To copy by hand: ${location.href}`);
+  }
+  copied = true;
+  showHeader();
+  setTimeout(() => {
+    copied = false;
+    showHeader();
+  }, COPIED_MS);
+}
+
 function nextTheme() {
   page.view.theme = THEMES[(THEMES.indexOf(page.view.theme) + 1) % THEMES.length] ?? "auto";
   changed("theme");
@@ -181,6 +209,7 @@ function helpDialog() {
     ["t", "light, dark, system"],
     ["← →", "in a chart: the cursor by a step"],
     ["drag, double-click", "zoom into steps, and out"],
+    ["j, k", "in Samples: the next completion, the one before"],
   ];
   return el(
     "dialog",
@@ -205,7 +234,7 @@ function onKey(event) {
   else if (event.key === "s") page.view.nextSmoothing();
   else if (event.key === "t") nextTheme();
   else if (event.key === "?") help.showModal();
-  else return;
+  else if (!mounted?.key?.(event.key)) return;
   event.preventDefault();
 }
 
@@ -225,7 +254,10 @@ const foot = el("footer", {}, "Hone. Charts drawn by uPlot (MIT licence, Leon So
 document.getElementById("page")?.append(header, tabs, page.notice, main, foot, help);
 applyTheme(page.view.theme);
 page.store.on(changed);
-page.view.on(() => changed("view"));
+page.view.on(() => {
+  noteAddress();
+  changed("view");
+});
 addEventListener("hashchange", showPanel);
 addEventListener("keydown", onKey);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed("theme"));

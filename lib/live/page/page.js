@@ -10,7 +10,7 @@ import { View } from "./view.js";
  * the reader goes to another tab. It asks the server by `page.connection.ask(name, params)`: lib/live/answers.ts lists
  * what is answered. Text goes in through `el()` alone.
  * @typedef {"steps" | "runs" | "line" | "all" | "view" | "theme"} Change
- * @typedef {{ update?: (what: Change) => void, close?: () => void }} Mounted
+ * @typedef {{ update?: (what: Change) => void, close?: () => void, key?: (key: string) => boolean }} Mounted `key` is true for a key that it acted on
  * @typedef {object} Panel
  * @property {string} id of its tab, in the address after #
  * @property {string} title

@@ -1,3 +1,4 @@
+import { noteAddress } from "./address.js";
 import { choice } from "./choice.js";
 import { el, fill, table } from "./dom.js";
 import { explainSearch } from "./explain-search.js";
@@ -93,6 +94,7 @@ function explainField(label, name, more) {
     value: explainSearch.fields[name],
     oninput: () => {
       explainSearch.fields[name] = input.value.trim();
+      noteAddress();
     },
     ...more,
   });
@@ -106,6 +108,7 @@ function gradientChoice() {
     checked: explainSearch.fields.gradient,
     onchange: () => {
       explainSearch.fields.gradient = box.checked;
+      noteAddress();
     },
   });
   return el(
@@ -128,6 +131,7 @@ const explainedRun = (page) =>
     String(explainSearch.run),
     (value) => {
       explainSearch.run = Number(value);
+      noteAddress();
     },
     (value) => page.runLabel(Number(value)),
   );

@@ -1,3 +1,4 @@
+import { keepInAddress, noteAddress } from "./address.js";
 import { chartTools } from "./chart-tools.js";
 import { el, fill, renew } from "./dom.js";
 import { ChartGrid } from "./panel-overview.js";
@@ -8,6 +9,13 @@ import { ChartGrid } from "./panel-overview.js";
 /** More charts at once than anybody looks at; the list names the others. */
 const MOST_CHARTS = 24;
 let wanted = "";
+
+keepInAddress("metrics", {
+  read: () => ({ find: wanted }),
+  write: (params) => {
+    wanted = params.get("find") ?? "";
+  },
+});
 
 /** @type {Panel} */
 export const metricsPanel = {
@@ -32,6 +40,7 @@ export const metricsPanel = {
     let guide = [];
     const showFound = () => {
       wanted = search.value;
+      noteAddress();
       const found = matching(namesOf(page), wanted, guide);
       fill(count, `${found.length} of ${namesOf(page).length} metrics`);
       charts.show(found.slice(0, MOST_CHARTS).map((name) => specOf(name, guide)));

@@ -1,3 +1,4 @@
+import { keepInAddress, noteAddress, numberIn } from "./address.js";
 import { choice } from "./choice.js";
 import { el, fill, table } from "./dom.js";
 import { short } from "./format.js";
@@ -17,6 +18,21 @@ const HINT_NAMES = {
 /** Outlives the tab. @type {{ run: number, kind: string, order: string, domain: string, offset: number }} */
 const problemSearch = { run: 0, kind: "all", order: "hardest", domain: "", offset: 0 };
 
+const PROBLEM_TEXTS = /** @type {const} */ (["kind", "order", "domain"]);
+
+keepInAddress("problems", {
+  read: () => {
+    const { run, offset, kind, order, domain } = problemSearch;
+    const number = (/** @type {number} */ value) => (value === 0 ? "" : String(value));
+    return { run: number(run), kind, order, domain, offset: number(offset) };
+  },
+  write: (params) => {
+    const [run, offset] = ["run", "offset"].map((name) => numberIn(params.get(name)) ?? 0);
+    const [kind, order, domain] = PROBLEM_TEXTS.map((name) => params.get(name) ?? "");
+    Object.assign(problemSearch, { run, offset, kind: kind || "all", order: order || "hardest", domain });
+  },
+});
+
 /** @type {Panel} */
 export const problemsPanel = {
   id: "problems",
@@ -32,7 +48,10 @@ export const problemsPanel = {
     const problems = newestSearch(
       list,
       () => askProblems(page),
-      (answer) => fill(list, ...problemsOf(answer, listAgain, page.connection.frozen)),
+      (answer) => {
+        fill(list, ...problemsOf(answer, listAgain, page.connection.frozen));
+        noteAddress();
+      },
     );
     const start = () => void Promise.all([hints(), problems()]).catch((error) => page.say(error));
     const listAgain = () => void problems().catch((error) => page.say(error));

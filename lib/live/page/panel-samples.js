@@ -1,17 +1,24 @@
+import { noteAddress } from "./address.js";
 import { showBeforeAfter } from "./before-after.js";
-import { choice } from "./choice.js";
 import { el, fill } from "./dom.js";
-import { short } from "./format.js";
 import { newestSearch } from "./newest-answer.js";
-import { sampleSearch } from "./sample-search.js";
+import { sampleFilters } from "./sample-filters.js";
+import {
+  GROUPS_A_PAGE,
+  givenConditions,
+  groupsList,
+  noCompletions,
+  SAMPLES_A_PAGE,
+  samplesList,
+} from "./sample-list.js";
+import { chooseSample, sampleSearch } from "./sample-search.js";
 import { sampleView } from "./sample-view.js";
 
-/** @import { Panel, Page } from "./page.js" */
-/** @import { SamplesAnswer, ShownSample } from "../wire.ts" */
+/** @import { Mounted, Panel, Page } from "./page.js" */
+/** @import { GroupsAnswer, SamplesAnswer, ShownSample } from "../wire.ts" */
 
-const SAMPLES_A_PAGE = 40;
-const STATUS_NAMES = ["correct", "partial", "wrong", "no_answer", "unparsable", "unscored"];
-const ORDER_NAMES = ["newest", "oldest", "longest", "shortest", "best", "worst"];
+/** With room for a completion beside the list. */
+const BESIDE = "(min-width: 901px)";
 
 /** @type {Panel} */
 export const samplesPanel = {
@@ -19,14 +26,15 @@ export const samplesPanel = {
   title: "Samples",
   mount(root, page) {
     const view = el("div", {});
-    /** @type {import("./page.js").Mounted | undefined} */
-    let training;
+    /** @type {Mounted | undefined} */
+    let inner;
     const show = () => {
       fill(root, views(show), view);
-      training = sampleSearch.heldOut ? showBeforeAfter(view, page) : mountTraining(view, page);
+      inner = sampleSearch.heldOut ? showBeforeAfter(view, page) : mountTraining(view, page);
+      noteAddress();
     };
     show();
-    return { update: (what) => training?.update?.(what) };
+    return { update: (what) => inner?.update?.(what), key: (key) => inner?.key?.(key) ?? false };
   },
 };
 
@@ -53,186 +61,113 @@ function views(show) {
   );
 }
 
-/** Completions that steps took. @param {HTMLElement} root @param {Page} page @returns {import("./page.js").Mounted} */
+/** Completions that steps took. @param {HTMLElement} root @param {Page} page @returns {Mounted} */
 function mountTraining(root, page) {
   const list = el("div", { className: "sample-list" });
   const shown = el("div", { className: "sample-shown" });
-  const form = searchForm(page, () => {
+  const open = opener(page, list, shown);
+  const again = () => void search().catch((error) => page.say(error));
+  const search = newestSearch(
+    list,
+    () => askList(page),
+    (rows) => {
+      fill(list, ...(rows?.({ open, again }) ?? [noCompletions()]));
+      shown.hidden = rows === null;
+      noteAddress();
+    },
+  );
+  const filters = sampleFilters(page, () => {
     sampleSearch.offset = 0;
-    start();
+    again();
   });
-  fill(root, form, el("div", { className: "samples" }, list, shown));
-  const ask = async () => {
-    const { run, asked, offset } = sampleSearch;
-    const params = { run, ...given(asked), offset, limit: SAMPLES_A_PAGE };
-    return /** @type {SamplesAnswer | null} */ (await page.connection.ask("samples", params));
+  fill(root, filters, el("div", { className: "samples" }, list, shown));
+  again();
+  if (sampleSearch.row !== undefined) void open(sampleSearch.row).catch((error) => page.say(error));
+  else {
+    fill(
+      shown,
+      el("p", { className: "muted" }, "Choose a completion; j and k go to the next and the one before."),
+    );
+    if (matchMedia(BESIDE).matches) openFirst(list, open);
+  }
+  return {
+    // a list that moved under the reader's hand would be of no use: new steps come with the next search
+    update: (what) => void (what === "all" && again()),
+    key: (key) => (key === "j" || key === "k") && moveInList(list, key === "j" ? 1 : -1, open),
   };
-  const search = newestSearch(list, ask, (answer) => {
-    fill(list, ...rowsOf(answer, open, start, page.connection.completionsInAll));
-    shown.hidden = answer === null;
-  });
-  const open = async (/** @type {number} */ row) => {
-    sampleSearch.row = row;
-    mark(list, row);
-    const { run } = sampleSearch;
-    const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
-    if (one === null || sampleSearch.row !== row) return;
-    fill(shown, sampleView(page, run, one));
-    // where there is one column it stands above the list, which the reader may have scrolled
-    if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
-  };
-  const start = () => void search().catch((error) => page.say(error));
-  start();
-  if (sampleSearch.row === undefined) fill(shown, el("p", { className: "muted" }, "Choose a completion."));
-  else void open(sampleSearch.row).catch((error) => page.say(error));
-  // a list that moved under the reader's hand would be of no use: new steps come with the next search
-  return { update: (what) => void (what === "all" && start()) };
 }
 
-/** Without what is empty. @param {import("./sample-search.js").SampleSearch} conditions */
-const given = (conditions) =>
-  Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== ""));
+/** Asks for the list, and returns what draws it; null without completions. @param {Page} page */
+async function askList(page) {
+  const { run, asked, offset } = sampleSearch;
+  const { frozen, completionsInAll } = page.connection;
+  const limit = frozen ? SAMPLES_A_PAGE : GROUPS_A_PAGE;
+  const params = { run, ...givenConditions(asked), offset, limit };
+  const answer = await page.connection.ask(frozen ? "samples" : "groups", params);
+  if (answer === null) return null;
+  return (/** @type {import("./sample-list.js").ListActions} */ actions) =>
+    frozen
+      ? samplesList(/** @type {SamplesAnswer} */ (answer), actions, completionsInAll)
+      : groupsList(page, /** @type {GroupsAnswer} */ (answer), actions);
+}
+
+/** @param {Page} page @param {HTMLElement} list @param {HTMLElement} shown */
+const opener = (page, list, shown) => async (/** @type {number} */ row) => {
+  chooseSample(row);
+  markRow(list, row);
+  const { run } = sampleSearch;
+  const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
+  if (one === null || sampleSearch.row !== row) return;
+  fill(shown, sampleView(page, run, one));
+  // where there is one column it stands above the list, which the reader may have scrolled
+  if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
+};
 
 /** @param {HTMLElement} list @param {number} row */
-function mark(list, row) {
+function markRow(list, row) {
   for (const button of list.querySelectorAll("button[data-row]"))
     button.setAttribute("aria-current", String(button.getAttribute("data-row") === String(row)));
 }
 
+/** Opens the first completion once it is there, unless the reader was faster. @param {HTMLElement} list @param {(row: number) => Promise<void>} open */
+function openFirst(list, open) {
+  const watch = new MutationObserver(() => {
+    const first = list.querySelector("button[data-row]");
+    if (first === null) return;
+    watch.disconnect();
+    if (sampleSearch.row === undefined) void open(Number(first.getAttribute("data-row")));
+  });
+  watch.observe(list, { childList: true, subtree: true });
+}
+
 /**
- * @param {SamplesAnswer | null} answer @param {(row: number) => Promise<void>} open @param {() => void} again
- * @param {number | undefined} of how many there are, where the page keeps only some
- * @returns {(Node | false)[]}
+ * Opens the next completion of the list or the one before; a closed group is opened first, and its first one at the next key.
+ * @param {HTMLElement} list @param {1 | -1} by @param {(row: number) => Promise<void>} open
  */
-function rowsOf(answer, open, again, of) {
-  if (answer === null) return [el("p", { className: "muted" }, "The run has judged no completion yet.")];
-  const { total, samples } = answer;
-  const { offset, row } = sampleSearch;
-  const move = (/** @type {number} */ by) => () => {
-    sampleSearch.offset = Math.max(0, offset + by);
-    again();
+function moveInList(list, by, open) {
+  const stops = [...list.querySelectorAll("details.group:not([open]) > summary, button[data-row]")].filter(
+    (one) => one.getClientRects().length > 0,
+  );
+  const at = stops.findIndex((one) => one.getAttribute("data-row") === String(sampleSearch.row));
+  const next = stops[at === -1 ? 0 : at + by];
+  if (next === undefined) return true;
+  next.scrollIntoView({ block: "nearest" });
+  const row = next.getAttribute("data-row");
+  if (row !== null) void open(Number(row));
+  else openGroup(/** @type {HTMLDetailsElement} */ (next.parentElement), by, open);
+  return true;
+}
+
+/** Unfolds a group and opens its first completion, or going back its last. @param {HTMLDetailsElement} group @param {1 | -1} by @param {(row: number) => Promise<void>} open */
+function openGroup(group, by, open) {
+  const choose = () => {
+    const rows = group.querySelectorAll("button[data-row]");
+    const row = rows[by === 1 ? 0 : rows.length - 1]?.getAttribute("data-row");
+    if (row !== null && row !== undefined) void open(Number(row));
+    return rows.length > 0;
   };
-  const last = offset + samples.length;
-  return [
-    el(
-      "p",
-      { className: "count", role: "status" },
-      total === 0 ? "no completion is like that" : `${offset + 1} to ${last} of ${total} completions`,
-      of === undefined ? "" : ` kept in this file; the run has ${short(of)} (hone watch)`,
-    ),
-    el("ol", {}, ...samples.map((one) => el("li", {}, sampleRow(one, open, row)))),
-    el(
-      "p",
-      { className: "pager" },
-      el("button", { type: "button", disabled: offset === 0, onclick: move(-SAMPLES_A_PAGE) }, "back"),
-      el("button", { type: "button", disabled: last >= total, onclick: move(SAMPLES_A_PAGE) }, "more"),
-    ),
-  ];
+  group.open = true;
+  if (choose()) return;
+  const watch = new MutationObserver(() => choose() && watch.disconnect());
+  watch.observe(group, { childList: true, subtree: true });
 }
-
-/** @param {SamplesAnswer["samples"][0]} one @param {(row: number) => Promise<void>} open @param {number | undefined} current */
-function sampleRow(one, open, current) {
-  return el(
-    "button",
-    {
-      type: "button",
-      className: "sample-row",
-      "data-row": one.row,
-      "aria-current": one.row === current ? "true" : "false",
-      onclick: () => void open(one.row),
-    },
-    el("span", { className: `status ${one.status}` }, one.status.replace("_", " ")),
-    el("span", { className: "what" }, `${one.domain} ${one.problem}`),
-    el("span", { className: "muted" }, `step ${one.step} · try ${one.attempt}`),
-    el(
-      "span",
-      { className: "muted" },
-      `${worthOf(one)} · ${short(one.tokens)} tokens${one.finish === "length" ? ", cut" : ""}`,
-    ),
-    el("span", { className: "excerpt" }, one.excerpt),
-  );
-}
-
-/** Reward, and what it is made of where that is another number. @param {SamplesAnswer["samples"][0]} one */
-function worthOf({ reward, score, penaltyScale = 0, penalty = 0 }) {
-  if (reward === undefined) return "no reward";
-  const share = penaltyScale * penalty;
-  const parts = score === undefined || score === reward ? "" : ` · score ${score.toFixed(3)}`;
-  return `reward ${reward.toFixed(3)}${parts}${share === 0 ? "" : ` · penalty ${share.toFixed(3)}`}`;
-}
-
-/** @param {Page} page @param {() => void} search */
-function searchForm(page, search) {
-  const { asked } = sampleSearch;
-  const keep = (/** @type {string} */ name, /** @type {string} */ value) => {
-    sampleSearch.asked = { ...sampleSearch.asked, [name]: value };
-    search();
-  };
-  const field = (/** @type {string} */ label, /** @type {string} */ name, /** @type {string} */ hint) =>
-    el(
-      "label",
-      {},
-      label,
-      el("input", {
-        name,
-        placeholder: hint,
-        value: asked[name] ?? "",
-        size: 8,
-        onchange: (/** @type {Event} */ event) =>
-          keep(name, /** @type {HTMLInputElement} */ (event.target).value.trim()),
-      }),
-    );
-  const flag = (/** @type {string} */ label, /** @type {string} */ name) =>
-    el(
-      "label",
-      { className: "flag" },
-      el("input", {
-        type: "checkbox",
-        name,
-        checked: (asked[name] ?? "") !== "",
-        onchange: (/** @type {Event} */ event) =>
-          keep(name, /** @type {HTMLInputElement} */ (event.target).checked ? "1" : ""),
-      }),
-      label,
-    );
-  const domains = page.store.runs[sampleSearch.run]?.domains ?? [];
-  const { frozen } = page.connection;
-  return el(
-    "form",
-    {
-      className: "tools",
-      "aria-label": "which completions",
-      onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
-    },
-    page.store.runs.length > 1 && runChoice(page, search),
-    choice("domain", "domain", ["", ...domains], asked["domain"], (value) => keep("domain", value)),
-    choice("verdict", "status", ["", ...STATUS_NAMES], asked["status"], (value) => keep("status", value)),
-    field("problem", "problem", "any"),
-    ...(frozen
-      ? []
-      : [
-          field("steps", "steps", "7..12"),
-          field("tokens", "tokens", "100.."),
-          field("weights", "versions", "any"),
-          field("flipped since step", "flippedSince", "–"),
-          flag("wrong but long", "wrongButLong"),
-          flag("truncated", "truncated"),
-        ]),
-    choice("first", "order", ORDER_NAMES, asked["order"], (value) => keep("order", value)),
-  );
-}
-
-/** @param {Page} page @param {() => void} search */
-const runChoice = (page, search) =>
-  choice(
-    "run",
-    "run",
-    page.store.runs.map(({ run }) => String(run)),
-    String(sampleSearch.run),
-    (value) => {
-      sampleSearch.run = Number(value);
-      sampleSearch.row = undefined;
-      search();
-    },
-    (value) => page.runLabel(Number(value)),
-  );

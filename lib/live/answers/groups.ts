@@ -1,0 +1,23 @@
+import { sampleGroups } from "../../samples/index.ts";
+import { visibleText } from "../../visible-text.ts";
+import { type Question, runOf } from "../question.ts";
+import { samplesOf } from "../run-samples.ts";
+import type { GroupsAnswer } from "../wire.ts";
+import { filterOf, natural, orderOf } from "./samples.ts";
+
+const MOST = 100;
+
+/** Groups with completions that pass a filter, a page of them; null while the run has none. Throws HONE_ERR_USAGE. */
+export async function groups(question: Question): Promise<GroupsAnswer | null> {
+  const { query } = question;
+  const [filter, order] = [filterOf(query), orderOf(query)];
+  const index = await samplesOf(runOf(question));
+  if (index === undefined) return null;
+  const [offset, limit] = [natural(query, "offset") ?? 0, Math.min(natural(query, "limit") ?? 20, MOST)];
+  const found = await sampleGroups(index, filter, { order, offset, limit });
+  const shown = found.groups.map(({ begins, ...group }) => ({
+    ...group,
+    ...(begins !== undefined && { begins: visibleText(begins) }),
+  }));
+  return { ...found, groups: shown };
+}

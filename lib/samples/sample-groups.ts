@@ -1,0 +1,91 @@
+import { matching, type SampleFilter } from "./filter.ts";
+import { nameOf } from "./problems.ts";
+import { type Page, sorted } from "./query.ts";
+import { sampleOf } from "./sample.ts";
+import type { SampleIndex } from "./sample-index.ts";
+import { STATUSES } from "./tables.ts";
+
+/** Samples of one problem that a step took together. Numbers are of the whole group, whatever the filter. */
+export interface SampleGroup {
+  readonly step: number;
+  readonly group: number;
+  readonly domain: string;
+  readonly problem: number;
+  /** The first sixty characters of its question; absent in journals without. */
+  readonly begins?: string;
+  readonly members: number;
+  readonly judged: number;
+  readonly solved: number;
+  /** Least and greatest reward of the judged; absent where none was. */
+  readonly rewards?: readonly [number, number];
+  readonly meanTokens: number;
+  /** Rows of its members that pass the filter, by attempt. */
+  readonly rows: readonly number[];
+}
+
+export interface FoundGroups {
+  /** How many groups have a sample that passes the filter, and how many such samples there are. */
+  readonly total: number;
+  readonly samples: number;
+  readonly groups: readonly SampleGroup[];
+}
+
+const DEFAULT_LIMIT = 20;
+const CORRECT = STATUSES.indexOf("correct");
+const UNSCORED = STATUSES.indexOf("unscored");
+
+/** A page of the groups with samples that pass a filter, in the order of the first of those. Throws HONE_ERR_FORMAT. */
+export async function sampleGroups(
+  index: SampleIndex,
+  filter: SampleFilter,
+  { order = "newest", offset = 0, limit = DEFAULT_LIMIT }: Page = {},
+): Promise<FoundGroups> {
+  const { at } = index.tables.members.columns;
+  const rows = sorted(index, matching(index, filter), order);
+  const found = new Map<number, number[]>();
+  for (const row of rows) {
+    const line = at[row]!; // of the journal, one a group that a step took
+    const own = found.get(line);
+    if (own === undefined) found.set(line, [row]);
+    else own.push(row);
+  }
+  await using journal = await index.journal();
+  const groups: SampleGroup[] = [];
+  for (const own of [...found.values()].slice(offset, offset + limit)) {
+    const problem = index.tables.members.columns.problem[own[0]!]!;
+    const { begins } = await nameOf(index, problem, journal);
+    groups.push({ ...groupOf(index, own), ...(begins && { begins }) });
+  }
+  return { total: found.size, samples: rows.length, groups };
+}
+
+function groupOf(index: SampleIndex, own: readonly number[]): SampleGroup {
+  const { status, reward, tokens } = index.tables.members.columns;
+  const { step, group, domain, problem } = sampleOf(index, own[0]!);
+  const all = membersBeside(index, own[0]!);
+  const judged = all.filter((row) => status[row] !== UNSCORED);
+  const rewards = judged.map((row) => reward[row]!);
+  return {
+    step,
+    group,
+    domain,
+    problem,
+    members: all.length,
+    judged: judged.length,
+    solved: judged.filter((row) => status[row] === CORRECT).length,
+    ...(rewards.length > 0 && { rewards: [Math.min(...rewards), Math.max(...rewards)] }),
+    meanTokens: all.reduce((sum, row) => sum + tokens[row]!, 0) / all.length,
+    rows: [...own].sort((a, b) => a - b),
+  };
+}
+
+/** Rows of the group that a row is in: they were written down one after the other. */
+function membersBeside({ tables: { members } }: SampleIndex, row: number): number[] {
+  const { at } = members.columns;
+  const line = at[row]!;
+  let first = row;
+  while (first > 0 && at[first - 1] === line) first -= 1;
+  const rows: number[] = [];
+  for (let next = first; next < members.rows && at[next] === line; next++) rows.push(next);
+  return rows;
+}
