@@ -1,7 +1,7 @@
-import { HoneError } from "../errors.ts";
 import {
   decodeIds,
   decodeLogprobs,
+  noRecordOf,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
@@ -20,13 +20,8 @@ export async function* rolloutLines(
 ): AsyncGenerator<string, void, undefined> {
   const steps = recordedSteps(dir);
   if (step === undefined) yield* stepRows(dir, steps, json);
-  else yield* rolloutRows(dir, stepOf(step, steps), json);
-}
-
-function stepOf(text: string, steps: readonly number[]): number {
-  if (steps.includes(Number(text))) return Number(text);
-  const there = steps.length === 0 ? "none" : `${steps.length} between ${steps[0]} and ${steps.at(-1)}`;
-  throw new HoneError("HONE_ERR_USAGE", `--step is ${text}; there is no record of it (there: ${there})`);
+  else if (steps.includes(Number(step))) yield* rolloutRows(dir, Number(step), json);
+  else throw noRecordOf(dir, Number(step), steps, `--step ${step}`);
 }
 
 async function* stepRows(dir: string, steps: readonly number[], json: boolean): AsyncGenerator<string> {

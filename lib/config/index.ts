@@ -20,6 +20,7 @@ export {
   maxContext,
   type Recipe,
   type RecipeInput,
+  recordedLast,
   type WarmStartConfig,
 } from "./schema.ts";
 export { shardingOf } from "./sharding.ts";

@@ -94,6 +94,14 @@ const domainSchema = z.strictObject({
   ...domainEnvironment,
 });
 
+const RECORD_LAST = /^last:([1-9]\d{0,8})$/;
+
+/** Number of the last steps whose rollouts `rollouts.record` keeps: all of them Infinity, none 0. */
+export function recordedLast(record: boolean | string): number {
+  if (typeof record === "boolean") return record ? Number.POSITIVE_INFINITY : 0;
+  return Number(RECORD_LAST.exec(record)?.[1] ?? 0);
+}
+
 const rolloutsSchema = z.strictObject({
   /** G. */
   groupSize: z.int().min(2).max(MOST_SEQUENCES).default(8),
@@ -109,8 +117,16 @@ const rolloutsSchema = z.strictObject({
   stopStrings: z.array(z.string().min(1)).default([]),
   /** Tokens that end a completion, instead of all those the model's files and chat template name as an end. */
   stopIds: z.array(z.int().min(0).max(INT32)).min(1).optional(),
-  /** Keep what each step trained on in the run folder (rollouts/, docs/reference/rollouts.md): about 11 bytes a generated token. */
-  record: z.boolean().default(false),
+  /**
+   * Keep what each step trained on in the run folder (rollouts/, docs/reference/rollouts.md), or with "last:20" that of the
+   * last 20 steps: about 11 bytes a generated token.
+   */
+  record: z
+    .union([
+      z.boolean(),
+      z.string().regex(RECORD_LAST, 'must be true, false or, for the last 20 steps, "last:20"'),
+    ])
+    .default(false),
   /** Keep rollouts under way so often, for when an actor or the run is killed (docs/reference/rollouts.md); 0: they start again. */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });

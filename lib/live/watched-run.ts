@@ -11,6 +11,7 @@ import {
 } from "../metrics/index.ts";
 import { EvaluationMarks } from "./evaluation-marks.ts";
 import { Marks } from "./marks.ts";
+import { RecordedRollouts } from "./recorded-range.ts";
 import { type Row, StepTable } from "./step-table.ts";
 import { Tail } from "./tail.ts";
 import type { Mark, RunInfo, RunState } from "./wire.ts";
@@ -51,6 +52,7 @@ export class WatchedRun {
   readonly #log: Tail;
   readonly #marks: Marks;
   readonly #evaluations: EvaluationMarks;
+  readonly #recorded: RecordedRollouts;
   #manifest: StoredManifest | undefined;
   #manifestMs = 0;
   #status: PipelineStatus | undefined;
@@ -69,6 +71,7 @@ export class WatchedRun {
     this.#log = new Tail(join(dir, RUN_FILES.log));
     this.#marks = new Marks(dir);
     this.#evaluations = new EvaluationMarks(dir);
+    this.#recorded = new RecordedRollouts(dir);
   }
 
   /** Position up to which the log has been read, for `Last-Event-ID`. */
@@ -134,6 +137,8 @@ export class WatchedRun {
       marks: [...this.#marks.list, ...unloggedCheckpoints(dir, this.#marks.list), ...this.#evaluations.list],
       status: this.#status,
       summary: existsSync(join(dir, RUN_FILES.summary)),
+      journal: existsSync(join(dir, RUN_FILES.verdicts)),
+      recorded: this.#recorded.look(),
       damaged: this.#damaged,
     };
   }

@@ -56,6 +56,13 @@ export type RunState =
   | "failed"
   | "unfinished";
 
+/** Steps from `from` to `to` whose rollouts a run folder keeps. */
+export interface RecordedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: number;
+}
+
 /** A run as the page lists it. */
 export interface RunInfo {
   /** Its place in the list, the same for as long as the server lives. */
@@ -75,6 +82,10 @@ export interface RunInfo {
   readonly status?: PipelineStatus | undefined;
   /** True if summary.json is there. */
   readonly summary: boolean;
+  /** True if the run keeps its completions (verdicts.jsonl). */
+  readonly journal: boolean;
+  /** Steps whose rollouts are in its folder, and their bytes; absent where none are. */
+  readonly recorded?: RecordedRange | undefined;
   /** Lines of its log that could not be read. */
   readonly damaged: number;
 }

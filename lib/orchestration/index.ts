@@ -26,6 +26,7 @@ export {
   identityOfLine,
   type JournalLine,
   type JudgedProblem,
+  noRecordOf,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,

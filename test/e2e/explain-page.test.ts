@@ -29,13 +29,13 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
     // late, so that the rows of the search before are there while this one's are looked for
-    await page.route("**/api/samples?*problem=*", (route) => void setTimeout(() => route.continue(), 500));
+    await page.route("**/api/groups?*problem=*", (route) => void setTimeout(() => route.continue(), 500));
     await page.goto(`${live.url}#samples`);
     await page.waitForSelector(".sample-row");
     await page.locator("input[name=steps]").fill(`${STEPS}..${STEPS}`);
     await page.locator("input[name=problem]").fill(String(asked.problem));
     await page.keyboard.press("Enter");
-    await page.locator(`.sample-row:has-text("try ${asked.attempt}")`).first().click();
+    await page.locator(`.sample-row:has-text("attempt ${asked.attempt}")`).first().click();
     await page.getByRole("button", { name: "Explain the attempt" }).click();
     await page.waitForSelector("#panel-explain");
     const field = (name: string) => page.locator(`form.explain input[name=${name}]`);
@@ -67,6 +67,31 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     await page.getByRole("tab", { name: "Explain" }).click();
     expect(await field("token").inputValue()).toBe("1");
     expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test("of a run that keeps its last steps, samples of earlier ones say so, and those of the last lead on", async () => {
+    const run = await record({
+      rollouts: { groupSize: 4, maxOutputTokens: 80, maxPromptTokens: 48, record: "last:2" },
+    });
+    await expect(explainStep(run.dir, { step: 1, problem: 1, attempt: 0 })).rejects.toMatchObject({
+      code: "HONE_ERR_USAGE",
+      message: expect.stringContaining('was removed: rollouts.record is "last:2" (there: 2 between 3 and 4)'),
+    });
+    const asked = await trainedAttempt(run, STEPS);
+    const { settings } = await explainStep(run.dir, asked);
+    await using live = await LiveServer.open([run.dir]);
+    const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+    await page.goto(`${live.url}#samples?steps=1&order=newest`);
+    await page.waitForSelector("text=The run keeps the rollouts of steps 3 to 4 alone; this is of step 1.");
+    expect(await page.getByRole("button", { name: "Explain the attempt" }).count()).toBe(0);
+    const { step, problem, attempt } = asked;
+    await page.goto(`${live.url}#explain?step=${step}&problem=${problem}&attempt=${attempt}`);
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    const rows = page.locator("#panel-explain table").last().locator("tbody tr");
+    await vi.waitFor(async () => expect(await rows.count()).toBe(settings[0]!.tokens.length), {
+      timeout: 60_000,
+    });
     await page.close();
   });
 

@@ -202,6 +202,11 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const current = () => page.locator('.sample-row[aria-current="true"]');
     const shownStep = (text: string) => page.waitForSelector(`.sample h2:has-text("${text}")`);
     await shownStep("code problem 2 step 6");
+    // no rollouts are kept: the tab is grey and says why, and the completion has the line that keeps them
+    const explain = page.getByRole("tab", { name: "Explain" });
+    expect(await explain.getAttribute("class")).toContain("empty");
+    expect(await explain.getAttribute("title")).toBe("the run keeps no rollouts to explain");
+    expect(await textOf(page, ".sample .recipe-line code")).toBe('rollouts: { record: "last:20" }');
     await page.keyboard.press("j");
     await shownStep("math problem 1 step 6");
     await shownStep("attempt 0");

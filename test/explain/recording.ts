@@ -41,7 +41,7 @@ export async function record(
     ...input,
     ...rest,
     training: input.training,
-    rollouts: { ...input.rollouts, ...rest.rollouts, record: true },
+    rollouts: { ...input.rollouts, record: true, ...rest.rollouts },
     checkpoint: { everySteps: 1, keepLast: 10, ...rest.checkpoint },
   });
   await using run = await createRun(recipe, { dir, verifiers, hooks, resume: "auto" });

@@ -13,6 +13,7 @@ export function short(value) {
 /** @param {number} bytes */
 export function bytes(bytes) {
   if (bytes >= 2 ** 30) return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+  if (bytes < 2 ** 20) return `${Math.round(bytes / 2 ** 10)} KiB`;
   return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 

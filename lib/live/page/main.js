@@ -46,6 +46,7 @@ function redraw() {
   const all = [...pending];
   pending.clear();
   showHeader();
+  showEmptyTabs();
   for (const what of all) mounted?.update?.(what);
 }
 
@@ -66,7 +67,17 @@ function showPanel() {
   }
 }
 
-/** Nobody answers: what a run was doing is known, not what it does. */
+/** Tabs with nothing in them are grey and say why. */
+function showEmptyTabs() {
+  for (const [i, { id, title, empty }] of panels.entries()) {
+    const why = empty?.(page);
+    const tab = tabs.querySelector(`[href="#${id}"]`);
+    tab?.classList.toggle("empty", why !== undefined);
+    tab?.setAttribute("title", why ?? `${title} (${i + 1})`);
+  }
+}
+
+/** No answer comes: what a run was doing is known, not what it does. */
 const broken = () => page.store.stream === "broken" && !page.connection.frozen;
 
 /** A run that goes on may answer again; of one that has ended the page is served by a command. */
@@ -261,4 +272,10 @@ page.view.on(() => {
 addEventListener("hashchange", showPanel);
 addEventListener("keydown", onKey);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed("theme"));
-page.store.load().then(showPanel, (error) => page.say(error));
+page.store.load().then(
+  () => {
+    showEmptyTabs();
+    showPanel();
+  },
+  (error) => page.say(error),
+);

@@ -14,6 +14,7 @@ import { View } from "./view.js";
  * @typedef {object} Panel
  * @property {string} id of its tab, in the address after #
  * @property {string} title
+ * @property {(page: Page) => string | undefined} [empty] why there is nothing in it for the runs that are shown; undefined where there is
  * @property {true} [needsServer] left out of a page in a file of its own
  * @property {(root: HTMLElement, page: Page) => Mounted} mount
  */

@@ -2,6 +2,8 @@ import { noteAddress } from "./address.js";
 import { choice } from "./choice.js";
 import { el, fill, table } from "./dom.js";
 import { explainSearch } from "./explain-search.js";
+import { bytes } from "./format.js";
+import { recipeLine } from "./recipe-line.js";
 
 /** @import { Explanation, ExplainedSettings, ExplainedToken } from "../../explain/index.ts" */
 /** @import { Panel, Page } from "./page.js" */
@@ -10,10 +12,16 @@ import { explainSearch } from "./explain-search.js";
 export const explainPanel = {
   id: "explain",
   title: "Explain",
+  empty: (page) =>
+    page.store.runs.some(({ recorded }) => recorded) ? undefined : "the run keeps no rollouts to explain",
   needsServer: true,
   mount(root, page) {
-    const shown = el("div", {}, howToAsk());
-    root.append(explainForm(page, shown), shown);
+    const shown = el("div", {}, howToAsk(page));
+    const kept = page.store.runs.some(({ recorded }) => recorded);
+    root.append(
+      kept ? explainForm(page, shown) : el("p", { className: "muted" }, NOTHING_KEPT, recipeLine(page)),
+    );
+    if (kept) root.append(shown);
     return {};
   },
 };
@@ -25,14 +33,24 @@ const summaryTable = (head, rows) => {
   return box;
 };
 
-const howToAsk = () =>
-  el(
+const NOTHING_KEPT =
+  "Why the tokens of one completion got their gradient: the step is computed again, from what it trained on. This run keeps none of it. A run does with this line in its recipe: ";
+
+/** @param {Page} page */
+function howToAsk(page) {
+  const kept = page.store.runs.flatMap(({ run, recorded }) =>
+    recorded === undefined
+      ? []
+      : [`${page.runLabel(run)} keeps steps ${recorded.from} to ${recorded.to}, ${bytes(recorded.bytes)}`],
+  );
+  return el(
     "p",
     { className: "muted", "data-empty": "explain" },
-    "Why the tokens of one completion got their gradient. Every completion in ",
+    "Why the tokens of one completion got their gradient. Every completion of those steps in ",
     el("a", { href: "#samples" }, "Samples"),
-    " leads here; or say which step, problem and attempt. It takes a run that keeps what it trained on (rollouts: { record: true }) and a second model in memory.",
+    ` leads here; or say which step, problem and attempt. It takes a second model in memory. ${kept.join("; ")}.`,
   );
+}
 
 /** @param {Page} page @param {HTMLElement} shown */
 function explainForm(page, shown) {

@@ -37,6 +37,8 @@ keepInAddress("problems", {
 export const problemsPanel = {
   id: "problems",
   title: "Problems",
+  empty: (page) =>
+    page.visibleRuns().some(({ journal }) => journal) ? undefined : "the run has judged no completion yet",
   mount(root, page) {
     const suspicions = el("section", { className: "hints", "aria-label": "hints" });
     const list = el("div", {});

@@ -13,6 +13,10 @@ import { verifierTable } from "./verifier-table.js";
 export const resultsPanel = {
   id: "results",
   title: "Results",
+  empty: (page) =>
+    page.visibleRuns().length > 1 || page.visibleRuns().some(({ summary }) => summary)
+      ? undefined
+      : "scores before and after stand here when the run has ended",
   mount(root, page) {
     const ask = async () => {
       const runs = page.visibleRuns();

@@ -24,6 +24,8 @@ const BESIDE = "(min-width: 901px)";
 export const samplesPanel = {
   id: "samples",
   title: "Samples",
+  empty: (page) =>
+    page.visibleRuns().some(({ journal }) => journal) ? undefined : "the run has judged no completion yet",
   mount(root, page) {
     const view = el("div", {});
     /** @type {Mounted | undefined} */

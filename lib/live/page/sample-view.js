@@ -2,6 +2,7 @@ import { el, fill, svg, table } from "./dom.js";
 import { explainAttempt } from "./explain-search.js";
 import { short } from "./format.js";
 import { newestAnswer } from "./newest-answer.js";
+import { recipeLine } from "./recipe-line.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { ProblemAnswer, ShownSample, Taking } from "../wire.ts" */
@@ -25,7 +26,7 @@ export function sampleView(page, run, one) {
     ),
     verdictLine(one),
     facts(one),
-    !frozen && explainLink(run, one),
+    !frozen && explainLink(page, run, one),
     one.prompt !== undefined &&
       folded("Prompt, as the model saw it", one.prompt, one.prompt.length < OPEN_PROMPT_CHARS),
     ...texts(one),
@@ -35,22 +36,32 @@ export function sampleView(page, run, one) {
   );
 }
 
-/** @param {number} run @param {ShownSample} one */
-const explainLink = (run, one) =>
-  el(
+/** Leads to the explanation where the run keeps the step's rollouts, and says where it does not. @param {Page} page @param {number} run @param {ShownSample} one */
+function explainLink(page, run, one) {
+  const recorded = page.store.runs[run]?.recorded;
+  if (recorded !== undefined && recorded.from <= one.step && one.step <= recorded.to)
+    return el(
+      "p",
+      {},
+      el(
+        "button",
+        { type: "button", className: "link", onclick: () => explainAttempt(run, one) },
+        "Why this gradient? Explain the attempt",
+      ),
+    );
+  if (recorded === undefined)
+    return el(
+      "p",
+      { className: "muted" },
+      "Why this gradient? A run that keeps rollouts can tell: ",
+      recipeLine(page),
+    );
+  return el(
     "p",
-    {},
-    el(
-      "button",
-      {
-        type: "button",
-        className: "link",
-        title: "in a run with rollouts: { record: true }",
-        onclick: () => explainAttempt(run, one),
-      },
-      "Why this gradient? Explain the attempt",
-    ),
+    { className: "muted" },
+    `Why this gradient? The run keeps the rollouts of steps ${recorded.from} to ${recorded.to} alone; this is of step ${one.step}.`,
   );
+}
 
 /** @param {ShownSample} one */
 function texts(one) {

@@ -22,6 +22,7 @@ export {
   cutRolloutRecord,
   decodeIds,
   decodeLogprobs,
+  noRecordOf,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,

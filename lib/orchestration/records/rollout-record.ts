@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Recipe } from "../../config/index.ts";
+import { type Recipe, recordedLast } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
@@ -113,7 +113,8 @@ const fileOf = (dir: string, step: number): string =>
 
 /**
  * Writes what a step trained on, and what it was given up for: a file that is complete if it exists, under the number
- * that steps.jsonl gives the step. Throws HONE_ERR_IO naming the file.
+ * that steps.jsonl gives the step. With `rollouts.record: "last:20"` those of earlier steps than the last 20 are then
+ * removed; a kill in between leaves more, which the next step removes. Throws HONE_ERR_IO naming the file.
  */
 export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOutcome): void {
   const path = fileOf(dir, outcome.step + 1);
@@ -126,7 +127,17 @@ export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOut
       closeSync(fd);
     }
     renameSync(`${path}.tmp`, path);
+    const last = recordedLast(recipe.rollouts.record);
+    if (Number.isFinite(last)) removeRecords(dir, (step) => step <= outcome.step + 1 - last);
   });
+}
+
+function removeRecords(dir: string, isGone: (step: number) => boolean): void {
+  const folder = join(dir, ROLLOUT_RECORD);
+  for (const name of readdirSync(folder)) {
+    const step = NAME.exec(name)?.[1];
+    if (step !== undefined && isGone(Number(step))) rmSync(join(folder, name));
+  }
 }
 
 /** Removes the records of steps after `steps`, which a run that goes on from there takes anew. Throws HONE_ERR_IO. */
@@ -134,10 +145,8 @@ export function cutRolloutRecord(dir: string, steps: number): void {
   const folder = join(dir, ROLLOUT_RECORD);
   fileWork(folder, () => {
     if (!existsSync(folder)) return;
-    for (const name of readdirSync(folder)) {
-      const step = NAME.exec(name)?.[1];
-      if (LEFTOVER.test(name) || Number(step) > steps) rmSync(join(folder, name));
-    }
+    for (const name of readdirSync(folder)) if (LEFTOVER.test(name)) rmSync(join(folder, name));
+    removeRecords(dir, (step) => step > steps);
   });
 }
 
@@ -147,13 +156,35 @@ export function recordedSteps(dir: string): number[] {
   if (!existsSync(folder)) {
     readRunManifest(dir);
     throw new HoneError("HONE_ERR_IO", `${folder}: no such folder`, {
-      hint: "Rollouts are kept by runs whose recipe says rollouts: { record: true }.",
+      hint: 'Rollouts are kept by runs whose recipe says rollouts: { record: "last:20" }, or true for all steps.',
     });
   }
   const names = fileWork(folder, () => readdirSync(folder));
   return names
     .flatMap((name) => (NAME.test(name) ? [Number(NAME.exec(name)![1])] : []))
     .sort((a, b) => a - b);
+}
+
+/**
+ * For a step that a run folder has no record of: says which it has, and of a removed one why it is gone.
+ * @param steps those with a record, ascending. @param what names the step in the message.
+ */
+export function noRecordOf(dir: string, step: number, steps: readonly number[], what: string): HoneError {
+  const record = keptBy(dir);
+  const there = steps.length === 0 ? "none" : `${steps.length} between ${steps[0]} and ${steps.at(-1)}`;
+  const isGone = step > 0 && step < (steps[0] ?? 0) && typeof record === "string";
+  const why = isGone ? `, and was removed: rollouts.record is ${JSON.stringify(record)}` : "";
+  return new HoneError("HONE_ERR_USAGE", `${what} is not in the record of ${dir}${why} (there: ${there})`, {
+    hint: isGone
+      ? "Ask for a step that is there; a run that is to keep all of them records with rollouts: { record: true }."
+      : '`hone rollouts <folder>` lists the recorded steps; a run records with rollouts: { record: "last:20" }, or true for all.',
+  });
+}
+
+/** What the recipe of a run says, as far as run.json can be read. */
+function keptBy(dir: string): unknown {
+  const config = readRunManifest(dir).config as { rollouts?: { record?: unknown } } | undefined;
+  return config?.rollouts?.record;
 }
 
 /** First the step, then its groups. Throws HONE_ERR_IO; HONE_ERR_FORMAT naming a line that is not of a record. */

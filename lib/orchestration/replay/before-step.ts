@@ -9,6 +9,7 @@ import type { StepReport, TrainerFace } from "../../native/face.ts";
 import type { Trust } from "../../trust.ts";
 import { customSlopes, openSlopes, updatePolicy } from "../pipeline/index.ts";
 import {
+  noRecordOf,
   type RecordedGroup,
   type RecordedStep,
   readEvents,
@@ -99,12 +100,7 @@ export async function openBeforeStep(
 /** Throws HONE_ERR_USAGE for a step that there is no record of. */
 async function readStep(dir: string, number: number): Promise<Step> {
   const steps = recordedSteps(dir);
-  if (!steps.includes(number)) {
-    const there = steps.length === 0 ? "none" : `${steps.length} between ${steps[0]} and ${steps.at(-1)}`;
-    throw new HoneError("HONE_ERR_USAGE", `step ${number} is not in the record of ${dir} (there: ${there})`, {
-      hint: "`hone rollouts <folder>` lists the recorded steps; a run records with rollouts: { record: true }.",
-    });
-  }
+  if (!steps.includes(number)) throw noRecordOf(dir, number, steps, `step ${number}`);
   let step: RecordedStep | undefined;
   const groups: RecordedGroup[] = [];
   for await (const line of readRolloutRecord(dir, number)) {

@@ -173,7 +173,8 @@ export class Training {
     this.#recording.defer(() => {
       this.#recorder.record(gathered, (record) => {
         latest = record;
-        if (resources.recipe.rollouts.record) writeRolloutRecord(options.dir, resources.recipe, outcome);
+        if (resources.recipe.rollouts.record !== false)
+          writeRolloutRecord(options.dir, resources.recipe, outcome);
         this.#records.journal?.taken(outcome.batch.groups, record.step);
         publisher.step(record, outcome, times);
         this.#records.events.flush();

@@ -13,15 +13,18 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RecipeInput } from "../../../lib/config/index.ts";
 import type { TrainingBatch } from "../../../lib/native/face.ts";
 import { createRun, type RunHooks } from "../../../lib/orchestration/index.ts";
+import type { StepOutcome } from "../../../lib/orchestration/pipeline/index.ts";
 import { readEvents } from "../../../lib/orchestration/records/event-log.ts";
 import {
   cutRolloutRecord,
   decodeIds,
   decodeLogprobs,
+  noRecordOf,
   type RecordedGroup,
   type RecordedStep,
   readRolloutRecord,
   recordedSteps,
+  writeRolloutRecord,
 } from "../../../lib/orchestration/records/rollout-record.ts";
 import type { RolloutGroup } from "../../../lib/records.ts";
 import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
@@ -218,4 +221,26 @@ test("eleven bytes a generated token, six a prompt's, and a few hundred a rollou
   }
   const count = groups.reduce((n, { rollouts }) => n + rollouts.length, 0);
   expect(text.length).toBeLessThan(11 * tokens + 400 * count + 250 * groups.length + 800);
+});
+
+test("the last steps alone are kept where the recipe says so, also after a kill between writing and removing", async () => {
+  const rollouts = { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 64, record: "last:3" };
+  const kept = smallRecipe({ steps: 7 }, { rollouts });
+  await runAndKeep(kept);
+  expect(recordedSteps(dir)).toEqual([5, 6, 7]);
+  // what a kill left: a record that was to be removed, and one that was being written
+  appendFileSync(join(dir, "rollouts", "step-000001.jsonl"), "");
+  appendFileSync(join(dir, "rollouts", "step-000008.jsonl.tmp"), "");
+  const nothing = { groups: [] } as unknown as StepOutcome["batch"];
+  const timing = { total: 1, waiting: 0 };
+  writeRolloutRecord(dir, kept, { step: 7, version: 7, versionBefore: 7, batch: nothing, timing });
+  cutRolloutRecord(dir, 8);
+  expect(readdirSync(join(dir, "rollouts")).sort()).toEqual(
+    [6, 7, 8].map((step) => `step-00000${step}.jsonl`),
+  );
+  const error = noRecordOf(dir, 2, recordedSteps(dir), "step 2");
+  expect(error.message).toBe(
+    `step 2 is not in the record of ${dir}, and was removed: rollouts.record is "last:3" (there: 3 between 6 and 8)`,
+  );
+  expect(noRecordOf(dir, 9, [6, 7, 8], "step 9").message).not.toContain("removed");
 });

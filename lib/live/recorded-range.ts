@@ -1,0 +1,41 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { RecordedRange } from "./wire.ts";
+
+/** As lib/orchestration/records writes them; the page of a run that nobody has asked yet does not load that module. */
+const FOLDER = "rollouts";
+const NAME = /^step-(\d{6,})\.jsonl$/;
+/** Files whose size is asked for; of more the rest counts as large as their mean. */
+const MEASURED = 50;
+
+/** What is kept of the rollouts in a run folder; reads it again only where it has changed. */
+export class RecordedRollouts {
+  readonly #folder: string;
+  #changedMs = 0;
+  #range: RecordedRange | undefined;
+
+  constructor(dir: string) {
+    this.#folder = join(dir, FOLDER);
+  }
+
+  /** Undefined where nothing is kept. */
+  look(): RecordedRange | undefined {
+    const changedMs = statSync(this.#folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (changedMs === this.#changedMs) return this.#range;
+    this.#changedMs = changedMs;
+    this.#range = changedMs === 0 ? undefined : rangeOf(this.#folder);
+    return this.#range;
+  }
+}
+
+function rangeOf(folder: string): RecordedRange | undefined {
+  const names = readdirSync(folder).filter((name) => NAME.test(name));
+  const steps = names.map((name) => Number(NAME.exec(name)![1])).sort((a, b) => a - b);
+  if (steps.length === 0) return undefined;
+  const measured = names.slice(0, MEASURED);
+  const bytes = measured.reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  return { from: steps[0]!, to: steps.at(-1)!, bytes: Math.round((bytes / measured.length) * names.length) };
+}
