@@ -69,18 +69,13 @@ export class WatchedRun {
   constructor(dir: string, run: number, keeps?: (metric: string) => boolean) {
     [this.dir, this.run, this.table] = [dir, run, new StepTable(keeps)];
     this.#log = new Tail(join(dir, RUN_FILES.log));
-    this.#marks = new Marks(dir);
-    this.#evaluations = new EvaluationMarks(dir);
+    [this.#marks, this.#evaluations] = [new Marks(dir), new EvaluationMarks(dir)];
     this.#recorded = new RecordedRollouts(dir);
   }
 
   /** Position up to which the log has been read, for `Last-Event-ID`. */
   get cursor(): string {
     return `${this.#log.id}.${this.#log.end}`;
-  }
-
-  get hasManifest(): boolean {
-    return this.#manifest !== undefined;
   }
 
   /** Reads what is new. Throws HONE_ERR_IO. */
@@ -103,8 +98,7 @@ export class WatchedRun {
     const status = this.#readStatus();
     this.#lookedMs = Date.now();
     this.#lookForProcess();
-    const { rows: _, status: __, ...rest } = this.info();
-    const told = JSON.stringify(rest);
+    const told = JSON.stringify({ ...this.info(), rows: undefined, status: undefined });
     const changed = told !== this.#told;
     this.#told = told;
     return { rows, replaced, changed, status };
@@ -136,8 +130,7 @@ export class WatchedRun {
       names: table.names,
       marks: [...this.#marks.list, ...unloggedCheckpoints(dir, this.#marks.list), ...this.#evaluations.list],
       status: this.#status,
-      summary: existsSync(join(dir, RUN_FILES.summary)),
-      journal: existsSync(join(dir, RUN_FILES.verdicts)),
+      ...keptIn(dir),
       recorded: this.#recorded.look(),
       damaged: this.#damaged,
     };
@@ -202,6 +195,11 @@ export class WatchedRun {
     return paused ? "paused" : "running";
   }
 }
+
+const keptIn = (dir: string) => ({
+  summary: existsSync(join(dir, RUN_FILES.summary)),
+  journal: existsSync(join(dir, RUN_FILES.verdicts)),
+});
 
 /** True if there is a summary of what was trained until then. */
 const isSummed = (dir: string, sinceMs: number): boolean =>

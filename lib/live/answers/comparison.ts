@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { HoneError } from "../../errors.ts";
+import { RUN_FILES } from "../../metrics/index.ts";
 import { compareRuns } from "../../runs/index.ts";
 import type { Question } from "../question.ts";
 import type { ComparisonAnswer } from "../wire.ts";
@@ -17,7 +20,7 @@ export async function comparison({ query, watch }: Question): Promise<Comparison
     if (found !== undefined) return found;
     throw new HoneError("HONE_ERR_USAGE", `run=${run}: there are ${watch.runs.length}, from 0 on`);
   });
-  if (runs.length < 2 || runs.some((run) => !run.hasManifest)) return null;
+  if (runs.length < 2 || !runs.every(({ dir }) => existsSync(join(dir, RUN_FILES.manifest)))) return null;
   const { recipe, ...compared } = await compareRuns(runs.map(({ dir }) => dir));
   return { ...compared, recipe: recipe.slice(0, MOST_FIELDS), fields: recipe.length };
 }
