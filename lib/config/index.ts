@@ -11,6 +11,7 @@ export { overrideRecipe } from "./overrides.ts";
 export { pythonSettings } from "./python.ts";
 export { definedRecipe, defineRecipe, recipeInput, rewardFunctions } from "./recipe.ts";
 export { recipeWarnings } from "./recipe-warnings.ts";
+export { recordedLast } from "./recorded-rollouts.ts";
 export { type RewardChoice, readsColumns, readsReference } from "./reward.ts";
 export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWorkers } from "./roles.ts";
 export { adoptRowMaps } from "./row-maps.ts";
@@ -20,7 +21,6 @@ export {
   maxContext,
   type Recipe,
   type RecipeInput,
-  recordedLast,
   type WarmStartConfig,
 } from "./schema.ts";
 export { shardingOf } from "./sharding.ts";

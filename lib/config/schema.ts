@@ -16,6 +16,7 @@ import {
 } from "./numbers.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
 import { pythonSchema } from "./python.ts";
+import { recordSchema } from "./recorded-rollouts.ts";
 import { domainRewards } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
@@ -94,14 +95,6 @@ const domainSchema = z.strictObject({
   ...domainEnvironment,
 });
 
-const RECORD_LAST = /^last:([1-9]\d{0,8})$/;
-
-/** Number of the last steps whose rollouts `rollouts.record` keeps: all of them Infinity, none 0. */
-export function recordedLast(record: boolean | string): number {
-  if (typeof record === "boolean") return record ? Number.POSITIVE_INFINITY : 0;
-  return Number(RECORD_LAST.exec(record)?.[1] ?? 0);
-}
-
 const rolloutsSchema = z.strictObject({
   /** G. */
   groupSize: z.int().min(2).max(MOST_SEQUENCES).default(8),
@@ -121,12 +114,7 @@ const rolloutsSchema = z.strictObject({
    * Keep what each step trained on in the run folder (rollouts/, docs/reference/rollouts.md), or with "last:20" that of the
    * last 20 steps: about 11 bytes a generated token.
    */
-  record: z
-    .union([
-      z.boolean(),
-      z.string().regex(RECORD_LAST, 'must be true, false or, for the last 20 steps, "last:20"'),
-    ])
-    .default(false),
+  record: recordSchema.default(false),
   /** Keep rollouts under way so often, for when an actor or the run is killed (docs/reference/rollouts.md); 0: they start again. */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
