@@ -13,12 +13,12 @@ namespace {
 static_assert(kConvTaps == kMostTaps);
 
 // Multiply-adds that make a chunk worth handing to another core (about 10 us).
-constexpr double kChunkWork = 5e5;
+constexpr double kDeltaWork = 5e5;
 
-int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kChunkWork / std::max(work, 1.0))); }
+int64_t delta_grain(double work) { return std::max<int64_t>(1, int64_t(kDeltaWork / std::max(work, 1.0))); }
 
 /// This thread's memory, which grows to the longest sequence seen and is kept.
-float* thread_scratch(int64_t floats) {
+float* delta_memory(int64_t floats) {
   thread_local std::vector<float> block;
   if (int64_t(block.size()) < floats) block.resize(size_t(floats));
   return block.data();
@@ -44,7 +44,7 @@ class Forward {
   /// each(row, run), shared out among the threads.
   template <class Each>
   void for_rows(const Stream& stream, const Each& each) const {
-    stream.parallel_for(rows(), grain_of(8.0 * double(s.channels())), [&](int64_t begin, int64_t end) {
+    stream.parallel_for(rows(), delta_grain(8.0 * double(s.channels())), [&](int64_t begin, int64_t end) {
       int64_t of = std::upper_bound(cu, cu + count + 1, int32_t(begin)) - cu - 1;
       for (int64_t r = begin; r < end; ++r) {
         while (cu[of + 1] <= r) ++of;
@@ -137,7 +137,7 @@ void convolution_grad(const Stream& stream, const Forward& f, float* d, const De
     for (int64_t j = 0; j < taps; ++j) row.x[j] = r + taps - 1 - j < f.cu[of + 1] ? d + (r + taps - 1 - j) * width : nullptr;
     turned(row, false, args.dx.row<float>(r));
   });
-  stream.parallel_for((width + 15) / 16, grain_of(16.0 * double(taps * f.rows())), [&](int64_t begin, int64_t end) {
+  stream.parallel_for((width + 15) / 16, delta_grain(16.0 * double(taps * f.rows())), [&](int64_t begin, int64_t end) {
     for (int64_t first = 16 * begin; first < std::min(16 * end, width); first += 16) {
       const int n = int(std::min<int64_t>(16, width - first));
       double sums[kMostTaps * 16] = {};
@@ -169,11 +169,11 @@ void delta_rule(const Stream& stream, const DeltaRuleArgs& a) {
   const Forward f(stream, a.x, a.weights, a.runs, s, *a.scratch);
   const auto run = HONE_PICK(delta_rows);
   const int64_t size = s.key_dim * s.value_dim, own = delta_scratch(s.key_dim, s.value_dim);
-  stream.parallel_for(f.count * s.value_heads, grain_of(f.head_work()), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(f.count * s.value_heads, delta_grain(f.head_work()), [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t of = item / s.value_heads, h = item % s.value_heads;
       DeltaRows rows = f.head(of, h);
-      rows.scratch = thread_scratch(own + size);
+      rows.scratch = delta_memory(own + size);
       rows.state = rows.scratch + own;
       if (f.states) rows.state = f.states[of] + (s.taps - 1) * s.channels() + h * size;
       else std::fill_n(rows.state, size, 0.0f);
@@ -198,7 +198,7 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& a) {
   const auto unit = HONE_PICK(unit_grad_rows);
   const int64_t share = s.value_heads / s.key_heads;
   // A key head's value heads one after the other: they add to one gradient.
-  stream.parallel_for(f.count * s.key_heads, grain_of(4.0 * double(share) * f.head_work()), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(f.count * s.key_heads, delta_grain(4.0 * double(share) * f.head_work()), [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t of = item / s.key_heads, key = item % s.key_heads, first = f.cu[of], rows = f.cu[of + 1] - first;
       if (rows == 0) continue;
@@ -212,7 +212,7 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& a) {
                            .dbeta = dgates + first * 2 * s.value_heads + s.value_heads + h,
                            .dnorm = dnorm.data() + (of * s.value_heads + h) * s.value_dim, .adds = h > key * share};
         grad.of.eps = a.eps;
-        grad.of.scratch = thread_scratch(delta_grad_scratch(rows, s.key_dim, s.value_dim));
+        grad.of.scratch = delta_memory(delta_grad_scratch(rows, s.key_dim, s.value_dim));
         run(grad);
       }
       unit(f.mixed + (dq - d), dq, s.channels(), rows, s.key_dim, 1.0f / std::sqrt(float(s.key_dim)));
