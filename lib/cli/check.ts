@@ -1,5 +1,11 @@
 import { isForAgents, type Recipe, recipeWarnings } from "../config/index.ts";
-import { type DatasetReport, type ProblemSource, problemName, reportLine } from "../data/index.ts";
+import {
+  badRowsText,
+  type DatasetReport,
+  type ProblemSource,
+  problemName,
+  reportLine,
+} from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
 import type { NativeInfo } from "../native/face.ts";
@@ -119,7 +125,14 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   stages.push(memoryStage(plan));
   stages.push(...(await agentStages(recipe)));
   stages.push(await hereStage(recipe, rehearsal));
-  return { recipe, stages, domains, plan, warnings: recipeWarnings(recipe) };
+  return { recipe, stages, domains, plan, warnings: [...recipeWarnings(recipe), ...badRows(domains)] };
+}
+
+function badRows(domains: Findings["domains"]): string[] {
+  return Object.entries(domains).flatMap(([name, { report }]) => {
+    const said = report && badRowsText(report);
+    return said === undefined ? [] : [`${name}: ${said}`];
+  });
 }
 
 /** Checks of a run that agents start; none for other runs. */

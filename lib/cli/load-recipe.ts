@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Recipe } from "../config/index.ts";
@@ -108,11 +108,21 @@ async function dataRecipe(file: string): Promise<Recipe> {
   }
 }
 
+/** Names of at most five files that look like recipes. */
+function recipesIn(folder: string): string[] {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
+  const names = readdirSync(folder).sort();
+  return names.filter((name) => !name.endsWith(".d.ts") && isRecipe(join(folder, name))).slice(0, 5);
+}
+
 function missing(path: string): HoneError {
   const own = join(packageRoot(), "recipes", basename(path));
+  const beside = recipesIn(dirname(path));
   const hint = existsSync(own)
     ? `This package has one of that name: ${relative("", own)}`
-    : `Those of this package are in ${relative("", dirname(own)) || "."}.`;
+    : beside.length > 0
+      ? `In that folder: ${beside.join(", ")}.`
+      : `\`npx hone init\` writes one; those of this package are in ${relative("", dirname(own)) || "."}.`;
   return new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`, { hint });
 }
 

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { packageVersion } from "../native/load.ts";
 import { EXIT, exitCodeOf, explain, tolerateLostOutput } from "./exit.ts";
 import { whileReadingRows } from "./rows-progress.ts";
+import { showUsageAfterErrors, usageHint } from "./usage-hints.ts";
 import type { Ends } from "./verbs/verb.ts";
 import { VERBS } from "./verbs.ts";
 
@@ -18,6 +19,7 @@ export function program(): Command {
       process.exitCode = await action(...args);
     };
   for (const verb of VERBS) verb(hone, ends);
+  showUsageAfterErrors(hone);
   hone.hook("preAction", (_, action) => {
     if (action.opts()["strictConfig"] === true) process.env["HONE_STRICT_CONFIG"] = "1";
   });
@@ -27,10 +29,13 @@ export function program(): Command {
 /** Runs what the command line says; what fails is explained on stderr and becomes the exit code. */
 export async function runCommand(): Promise<void> {
   tolerateLostOutput();
+  const hone = program();
   try {
-    await whileReadingRows(() => program().parseAsync());
+    await whileReadingRows(() => hone.parseAsync());
   } catch (error) {
     if (error instanceof CommanderError) {
+      const hint = usageHint(error, process.argv.slice(2), hone);
+      if (hint !== undefined) process.stderr.write(`${hint}\n`);
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else {
       process.stderr.write(`${explain(error)}\n`);

@@ -46,9 +46,19 @@ function translate(issue: z.core.$ZodIssue, input: unknown): ConfigIssue[] {
 function unknownField(path: string, key: string, known: readonly string[]): ConfigIssue {
   const message = "is not a field of a recipe";
   const meant = FOREIGN[key];
-  return meant === undefined || known.includes(meant)
-    ? withSuggestion({ path, message }, key, known)
-    : { path, message, suggestion: meant };
+  if (meant !== undefined && !known.includes(meant)) return { path, message, suggestion: meant };
+  const near = withSuggestion({ path, message }, key, known);
+  const elsewhere = near.suggestion === undefined ? sectionsWith(key).slice(0, MOST_SECTIONS) : [];
+  return elsewhere.length === 0 ? near : { ...near, suggestion: elsewhere.join(" or ") };
+}
+
+const MOST_SECTIONS = 3;
+
+/** Paths of the fields of this very name, such as optimizer.lr of "lr", in the order of the schema. */
+function sectionsWith(key: string): string[] {
+  return knownKeys([]).flatMap((section) =>
+    knownKeys([section]).includes(key) ? [`${section}.${key}`] : [],
+  );
 }
 
 /**

@@ -16,6 +16,9 @@ export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): 
   return defineRecipe(input, "--set");
 }
 
+/** Fields of which a recipe has one: the assigned one takes the other's place. */
+const INSTEAD_OF: Readonly<Record<string, string>> = { "model.folder": "config", "model.config": "folder" };
+
 /** Returns what is wrong with the assignment, so that all of them are reported at once. */
 function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined {
   const equals = assignment.indexOf("=");
@@ -27,6 +30,8 @@ function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined
   const parent = descend(input as Record<string, unknown>, path.slice(0, -1));
   if ("message" in parent) return { path: assignment, ...parent };
   parent.section[path.at(-1)!] = literal(assignment.slice(equals + 1));
+  const replaced = INSTEAD_OF[path.join(".")];
+  if (replaced !== undefined) delete parent.section[replaced];
   return undefined;
 }
 

@@ -87,6 +87,15 @@ export function reportLine(report: DatasetReport): string {
   return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}${columnsText(report)}`;
 }
 
+/** Of a set of which more than a tenth of the rows are bad: how many, of how many, and the most frequent reason. */
+export function badRowsText({ rows, bad }: Pick<DatasetReport, "rows" | "bad">): string | undefined {
+  const lost = bad.reduce((sum, tally) => sum + tally.rows, 0);
+  if (lost * 10 <= rows) return undefined;
+  const [most] = [...bad].sort((a, b) => b.rows - a.rows);
+  const n = (count: number) => count.toLocaleString("en");
+  return `${n(lost)} of ${n(rows)} rows cannot be used (${most!.reason}: ${n(most!.rows)}, first ${most!.first[0]}); \`hone data check\` lists them`;
+}
+
 /** "; question: prompt; answer: ground_truth": the columns that were taken, the most frequent first. */
 function columnsText({ questions = [], answers = [] }: DatasetReport): string {
   if (questions.length === 0) return "";

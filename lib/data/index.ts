@@ -1,4 +1,12 @@
-export { counted, type DatasetReport, type HubOrigin, reportLine, Tallies, type Tally } from "./census.ts";
+export {
+  badRowsText,
+  counted,
+  type DatasetReport,
+  type HubOrigin,
+  reportLine,
+  Tallies,
+  type Tally,
+} from "./census.ts";
 export { type DataFile, dataFiles, isDataFile, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId, problemName } from "./problem-id.ts";

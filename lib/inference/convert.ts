@@ -109,6 +109,7 @@ export function checkTarget(
       throw new HoneError(
         "HONE_ERR_USAGE",
         `${target} and ${source} are one folder, or one is inside the other`,
+        { hint: "Write it to a folder of its own, such as models/mine." },
       );
   }
   if (!existsSync(target)) return;

@@ -188,7 +188,7 @@ function unreachable(url: string, cause: Error): HoneError {
   const why = cause.cause instanceof Error ? cause.cause.message || cause.cause.name : cause.message;
   return new HoneError("HONE_ERR_HUB", `${withoutQuery(url)}: ${why}`, {
     cause,
-    hint: "Check the network and HF_ENDPOINT; with the model in the cache, HF_HUB_OFFLINE=1 sends no request.",
+    hint: "Check the network and HF_ENDPOINT; what is in the cache is used with HF_HUB_OFFLINE=1, which sends no request.",
     details: { url, reached: false },
   });
 }

@@ -195,5 +195,13 @@ test("where a recipe of the package is meant, and is not here, its place is said
   await expect(here("quickstart.ts")).rejects.toMatchObject({
     hint: "This package has one of that name: recipes/quickstart.ts",
   });
-  await expect(here("missing.ts")).rejects.toMatchObject({ hint: "Those of this package are in recipes." });
+  await expect(here("missing.ts")).rejects.toMatchObject({
+    hint: "`npx hone init` writes one; those of this package are in recipes.",
+  });
+  const dir = mkdtempSync(join(tmpdir(), "hone-beside-"));
+  for (const name of ["b.yaml", "a.mjs", "types.d.ts", "rows.jsonl"]) writeFileSync(join(dir, name), "");
+  await expect(loadRecipe(join(dir, "missing.ts"))).rejects.toMatchObject({
+    hint: "In that folder: a.mjs, b.yaml.",
+  });
+  rmSync(dir, { recursive: true });
 });

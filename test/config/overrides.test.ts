@@ -55,3 +55,13 @@ function lengthOfRefusal(refused: () => unknown): number {
   }
   return Number.POSITIVE_INFINITY;
 }
+
+test("a folder takes the place of a new model's sizes, and sizes that of a folder", () => {
+  const sizes = { width: 32, layers: 1, heads: 1, mlpWidth: 64 };
+  const made = defineRecipe({ ...minimal(), model: { config: sizes } });
+  const taken = overrideRecipe(made, ["model.folder=org/name"]);
+  expect(taken.model).toMatchObject({ folder: "org/name" });
+  expect(taken.model.config).toBeUndefined();
+  const again = overrideRecipe(taken, [`model.config=${JSON.stringify(sizes)}`]);
+  expect(again.model.folder).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted, type DatasetReport, reportLine, Tallies } from "../../lib/data/census.ts";
+import { badRowsText, counted, type DatasetReport, reportLine, Tallies } from "../../lib/data/census.ts";
 
 test("tallies come most frequent first, ties by name, with the first five places", () => {
   const tallies = new Tallies();
@@ -52,4 +52,16 @@ test("one of a thing is said as one", () => {
     "1 row",
     "1,234 files",
   ]);
+});
+
+test("rows that cannot be used are told where they are more than a tenth, with the most frequent reason", () => {
+  const bad = [
+    { reason: "empty", rows: 1, first: ["a:1"] },
+    { reason: "not JSON", rows: 2, first: ["a:5", "a:6"] },
+  ];
+  expect(badRowsText({ rows: 29, bad })).toBe(
+    "3 of 29 rows cannot be used (not JSON: 2, first a:5); `hone data check` lists them",
+  );
+  expect(badRowsText({ rows: 30, bad })).toBeUndefined();
+  expect(badRowsText({ rows: 0, bad: [] })).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { type Recipe, recipeWarnings } from "../../config/index.ts";
+import { badRowsText, type ProblemSource } from "../../data/index.ts";
 import type { DomainName, ScoredRollout } from "../../records.ts";
 import type { DrawerOptions, SettledGroup } from "../pipeline/index.ts";
 import { droppedGroupsWarning } from "./dropped-groups.ts";
@@ -12,14 +13,19 @@ const SHOWN_ANSWERS = 3;
 const SHOWN_CHARS = 160;
 
 /**
- * Warns of a recipe that looks like a mistake, and while it runs of groups that train nothing, answers that all score 0,
+ * Warns of a recipe that looks like a mistake and of rows that cannot be used, and while it runs of groups that train nothing, answers that all score 0,
  * and prompts that are too long.
  */
 export function pipelineWarnings(
   recipe: Recipe,
+  sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>,
   warn: Warn,
 ): { readonly onSettled: OnSettled; readonly onLeftOut: NonNullable<DrawerOptions["onLeftOut"]> } {
   for (const warning of recipeWarnings(recipe)) warn(warning);
+  for (const [domain, { report }] of sources) {
+    const said = report && badRowsText(report);
+    if (said !== undefined) warn(`${domain}: ${said}`);
+  }
   const { groupsPerStep, steps } = recipe.training;
   const dropped = droppedGroupsWarning(groupsPerStep, warn);
   const silence = zeroScoreWarning(Math.min(SILENT_STEPS, steps) * groupsPerStep, warn);

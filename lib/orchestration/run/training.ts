@@ -243,7 +243,7 @@ export async function train(
       events,
       unfinished,
       clock,
-      ...pipelineWarnings(recipe, warn),
+      ...pipelineWarnings(recipe, resources.sources, warn),
       verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
       frozen,
