@@ -85,11 +85,12 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
   const spark = Math.min(SPARK.most, Math.max(SPARK.least, Math.floor(left / 2)));
   const trend = trendOver(state.steps, spark);
   const scores = scoreLimits(state.steps);
+  const isMixed = state.domains.length > 1; // one domain is all, and no mixture
   const head =
     padEnd("", nameWidth) +
     padEnd("score", spark + 7) +
     padEnd("tokens", spark + 8) +
-    padStart("mix / target", 16);
+    (isMixed ? padStart("mix / target", 16) : "");
   const rows = state.domains.map((domain, i) => {
     const paint = (text: string) => style.hue(i, text);
     const target = now[`mixture/target/${domain}`];
@@ -98,7 +99,7 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
       padEnd(domain, nameWidth) +
       trend(`score/mean/${domain}`, paint, scores, 2) +
       trend(`length/mean/${domain}`, paint, undefined, 1) +
-      padStart(`${share(mix)} / ${share(target)} %`, 16)
+      (isMixed ? padStart(`${share(mix)} / ${share(target)} %`, 16) : "")
     );
   });
   const all =
@@ -106,7 +107,7 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
     trend("score/mean", style.bold, scores, 2) +
     trend("length/mean", style.bold, undefined, 1) +
     padStart(`MAD ${percent(now["mixture/completed/mad"], 2)}`, 16);
-  return [style.dim(head), ...rows, all].map((line) => ` ${line}`);
+  return [style.dim(head), ...rows, ...(isMixed ? [all] : [])].map((line) => ` ${line}`);
 }
 
 /** [0, 1], or further where a recipe's own reward went beyond. */

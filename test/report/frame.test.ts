@@ -178,3 +178,13 @@ test("a phase that has ended, done or stopped, has no time left; no speed is sho
   expect(text({})).toContain("generated ");
   expect(text({ steps: [...steps.slice(0, -1), waited] })).not.toContain("generated");
 });
+
+test("one domain is all: no second row with the same numbers, and no mixture", () => {
+  const step = { step: 1, version: 1, metrics: { "score/mean": 0.5, "score/mean/sorting": 0.5 } };
+  const state = { title: "sorting", phase: "training", done: 1, total: 9, elapsedSeconds: 1, note: "" };
+  const text = renderFrame({ ...state, domains: ["sorting"], steps: [step] }, 90, PLAIN).join("\n");
+  expect(text).toMatch(/^ sorting/m);
+  expect(text).not.toMatch(/^ all|mix \/ target|MAD/m);
+  const two = renderFrame({ ...state, domains: ["sorting", "math"], steps: [step] }, 90, PLAIN).join("\n");
+  expect(two).toMatch(/^ all .*MAD/m);
+});

@@ -14,6 +14,7 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @property {string} unit as docs/reference/metrics.md names it
  * @property {string} [rightUnit] of the lines at the right axis
  * @property {[number, number]} [range] of the values, where it is fixed
+ * @property {string} [quiet] said where every value in sight is 0
  * @property {boolean} [stacked]
  * @property {ChartLine[]} lines
  *

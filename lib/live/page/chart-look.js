@@ -6,7 +6,7 @@ import { axisLabels } from "./format.js";
 
 export const CHART_HEIGHT = 210;
 /** Of the style sheet: as many as a step has stages. */
-const HUES = 12;
+const HUES = 13;
 const DASHES = [undefined, [6, 4], [2, 3], [9, 3, 2, 3]];
 const STEP_INCREMENTS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000,

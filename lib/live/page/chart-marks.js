@@ -20,6 +20,9 @@ const MARK_LOOKS = {
   control: { shape: "line", hue: "--hue-1", dash: [2, 3], sign: "┊", words: "asked for" },
 };
 
+/** Pixels between two checkpoints. */
+const MARK_DISTANCE = 18;
+
 /** What is told of a step; of the first one too what came before it. @param {readonly RunInfo[]} runs @param {number} step @returns {string[]} */
 export const marksAt = (runs, step) =>
   runs
@@ -30,11 +33,25 @@ export const marksAt = (runs, step) =>
 /** Draws behind the lines: phases, sessions, checkpoints, evaluations. @param {UPlot} u @param {readonly RunInfo[]} runs */
 export function drawMarks(u, runs) {
   u.ctx.save();
-  for (const mark of runs.flatMap(({ marks }) => marks)) {
+  for (const mark of runs.flatMap(({ marks }) => spaced(u, marks))) {
     const look = MARK_LOOKS[mark.kind];
     if (look !== undefined) drawMark(u, mark, look);
   }
   u.ctx.restore();
+}
+
+/** Checkpoints keep a distance, or they are a fence: the last ones are drawn. @param {UPlot} u @param {readonly Mark[]} marks */
+function spaced(u, marks) {
+  let next = Number.POSITIVE_INFINITY;
+  return [...marks]
+    .sort((a, b) => b.step - a.step)
+    .filter(({ kind, step }) => {
+      if (kind !== "checkpoint") return true;
+      const at = u.valToPos(step, "x");
+      if (next - at < MARK_DISTANCE) return false;
+      next = at;
+      return true;
+    });
 }
 
 /** @param {UPlot} u @param {Mark} mark @param {MarkLook} look */

@@ -73,9 +73,8 @@ export class Chart {
     if (width === 0) return;
     const { drawn, x, columns } = chartData(this.#page, this.spec, width);
     this.#drawn = drawn;
-    const signature = JSON.stringify(
-      drawn.map(({ run, line, faint, rare }) => [run, line.name, faint, rare]),
-    );
+    sayNothing(this.#plotBox, this.spec, drawn);
+    const signature = signatureOf(drawn);
     const data = /** @type {AlignedData} */ ([x, ...columns]);
     if (this.#plot === undefined || signature !== this.#signature) {
       this.#plot?.destroy();
@@ -159,6 +158,17 @@ export class Chart {
   repaint() {
     this.#plot?.redraw(false, true);
   }
+}
+
+/** Lines of a plot: other ones need another plot. @param {readonly Drawn[]} drawn */
+const signatureOf = (drawn) =>
+  JSON.stringify(drawn.map(({ run, line, faint, rare }) => [run, line.name, faint, rare]));
+
+/** A chart of what should be nothing says so where it is: its axis would be empty. @param {HTMLElement} box @param {ChartSpec} spec @param {readonly Drawn[]} drawn */
+function sayNothing(box, { quiet }, drawn) {
+  const isZero = drawn.length > 0 && drawn.every(({ values }) => values.every((value) => (value ?? 0) === 0));
+  if (quiet !== undefined && isZero) box.dataset["quiet"] = quiet;
+  else delete box.dataset["quiet"];
 }
 
 /** The first to the last, and never nothing. @param {readonly number[]} x ascending */

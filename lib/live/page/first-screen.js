@@ -166,6 +166,7 @@ function trainingCharts({ has, rest, each, byDomain }, stages) {
       id: "nothing",
       title: "Should be nothing",
       note: "Unscored rollouts, each verifier's time-outs; at the right: steps skipped.",
+      quiet: "0 at every step",
       unit: "fraction",
       rightUnit: "steps",
       lines: troubles(has, each("verifier/timeouts/")),

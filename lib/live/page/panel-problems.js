@@ -82,11 +82,11 @@ function hintsOf(hints) {
 /** @param {number} run @param {ShownHint} hint */
 function hintCard(run, { kind, says, quotes, samples, domain, problem }) {
   const conditions = { domain, problem: problem === undefined ? "" : String(problem) };
-  const see = samples.map(({ row, step, attempt }) =>
+  const see = samples.map(({ row, step, attempt, problem: of }) =>
     el(
       "button",
       { type: "button", onclick: () => searchSamples(run, conditions, row) },
-      `step ${step}, attempt ${attempt}`,
+      `${problem === undefined ? `problem ${of}, ` : ""}step ${step}, attempt ${attempt}`,
     ),
   );
   return el(

@@ -119,7 +119,7 @@ function scores(before, after) {
   const rows = Object.entries(before.domains).map(([name, was]) => [name, was, after?.domains[name]]);
   for (const [name, was] of Object.entries(before.sets ?? {}))
     rows.push([`${name} (set)`, was, after?.sets?.[name]]);
-  rows.push(["mean", before.mean, after?.mean]);
+  if (Object.keys(before.domains).length > 1) rows.push(["mean", before.mean, after?.mean]);
   const pair = (
     /** @type {Score} */ was,
     /** @type {Score | undefined} */ is,

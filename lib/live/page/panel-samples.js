@@ -82,6 +82,7 @@ function mountTraining(root, page) {
     sampleSearch.offset = 0;
     again();
   });
+  fill(list, el("p", { className: "muted", role: "status" }, "The completions are read…"));
   fill(root, filters, el("div", { className: "samples" }, list, shown));
   again();
   if (sampleSearch.row !== undefined) void open(sampleSearch.row).catch((error) => page.say(error));

@@ -29,12 +29,15 @@ export function emptyThoughts(index: SampleIndex): Hint[] {
     const solved = shareOf(empty, (row) => status[row] === CORRECT);
     const rewardEmpty = mean(empty, reward);
     const rewardFull = full.length === 0 ? undefined : mean(full, reward);
-    const beside = rewardFull === undefined ? "" : `, ${rewardFull.toFixed(3)} those that think`;
+    const beside =
+      rewardFull === undefined
+        ? ""
+        : `, that of the ${full.length} with a thought is ${rewardFull.toFixed(3)}`;
     return [
       {
         kind: "empty-thoughts",
         domain,
-        says: `${domain}: in steps ${late.from} to ${late.to}, ${percent(share)} of ${after.length} thoughts are empty (${percent(shareBefore)} in steps ${early.from} to ${early.to}); completions with an empty one get a mean reward of ${rewardEmpty.toFixed(3)}${beside}, and ${percent(solved)} of them are right.`,
+        says: `${domain}: in steps ${late.from} to ${late.to}, ${percent(share)} of ${after.length} thoughts are empty (${percent(shareBefore)} of ${before.length} in steps ${early.from} to ${early.to}). The mean reward of the ${empty.length} completions with an empty thought is ${rewardEmpty.toFixed(3)}${beside}; ${percent(solved)} of those ${empty.length} are right.`,
         evidence: {
           share,
           shareBefore,

@@ -26,7 +26,7 @@ export function longerAndLonger(index: SampleIndex): Hint[] {
       {
         kind: "longer-and-longer",
         domain,
-        says: `${domain}: between steps ${early.from} to ${early.to} and ${late.from} to ${late.to} the mean reward rose from ${rewardBefore.mean.toFixed(3)} to ${rewardAfter.mean.toFixed(3)} while completions grew from ${Math.round(lengthBefore.mean)} to ${Math.round(lengthAfter.mean)} tokens; ${learned ? "the solve rate rose as well" : "the solve rate did not rise with it"}, from ${percent(solvedBefore.mean)} to ${percent(solvedAfter.mean)}.`,
+        says: `${domain}: between steps ${early.from} to ${early.to} and ${late.from} to ${late.to} (${early.rows.length} and ${late.rows.length} completions) the mean reward rose from ${rewardBefore.mean.toFixed(3)} to ${rewardAfter.mean.toFixed(3)} while completions grew from ${Math.round(lengthBefore.mean)} to ${Math.round(lengthAfter.mean)} tokens; ${learned ? "the solve rate rose as well" : "the solve rate did not rise with it"}, from ${percent(solvedBefore.mean)} to ${percent(solvedAfter.mean)}.`,
         evidence: {
           rewardBefore: rewardBefore.mean,
           rewardAfter: rewardAfter.mean,

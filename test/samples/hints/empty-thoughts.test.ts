@@ -30,7 +30,7 @@ test("thoughts that the latest completions open and leave empty, beside those th
       kind: "empty-thoughts",
       domain: "math",
       says: expect.stringMatching(
-        /in steps 13 to 16, 50 % of 64 thoughts are empty \(13 % in steps 1 to 4\); .* 0.900, 0.400 those that think, and 50 % of them are right/,
+        /in steps 13 to 16, 50 % of 64 thoughts are empty \(13 % of 64 in steps 1 to 4\)\. The mean reward of the 32 completions with an empty thought is 0\.900, that of the 32 with a thought is 0\.400; 50 % of those 32 are right\./,
       ),
       evidence: {
         share: 0.5,
