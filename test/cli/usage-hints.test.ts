@@ -20,7 +20,7 @@ test("every command that is meant by another name is one", () => {
 
 test("a lone argument is what the first required option wants; more than that is not guessed", () => {
   expect(hint("missingMandatoryOptionValue", "eval", "runs/a")).toBe(
-    "did you mean: hone eval --model runs/a",
+    "did you mean: hone eval --model runs/a --suite <names>",
   );
   expect(hint("missingMandatoryOptionValue", "eval")).toBeUndefined();
   expect(hint("missingMandatoryOptionValue", "eval", "a", "b")).toBeUndefined();
