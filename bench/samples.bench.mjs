@@ -4,7 +4,7 @@
 import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { problems, query, SampleIndex, wholeSample } from "../dist/lib/samples/index.js";
+import { problems, query, SampleIndex, sampleGroups, wholeSample } from "../dist/lib/samples/index.js";
 
 const smoke = process.argv.includes("--smoke");
 const COMPLETIONS = smoke ? 20_000 : 1_000_000;
@@ -96,6 +96,7 @@ try {
   const [followed] = await seconds(() => index.update());
   const asked = {
     "a page of the newest": () => query(index, {}),
+    "a page of the newest groups": () => sampleGroups(index, {}),
     "wrong but long, the longest first": () => query(index, { wrongButLong: true }, { order: "longest" }),
     "flipped since the middle": () => query(index, { flippedSince: STEPS / 2 }),
     "problems that were never solved": () => problems(index, { kind: "never" }),

@@ -43,9 +43,9 @@ test("groups of what passes a filter, in its order, with the numbers of the whol
   expect(all.groups[0]).not.toHaveProperty("rewards");
   const wrong = await sampleGroups(index, { statuses: ["wrong"] }, { order: "longest" });
   expect([wrong.total, wrong.samples]).toEqual([2, 2]);
-  expect(wrong.groups.map(({ rows, members }) => [rows, members])).toEqual([
-    [[3], 1],
-    [[1], 3],
+  expect(wrong.groups.map(({ rows, members, solved }) => [rows, members, solved])).toEqual([
+    [[3], 1, 0],
+    [[1], 3, 1],
   ]);
   const second = await sampleGroups(index, {}, { order: "oldest", offset: 1, limit: 1 });
   expect(second.groups.map(({ domain }) => domain)).toEqual(["code"]);

@@ -69,9 +69,9 @@ function showPanel() {
 
 /** Tabs with nothing in them are grey and say why. */
 function showEmptyTabs() {
-  for (const [i, { id, title, empty }] of panels.entries()) {
+  for (const [i, { title, empty }] of panels.entries()) {
     const why = empty?.(page);
-    const tab = tabs.querySelector(`[href="#${id}"]`);
+    const tab = tabs.children[i];
     tab?.classList.toggle("empty", why !== undefined);
     tab?.setAttribute("title", why ?? `${title} (${i + 1})`);
   }

@@ -41,14 +41,16 @@ function howToAsk(page) {
   const kept = page.store.runs.flatMap(({ run, recorded }) =>
     recorded === undefined
       ? []
-      : [`${page.runLabel(run)} keeps steps ${recorded.from} to ${recorded.to}, ${bytes(recorded.bytes)}`],
+      : [
+          `${page.runLabel(run)} keeps what it trained on in steps ${recorded.from} to ${recorded.to} (${bytes(recorded.bytes)})`,
+        ],
   );
   return el(
     "p",
     { className: "muted", "data-empty": "explain" },
-    "Why the tokens of one completion got their gradient. Every completion of those steps in ",
+    `Why the tokens of one completion got their gradient. ${kept.join("; ")}. Every completion of those steps in `,
     el("a", { href: "#samples" }, "Samples"),
-    ` leads here; or say which step, problem and attempt. It takes a second model in memory. ${kept.join("; ")}.`,
+    " leads here; or say which step, problem and attempt. It takes a second model in memory.",
   );
 }
 
