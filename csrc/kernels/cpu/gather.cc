@@ -1,10 +1,16 @@
 #include "kernels/cpu/gather.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
+#include "core/even_grain.h"
+
 namespace hone::kernels::cpu {
 namespace {
+
+// About 5 us of copying, as in rows.cc.
+constexpr int64_t kChunkBytes = 128 * 1024;
 
 std::byte* row_at(const TensorView& view, int64_t row) {
   return view.as<std::byte>() + row * view.row_stride * dtype_bytes(view.dtype);
@@ -14,10 +20,12 @@ int64_t row_bytes(const TensorView& view) { return view.dim(1) * dtype_bytes(vie
 
 }  // namespace
 
-void gather_rows(const Stream&, const GatherRowsArgs& args) {
+void gather_rows(const Stream& stream, const GatherRowsArgs& args) {
   const int32_t* const rows = args.rows.as<int32_t>();
-  const auto bytes = size_t(row_bytes(args.to));
-  for (int64_t r = 0; r < args.rows.dim(0); ++r) std::memcpy(row_at(args.to, r), row_at(args.from, rows[r]), bytes);
+  const int64_t bytes = row_bytes(args.to), R = args.rows.dim(0);
+  stream.parallel_for(R, even_grain(stream, R, kChunkBytes / std::max<int64_t>(1, bytes)), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) std::memcpy(row_at(args.to, r), row_at(args.from, rows[r]), size_t(bytes));
+  });
 }
 
 void scatter_rows(const Stream&, const ScatterRowsArgs& args) {

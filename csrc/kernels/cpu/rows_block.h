@@ -57,6 +57,11 @@ HONE_VARIANTS(void geglu_grad_row(const float* gate, const float* up, const floa
 /// y[i] = x[i] sigmoid(gate[i]) over n elements, and its gradient.
 HONE_VARIANTS(void head_gate_row(const float* x, const float* gate, float* y, int64_t n));
 HONE_VARIANTS(void head_gate_grad_row(const float* x, const float* gate, const float* dy, float* dx, float* dgate, int64_t n));
+/// x[i] <- e^x[i] over the sum of all n, n > 0; x[i] <- 1 / (1 + e^-x[i]).
+HONE_VARIANTS(void softmax_row(float* x, int64_t n));
+HONE_VARIANTS(void sigmoid_row(float* x, int64_t n));
+/// The sum of a[i] b[i], sixteen chains of fused multiply-adds that are then added in pairs.
+HONE_VARIANTS(float dot_row(const float* a, const float* b, int64_t n));
 /// y[i] = a x[i] + b y[i] over n elements; b = 0 does not read y.
 HONE_VARIANTS(void axpby_row(const float* x, float a, float* y, float b, int64_t n));
 /// dtable[ids[t]][0..columns) += dx[t][0..columns), t ascending.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "kernels/experts.h"
+
+namespace hone::kernels::cpu {
+
+void route(const Stream& stream, const RouteArgs& args);
+void route_grad(const Stream& stream, const RouteGradArgs& args);
+void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
+void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
+void combine_rows(const Stream& stream, const CombineRowsArgs& args);
+void weigh_pairs(const Stream& stream, const WeighPairsArgs& args);
+
+}  // namespace hone::kernels::cpu
