@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Golden numbers of tiny twins of published models: test/fixtures/models/goldens.json.
 
-  python3 scripts/make-model-goldens.py        needs torch and transformers
+  python3 scripts/make-model-goldens.py [name ...]       needs torch and transformers; names: these models alone
 
 published.json has config.json of each model as its authors published it. A twin keeps every field and shrinks sizes;
 its weights come from a formula (`weights`), which test/csrc/contract/published_models.test.cc has too, so that none
 are stored. Kept: log-probabilities of some ids, and of every tensor's gradient its norm and its product with the tensor
 that the formula gives under another seed; then, of one step of torch.optim.AdamW on the mean loss, the loss before and
 after it, the norm of the whole gradient before it is clipped, and of every tensor's change the same two numbers.
-Computed in float64. `parameters` in published.json is
-counted by transformers from the published config, on the meta device.
+Of hybrids and mixtures the ids, too, that follow greedily. Computed in float64. `parameters` in published.json is
+counted by transformers from the published config, on the meta device. transformers keeps the matrices of a layer's
+experts as one tensor: here each has the name that published files give it.
 """
 
 import copy
 import json
 import pathlib
+import sys
 
 import numpy
 import torch
@@ -23,6 +25,7 @@ import transformers
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "test" / "fixtures" / "models"
 LENGTH, VOCABULARY, GREEDY = 24, 60, 24
 HEAD_DIM, MAX_GROUPS, WINDOW = 8, 2, 5
+EXPERTS, CHOSEN, EXPERT_WIDTH = 10, 3, 12
 RATE, BETAS, EPS, DECAY, CLIP = 1e-2, (0.9, 0.95), 1e-3, 0.1, 0.5
 MASK = (1 << 64) - 1
 
@@ -60,6 +63,8 @@ def layers_of(text):
         return 6
     if text["model_type"] == "qwen3_5_text":
         return 5  # the last one of the other kind
+    if text.get("first_k_dense_replace"):
+        return 1 + text["first_k_dense_replace"]
     return 2
 
 
@@ -81,6 +86,11 @@ def shrink_text(text):
     small.update(hidden_size=width, intermediate_size=20, vocab_size=VOCABULARY)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must agree, even without a layer that has them
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
+    for name in ("num_experts", "num_local_experts", "n_routed_experts"):
+        if text.get(name):
+            small.update({name: EXPERTS, "num_experts_per_tok": min(text["num_experts_per_tok"], CHOSEN)})
+    if "moe_intermediate_size" in text:
+        small["moe_intermediate_size"] = EXPERT_WIDTH
     if "head_dim" in text or not even or text["model_type"].startswith("gemma"):
         small["head_dim"] = HEAD_DIM
     # An id that the small vocabulary lacks is refused by transformers; none reaches a logit.
@@ -135,7 +145,7 @@ def model_of(config, device):
         with torch.device(device):
             return transformers.AutoModelForImageTextToText.from_config(whole, dtype=torch.float64, attn_implementation="eager")
     text = text_config_of(config)
-    text._attn_implementation = "eager"
+    text._attn_implementation = text._experts_implementation = "eager"
     if "text_config" in config and "tie_word_embeddings" in config:
         text.tie_word_embeddings = config["tie_word_embeddings"]
     with torch.device(device):
@@ -148,24 +158,72 @@ def parameters_of(model):
     return dict(named)
 
 
+def experts_in(name, tensor):
+    """Matrices of a tensor [E, ..] by their names in files, each with what takes it out of such a tensor."""
+    layer, part = name.rsplit(".mlp.experts.", 1)
+    width = tensor.shape[1] // 2
+    if part == "down_proj":
+        of_one = {"down_proj": slice(None)}
+    else:
+        of_one = {"gate_proj": slice(0, width), "up_proj": slice(width, 2 * width)}
+    for expert in range(tensor.shape[0]):
+        for matrix, rows in of_one.items():
+            yield f"{layer}.mlp.experts.{expert}.{matrix}.weight", (lambda whole, e=expert, r=rows: whole[e, r])
+
+
+MIXTRAL = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
+
+
+def in_files(name, model_type):
+    if model_type != "mixtral":
+        return name
+    name = name.replace(".mlp.", ".block_sparse_moe.")
+    for ours, theirs in MIXTRAL.items():
+        name = name.replace(f".{ours}.", f".{theirs}.")
+    return name
+
+
+def tensors_of(model):
+    """(name in files, tensor of the model, what takes it out of that tensor or out of its gradient)."""
+    kind = model.config.get_text_config().model_type
+    for name, tensor in parameters_of(model).items():
+        if ".mlp.experts." in name:
+            yield from ((in_files(n, kind), tensor, take) for n, take in experts_in(name, tensor))
+        else:
+            yield in_files(name, kind), tensor, lambda whole: whole
+    for name, tensor in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            yield name, tensor, lambda whole: whole
+
+
+def two_numbers(name, values):
+    """Norm of a tensor, and its product with the one that the formula gives under another seed."""
+    other = torch.from_numpy(weights("gradient of " + name, tuple(values.shape), 1))
+    return values.double().norm().item(), (values * other).sum().item()
+
+
 def adamw_step(model, loss_of):
-    """What has two dimensions decays, nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
-    named = list(parameters_of(model).items())
-    decays, others = [p for _, p in named if p.dim() == 2], [p for _, p in named if p.dim() != 2]
+    """What has two dimensions, or three of experts, decays, nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
+    named = parameters_of(model).items()
+    parameters = [p for _, p in named]
+    decays = [p for name, p in named if p.dim() == 2 or ".mlp.experts." in name]
+    others = [p for name, p in named if p.dim() != 2 and ".mlp.experts." not in name]
     groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=BETAS, eps=EPS)
-    before = [p.detach().clone() for _, p in named]
+    before = [(name, take(tensor).detach().clone()) for name, tensor, take in tensors_of(model)]
     loss = loss_of().item()
-    norm = torch.nn.utils.clip_grad_norm_([p for _, p in named], CLIP).item()
+    norm = torch.nn.utils.clip_grad_norm_(parameters, CLIP).item()
     optimizer.step()
     changes = {}
     with torch.no_grad():
-        for (name, tensor), old in zip(named, before):
-            other = torch.from_numpy(weights("gradient of " + name, tuple(tensor.shape), 1))
-            numbers = (tensor - old).norm(), ((tensor - old) * other).sum()
-            changes[name] = [float(f"{number.item():.8g}") for number in numbers]
+        for (name, old), (_, tensor, take) in zip(before, tensors_of(model)):
+            changes[name] = [float(f"{number:.8g}") for number in two_numbers(name, take(tensor) - old)]
         after = loss_of().item()
     return {"loss": loss, "norm": norm, "after": after, "changes": changes}
+
+
+def has_experts(config):
+    return any(config.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts"))
 
 
 def greedy_of(model, ids):
@@ -180,8 +238,8 @@ def golden(config):
     model = model_of(small, "cpu").eval()
     offset = 1 if "gemma" in small["model_type"] or "qwen3_5" in small["model_type"] else 0
     with torch.no_grad():
-        for name, tensor in parameters_of(model).items():
-            tensor.copy_(torch.from_numpy(weights(name, tuple(tensor.shape), offset)))
+        for name, tensor, take in tensors_of(model):
+            take(tensor).copy_(torch.from_numpy(weights(name, tuple(take(tensor).shape), offset)))
     ids = [int((u + 1) / 2 * VOCABULARY) for u in uniform("ids", LENGTH)]
 
     def logprobs_of():
@@ -191,10 +249,10 @@ def golden(config):
     logprobs = logprobs_of()
     (-logprobs.mean()).backward()
     gradients, greedy = {}, {}
-    for name, tensor in parameters_of(model).items():
-        other = weights("gradient of " + name, tuple(tensor.shape), 1)
-        gradients[name] = [tensor.grad.norm().item(), (tensor.grad * torch.from_numpy(other)).sum().item()]
-    if "linear_num_value_heads" in small.get("text_config", small):
+    for name, tensor, take in tensors_of(model):
+        gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+        gradients[name] = list(two_numbers(name, take(gradient)))
+    if "linear_num_value_heads" in small.get("text_config", small) or has_experts(small):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}
@@ -209,12 +267,17 @@ def main():
     torch.set_num_threads(1)
     published = json.loads((FOLDER / "published.json").read_text())
     for name, row in published.items():
-        counted = sum(p.numel() for p in parameters_of(model_of(row["config"], "meta")).values())
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        meta = model_of(row["config"], "meta")
+        counted = sum(take(tensor).numel() for _, tensor, take in tensors_of(meta))
         if counted != row["parameters"]:
             print(f"{name}: {row['parameters']} parameters said, {counted} counted")
         row["parameters"] = counted
-    goldens = {}
+    goldens = json.loads((FOLDER / "goldens.json").read_text()) if sys.argv[1:] else {}
     for name, row in published.items():
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         print(name, flush=True)
         goldens[name] = golden(row["config"])
     write("published.json", published)

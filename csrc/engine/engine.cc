@@ -42,6 +42,9 @@ void check_same_network(const model::ModelConfig& mine, const EngineConfig& conf
       {"mlp_width", {mine.mlp_width, given.mlp_width}},    {"sliding_window", {mine.sliding_window, given.sliding_window}},
       {"layers of attention", {mine.attention_layers(), given.attention_layers()}},
       {"numbers of a recurrent state", {mine.state_floats(), given.state_floats()}},
+      {"experts", {mine.experts.count, given.experts.count}},
+      {"experts of a token", {mine.experts.chosen, given.experts.chosen}},
+      {"width of an expert", {mine.experts.width, given.experts.width}},
       {"positions of longrope", {mine.rope.extended * mine.max_positions, given.rope.extended * given.max_positions}}};
   for (const auto& [name, values] : sizes) {
     if (values.first == values.second) continue;

@@ -34,6 +34,7 @@ std::vector<Target> targets_of(const ModelConfig& c) {
     out.push_back({"v_proj", "self_attn", Product::kQkv, q + kv, kv, C});
   }
   out.push_back({"o_proj", "self_attn", Product::kO, 0, C, q});
+  if (c.mixes()) return out;
   if (c.fused_gate_up) {
     out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
   } else {
@@ -50,6 +51,11 @@ std::string joined(const std::vector<Target>& targets) {
   return out;
 }
 
+[[noreturn]] void refuse_experts(const ModelConfig& model, const std::string& target, const std::vector<Target>& all) {
+  fail(Code::kUnsupported, "lora: target \"%s\" means matrices of experts, which get no adapters here (%s is a mixture of %lld); targets can be %s.",
+       target.c_str(), model.arch.c_str(), (long long)model.experts.count, joined(all).c_str());
+}
+
 /// Those that the config names, in the model's order.
 std::vector<Target> chosen(const ModelConfig& model, const AdapterConfig& config) {
   if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
@@ -59,9 +65,13 @@ std::vector<Target> chosen(const ModelConfig& model, const AdapterConfig& config
          model.arch.c_str());
   }
   const std::vector<Target> all = targets_of(model);
-  if (config.targets == std::vector<std::string>{"all-linear"}) return all;
+  if (config.targets == std::vector<std::string>{"all-linear"}) {
+    if (model.mixes()) refuse_experts(model, "all-linear", all);
+    return all;
+  }
   for (const std::string& name : config.targets) {
     if (std::any_of(all.begin(), all.end(), [&](const Target& t) { return t.name == name; })) continue;
+    if (model.mixes() && (name == "gate_proj" || name == "up_proj" || name == "down_proj")) refuse_experts(model, name, all);
     fail(Code::kConfig, "lora: %s has no \"%s\"; targets can be %s, or \"all-linear\" alone.", model.arch.c_str(), name.c_str(),
          joined(all).c_str());
   }

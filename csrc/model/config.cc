@@ -43,7 +43,13 @@ bool check_sizes(const ModelConfig& c, Rules& rules) {
   for (const auto& [field, size] : sizes) fit = rules.positive(field, size, kMost) && fit;
   if (!fit) return false;
   const double width = double(c.width), attention = double(2 * c.heads + 2 * c.kv_heads) * double(c.head_dim);
-  const double weights = 2 * double(c.vocabulary) * width + double(c.layers) * width * (attention + 3 * double(c.mlp_width));
+  const ExpertsConfig& of = c.experts;
+  const std::pair<const char*, int64_t> counts[] = {{"num_experts", of.count}, {"moe_intermediate_size", of.width}, {"the shared experts' width", of.shared_width}};
+  for (const auto& [field, size] : counts) {
+    if (!rules.require(size >= 0 && size <= kMost, "model: %s is %lld; it must be in [0, %lld].", field, (long long)size, (long long)kMost)) return false;
+  }
+  const double mlps = double(c.mlp_width) + double(of.shared_width) + double(of.count) * (double(of.width) + 1);
+  const double weights = 2 * double(c.vocabulary) * width + double(c.layers) * width * (attention + 3 * mlps);
   const double angles = double(c.max_positions) * double(c.head_dim);
   return rules.require(weights < 0x1p44 && angles < 0x1p44,
                        "model: its sizes make %.3g weights and %.3g rotary angles; neither may reach 2^44.", weights, angles);
@@ -91,7 +97,7 @@ void check_scales(const ModelConfig& c, Rules& rules) {
 }
 
 void check_layers(const ModelConfig& c, Rules& rules) {
-  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}, {"linear", &c.linear_layers}}) {
+  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}, {"linear", &c.linear_layers}, {"sparse", &c.experts.layers}}) {
     rules.require(flags->empty() || int64_t(flags->size()) == c.layers, "model: its list of %s layers has %zu entries for %lld layers.", name,
                   flags->size(), (long long)c.layers);
   }
@@ -111,6 +117,18 @@ bool check_linear_layers(const ModelConfig& c, Rules& rules) {
                               (long long)s.value_heads, (long long)s.key_heads);
 }
 
+void check_experts(const ModelConfig& c, Rules& rules) {
+  const ExpertsConfig& e = c.experts;
+  if (e.count == 0) return;
+  rules.require(e.width >= 1, "model: moe_intermediate_size is %lld; it must be at least 1.", (long long)e.width);
+  rules.require(std::isfinite(e.scaling) && e.scaling > 0.0, "model: routed_scaling_factor is %g; it must be above 0.", e.scaling);
+  const bool grouped = rules.require(e.groups >= 1 && e.count % e.groups == 0 && (e.groups == 1 || e.count / e.groups >= 2),
+                                     "model: n_group is %lld; it must divide the %lld experts into groups of two at least.", (long long)e.groups, (long long)e.count);
+  if (!grouped || !rules.require(e.chosen_groups >= 1 && e.chosen_groups <= e.groups, "model: topk_group is %lld; it must be in [1, %lld].", (long long)e.chosen_groups, (long long)e.groups)) return;
+  const int64_t most = e.count / e.groups * e.chosen_groups;
+  rules.require(e.chosen >= 1 && e.chosen <= most, "model: num_experts_per_tok is %lld; it must be in [1, %lld].", (long long)e.chosen, (long long)most);
+}
+
 void check_all(const ModelConfig& c, ConfigProblems& problems) {
   Rules rules(problems);
   if (!check_sizes(c, rules) || !check_linear_layers(c, rules)) return;
@@ -122,6 +140,7 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   rules.require(c.sliding_window >= 0, "model: sliding_window is %d; 0 means none.", c.sliding_window);
   check_scales(c, rules);
   check_layers(c, rules);
+  check_experts(c, rules);
   check_rope(c, rules);
 }
 
@@ -143,6 +162,15 @@ int64_t ModelConfig::index_in_kind(int64_t layer) const {
 
 int64_t ModelConfig::in_width(int64_t layer) const {
   return is_linear(layer) ? delta.inputs() : qkv_width() + (gated_attention ? q_width() : 0);
+}
+
+bool ModelConfig::mixes_in_part() const {
+  return mixes() && std::count(experts.layers.begin(), experts.layers.end(), false) > 0;
+}
+
+int64_t ModelConfig::widest_mlp() const {
+  const int64_t dense = !mixes() || mixes_in_part() ? mlp_width : 0;
+  return std::max(dense, experts.shared_width);
 }
 
 void ModelConfig::check() const {

@@ -27,6 +27,17 @@ struct RopeConfig {
   bool interleaved = false;  // pairs are neighbours (2i, 2i + 1), not halves (i, i + N/2)
 };
 
+/// A mixture of experts in place of a layer's MLP. How experts are chosen: kernels/experts.h.
+struct ExpertsConfig {
+  int64_t count = 0, chosen = 0, width = 0;  // E, how many of them a token goes to, F of each; count 0: none
+  int64_t shared_width = 0;                  // F of the MLP beside them, which every token goes to; 0: none
+  bool sigmoid = false, normalized = false;
+  bool correction = false;  // a number an expert is added where scores are compared; it is not trained
+  double scaling = 1.0;
+  int64_t groups = 1, chosen_groups = 1;
+  std::vector<bool> layers;  // the layers that have experts; empty: all
+};
+
 /// Dense models have about a hundred. Limits the memory of tensor names and shapes before any tensor is made.
 constexpr int64_t kMostLayers = int64_t(1) << 13;
 
@@ -47,7 +58,7 @@ struct ModelConfig {
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by its root; 0: D
@@ -58,6 +69,8 @@ struct ModelConfig {
   std::vector<bool> sliding_layers;   // the layers that have it; empty: all
   double sliding_theta = 0.0;         // rope theta of those layers, without scaling; 0: as the others
   std::vector<bool> rotated_layers;   // the layers with rotary embedding; empty: all
+  ExpertsConfig experts;
+  int64_t further_layers = 0;  // layers in files after the last one, which predict further tokens: left aside
 
   std::vector<bool> linear_layers;    // the layers with gated DeltaNet in place of attention; empty: none
   kernels::DeltaSizes delta;          // of those layers
@@ -89,6 +102,15 @@ struct ModelConfig {
   bool rotates(int64_t layer) const { return rotated_layers.empty() || rotated_layers[size_t(layer)]; }
   /// 0: none.
   int32_t window(int64_t layer) const { return slides(layer) ? sliding_window : 0; }
+  /// Whether a layer has experts.
+  bool mixes(int64_t layer) const { return experts.count > 0 && (experts.layers.empty() || experts.layers[size_t(layer)]); }
+  bool mixes() const { return experts.count > 0; }
+  /// Whether some layers have experts and some do not.
+  bool mixes_in_part() const;
+  /// F of a layer's MLP, beside experts where it has them; 0: it has none.
+  int64_t mlp_width_of(int64_t layer) const { return mixes(layer) ? experts.shared_width : mlp_width; }
+  /// The widest of them.
+  int64_t widest_mlp() const;
   /// Throws kConfig naming every field a network cannot be built from, its value and the rule.
   void check() const;
 };
@@ -100,7 +122,7 @@ struct ConfigReading {
 };
 
 /// Reads a Hugging Face config.json (transformers 4 and 5 styles). Refuses a field whose value would change the numbers
-/// and is not supported (known_fields.h), and a mixture of experts; all problems are in one error: kUnsupported,
+/// and is not supported (known_fields.h), and mixtures of experts that no architecture has; all problems are in one error: kUnsupported,
 /// kConfig, kFormat. Unknown fields: see `reading`; null: ignored.
 ModelConfig parse_hf_config(const Json& json, const char* where, ConfigReading* reading = nullptr);
 /// The inverse, transformers-5 style, for saved checkpoints.

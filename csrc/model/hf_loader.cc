@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <set>
+#include <map>
 
 #include "model/weight_folder.h"
 
@@ -20,6 +20,12 @@ void check_tied_head(const SafetensorsFile::Entry& head, const Parameters& param
   if (std::memcmp(copy.data, parameters.read(embedding, arena).data, size_t(bytes)) == 0) return;
   fail(Code::kFormat, "tensor \"%s\" differs from the embedding, but config.json has tie_word_embeddings true.",
        head.name.c_str());
+}
+
+/// Of a layer after the model's last, where files have some that predict further tokens.
+bool is_further_layer(const std::string& name, const ModelConfig& config) {
+  const int64_t layer = layer_number(name);
+  return layer >= config.layers && layer < config.layers + config.further_layers;
 }
 
 /// A weight that is not finite would show as NaN in every log-prob, and not say where it came from.
@@ -44,8 +50,9 @@ ModelConfig load_hf_config(const std::string& directory) {
 
 LoadReport load_hf_weights(const std::string& directory, Parameters& parameters) {
   LoadReport report;
-  std::set<std::string> missing;
-  for (const TensorSpec& spec : parameters.specs()) missing.insert(spec.name);
+  std::map<std::string, const TensorSpec*> missing, all;  // mixtures have tens of thousands
+  for (const TensorSpec& spec : parameters.specs()) all.emplace(spec.name, &spec);
+  missing = all;
   const SafetensorsFile::Entry* tied_head = nullptr;
   const WeightFolder folder(directory);
   for (const WeightFolder::File& file : folder.files()) {
@@ -53,17 +60,15 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
       const std::string name = text_model_name(entry.name);
       const bool head_again = parameters.config().tied_head && name == "lm_head.weight";
       if (head_again) tied_head = &entry;
-      if (name.empty() || head_again) {
+      if (name.empty() || head_again || is_further_layer(name, parameters.config())) {
         ++report.skipped;
         continue;
       }
       if (missing.erase(name) == 0) {
-        const bool twice = std::any_of(parameters.specs().begin(), parameters.specs().end(),
-                                       [&](const TensorSpec& spec) { return spec.name == name; });
         fail(Code::kFormat, "%s: tensor \"%s\" %s.", file.path.c_str(), shown_name(entry.name).c_str(),
-             twice ? "is stored twice" : "does not belong to this architecture");
+             all.contains(name) ? "is stored twice" : "does not belong to this architecture");
       }
-      parameters.write(parameters.view(name), [&](const TensorView& host) {
+      parameters.write(parameters.view(*all.at(name)), [&](const TensorView& host) {
         read_as_f32(entry, host, file.path);
         expect_finite(host, file.path, shown_name(entry.name));
       });
@@ -74,7 +79,7 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
   report.files = int64_t(folder.files().size());
   if (!missing.empty()) {
     fail(Code::kFormat, "%s: tensor \"%s\" is missing (%zu missing in all).", directory.c_str(),
-         missing.begin()->c_str(), missing.size());
+         missing.begin()->first.c_str(), missing.size());
   }
   if (tied_head) check_tied_head(*tied_head, parameters);
   return report;

@@ -13,7 +13,7 @@ ModelConfig load_hf_config(const std::string& directory);
 
 struct LoadReport {
   int64_t loaded = 0;   // tensors copied into the parameters
-  int64_t skipped = 0;  // vision towers, projectors, stored rotary frequencies, a second copy of a tied head
+  int64_t skipped = 0;  // vision towers, projectors, layers that predict further tokens, stored rotary frequencies, a second copy of a tied head
   int64_t files = 0;
 };
 

@@ -32,6 +32,8 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
   return view;
 }
 
+TensorView of_width(const TensorView& buffer, int64_t width) { return {buffer.data, buffer.dtype, {buffer.dim(0), width}}; }
+
 namespace {
 
 /// The input of a half: x after the norm, or x itself where no norm comes before.
@@ -49,16 +51,18 @@ void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLay
   kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = config.norm_eps, .offset = config.norm_offset});
 }
 
-/// The end of a half: out += factor norm(x W^T). `kept` holds the product for the backward, if it is wanted.
+/// The end of a half: out += factor norm(product). `kept` holds the product for the backward, if it is wanted.
 struct Ending {
-  TensorView x, norm, kept, out;
-  kernels::PackedMatrix w;
+  TensorView norm, kept, out;
 };
+/// Where the product goes: into `out` itself, on top of what is there, where nothing is done to it first.
+TensorView product_of(const ModelConfig& config, const Ending& half, const LayerScratch& scratch) {
+  if (!config.adds_apart()) return half.out;
+  return half.kept.empty() ? scratch.added : half.kept;
+}
 void add_half(const Stream& stream, const ModelConfig& config, const Ending& half, const LayerScratch& scratch) {
-  const bool apart = config.adds_apart();
-  const TensorView product = !apart ? half.out : half.kept.empty() ? scratch.added : half.kept;
-  kernels::linear(stream, {.x = half.x, .w = half.w, .bias = {}, .y = product, .accumulate = !apart, .scratch = scratch.ops});
-  if (!apart) return;
+  if (!config.adds_apart()) return;
+  const TensorView product = product_of(config, half, scratch);
   TensorView added = product;
   if (config.norms_after()) {
     added = scratch.normed;
@@ -126,27 +130,53 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
   if (config.gated_attention) kernels::head_gate(stream, {as_matrix(act.attn_out), act.gates, act.gated});
 }
 
-void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
-                  const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
-  add_half(stream, config, {act.attn_rows, weights.attn_after, act.attn_added, act.middle, weights.o}, scratch);
-  const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
-  if (out.empty() && act.mlp_added.empty()) {
-    kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = act.gate_up, .scratch = scratch.ops});
-    return;
-  }
+namespace {
+
+/// What the MLP and the experts of a layer keep, given their input; `whole`: scratch.mlp too.
+void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
+                 const LayerActivations& act, const LayerScratch& scratch, bool whole) {
+  if (weights.router.n > 0) enter_experts(stream, config, weights, x, act.experts, *scratch.ops);
+  const int64_t F = weights.gate_up.n / 2;
+  if (F == 0) return;
+  const TensorView gate_up = of_width(act.gate_up, 2 * F);
+  if (!whole) return kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = gate_up, .scratch = scratch.ops});
   kernels::linear_swiglu(stream, {.x = x,
                                   .w = weights.gate_up,
-                                  .gate_up = act.gate_up,
-                                  .y = scratch.mlp,
+                                  .gate_up = gate_up,
+                                  .y = of_width(scratch.mlp, F),
                                   .gelu = config.gelu,
                                   .keep = act.kept,
                                   .scratch = scratch.ops});
-  if (out.empty()) {
-    kernels::linear(stream, {.x = scratch.mlp, .w = weights.down, .bias = {}, .y = act.mlp_added, .scratch = scratch.ops});
-    return;
+}
+
+/// The products of the MLP and the experts, of what layer_inner made: into `product`, or on top of it.
+void layer_products(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act,
+                    const LayerScratch& scratch, const TensorView& product, bool accumulate) {
+  const int64_t F = weights.gate_up.n / 2;
+  if (F > 0) {
+    kernels::linear(stream, {.x = of_width(scratch.mlp, F), .w = weights.down, .bias = {}, .y = product, .accumulate = accumulate, .scratch = scratch.ops});
+  } else if (!accumulate) {
+    zero(stream, product.data, product.numel() * dtype_bytes(product.dtype));
   }
+  if (weights.router.n > 0) leave_experts(stream, config, weights, act.experts, product, *scratch.ops);
+}
+
+}  // namespace
+
+void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
+                  const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
+  const bool apart = config.adds_apart();
+  const Ending attended{weights.attn_after, act.attn_added, act.middle}, ending{weights.mlp_after, act.mlp_added, out};
+  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = {}, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});
+  add_half(stream, config, attended, scratch);
+  const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
+  const bool whole = !out.empty() || !act.mlp_added.empty();
+  layer_inner(stream, config, weights, x, act, scratch, whole);
+  if (!whole) return;
+  if (out.empty()) return layer_products(stream, config, weights, act, scratch, act.mlp_added, false);
   copy_rows(stream, act.middle, out);
-  add_half(stream, config, {scratch.mlp, weights.mlp_after, act.mlp_added, out, weights.down}, scratch);
+  layer_products(stream, config, weights, act, scratch, product_of(config, ending, scratch), !apart);
+  add_half(stream, config, ending, scratch);
 }
 
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
@@ -164,12 +194,14 @@ int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& c, int64_t ro
 
 int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   int64_t most = 0;
+  const int64_t F = c.widest_mlp();
   const auto product = [&](int64_t n, int64_t k) {
     most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
   };
-  product(2 * c.mlp_width, c.width), product(c.width, c.mlp_width);
+  product(2 * F, c.width), product(c.width, F);
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
   most += gated_heads_bytes(stream, c, rows);
+  most = std::max(most, expert_scratch_bytes(c, rows));
   return c.is_hybrid() ? std::max(most, kernels::delta_rule_scratch_bytes(rows, c.delta)) : most;
 }
 

@@ -22,12 +22,15 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 /// What a layer writes besides its saved activations; nothing here outlives the call.
 struct LayerScratch {
   TensorView normed;  // [R, C]
-  TensorView mlp;     // [R, F]
+  TensorView mlp;     // [R, F] of the widest MLP
   TensorView added;   // [R, C] what a half adds, where config.adds_apart()
   Arena* ops = nullptr;  // scratch of the kernels, released after each call
 };
 
-/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))). The config may put the norm on what is
+/// Contiguous rows of another width in the memory of a buffer.
+TensorView of_width(const TensorView& buffer, int64_t width);
+
+/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))), or experts in its place or beside it. The config may put the norm on what is
 /// added instead of, or besides, the input, and may scale what is added. Reads act.input; writes every other view of
 /// act and the layer's result into `out` [R, C]. Generation passes one buffer as act.input, act.middle and out; then
 /// nothing is copied. act.qk_raw, lse and *_added may be empty.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -52,7 +53,7 @@ class Progress {
 /// Values from a checkpoint for the source's tensors.
 class Replacement {
  public:
-  explicit Replacement(const std::string& directory) : folder_(directory), directory_(directory) {
+  Replacement(const std::string& directory, int64_t first_further) : folder_(directory), directory_(directory), first_further_(first_further) {
     for (const auto& file : folder_.files()) {
       for (const Entry& entry : file.tensors->entries()) unused_.insert(entry.name);
     }
@@ -71,6 +72,9 @@ class Replacement {
     return found;
   }
 
+  /// Layers from this one on are left as they are.
+  int64_t first_further() const { return first_further_; }
+
   void finish() const {
     if (unused_.empty()) return;
     fail(Code::kFormat, "%s: tensor \"%s\" has no place in the source (%zu such in all).", directory_.c_str(),
@@ -80,13 +84,26 @@ class Replacement {
  private:
   WeightFolder folder_;
   std::string directory_;
+  int64_t first_further_;
   std::set<std::string> unused_;
 };
+
+/// The number of the first layer that only predicts further tokens, where the source's config.json names some: no text
+/// model has it, and its tensors follow the others'. Source: config.json of GLM-4.5.
+int64_t first_further_layer(const std::string& source) {
+  const std::string path = (std::filesystem::path(source) / "config.json").string();
+  if (!std::filesystem::exists(path)) return INT64_MAX;
+  const Json config = Json::parse(read_text(path), path.c_str());
+  const Json *further = config.find("num_nextn_predict_layers"), *layers = config.find("num_hidden_layers");
+  if (!further || !layers || further->kind() != Json::Kind::kNumber) return INT64_MAX;
+  return layers->as_int(path.c_str());
+}
 
 Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& stored,
                     Replacement* replacement, ModelWriterReport& report) {
   Planned planned{{stored.name, stored.dtype, stored.shape}, file.tensors.get(), &stored};
-  const std::string name = text_model_name(stored.name);
+  std::string name = text_model_name(stored.name);
+  if (replacement && layer_number(name) >= replacement->first_further()) name.clear();
   const bool frequencies = name.empty() && stored.shape.size() == 1 && stored.name.ends_with("inv_freq");
   bool convert = options.dtype && is_weight_float(stored.dtype) && !frequencies;
   if (replacement && name.empty()) convert = false;
@@ -207,7 +224,7 @@ ModelWriterReport write_model_folder(const ModelWriterOptions& options) {
   ModelWriterReport report;
   const WeightFolder source(options.source);
   std::optional<Replacement> replacement;
-  if (!options.values.empty()) replacement.emplace(options.values);
+  if (!options.values.empty()) replacement.emplace(options.values, first_further_layer(options.source));
   const std::vector<PlannedFile> files = plan_files(options, source, replacement ? &*replacement : nullptr, report);
   if (replacement) replacement->finish();
   report.files = int64_t(files.size());

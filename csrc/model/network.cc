@@ -81,8 +81,9 @@ class PackedSource final : public AttentionSource {
 };
 
 /// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
+/// any_mlp: with room for the MLP and the experts of any layer.
 LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
-                            const HeadExchange* exchange = nullptr) {
+                            const HeadExchange* exchange = nullptr, bool any_mlp = false) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
   const bool linear = c.is_linear(layer);
   LayerActivations act;
@@ -94,7 +95,8 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
     act.gated = arena.take_view(type, {rows, c.q_width()});
   }
   act.attn_rows = act.mixed();
-  act.gate_up = arena.take_view(type, {outputs, 2 * c.mlp_width});
+  if (const int64_t F = any_mlp ? c.widest_mlp() : c.mlp_width_of(layer)) act.gate_up = arena.take_view(type, {outputs, 2 * F});
+  if (any_mlp ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, outputs, arena);
   act.kept = training;
   if (!training) return act;
   if (!linear) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
@@ -127,7 +129,7 @@ std::vector<int64_t> kinds_of(const ModelConfig& c) {
 
 LayerScratch take_scratch(const ModelConfig& c, DType type, int64_t rows, Arena& arena) {
   return {.normed = arena.take_view(type, {rows, c.width}),
-          .mlp = arena.take_view(type, {rows, c.mlp_width}),
+          .mlp = arena.take_view(type, {rows, c.widest_mlp()}),
           .added = c.adds_apart() ? arena.take_view(type, {rows, c.width}) : TensorView{},
           .ops = &arena};
 }
@@ -147,6 +149,7 @@ LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& i
   for (TensorView* view : {&act.attn_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
+  if (act.experts.scores.rank) act.experts = first_rows(buffers.experts, outputs);
   return act;
 }
 
@@ -183,13 +186,13 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
 
 void check_for_gpu(const ModelConfig& c) {
   const std::pair<const char*, int64_t> sizes[] = {
-      {"hidden_size", c.width}, {"intermediate_size", c.mlp_width}, {"head_dim", c.head_dim}};
+      {"hidden_size", c.width}, {"intermediate_size", c.widest_mlp()}, {"head_dim", c.head_dim}};
   for (const auto& [field, size] : sizes) {
     if (size % 8 == 0) continue;
     fail(Code::kUnsupported, "%s is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", field, (long long)size);
   }
   const std::pair<const char*, bool> parts[] = {
-      {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
+      {"a mixture of experts", c.mixes()}, {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
       {"layers of gated DeltaNet", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
@@ -229,9 +232,11 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
 
 int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
+  const int64_t F = c.widest_mlp();
   int64_t mixing = 0;
   for (const int64_t l : kinds_of(c)) mixing = std::max(mixing, mixing_bytes(stream, c, l, rows, false));
-  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(c.mlp_width) + mixing + bytes(2 * c.mlp_width) + layer_ops_bytes(stream, c, rows);
+  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(F) + mixing + bytes(2 * F) + expert_activation_bytes(c, rows) +
+         layer_ops_bytes(stream, c, rows);
 }
 
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
@@ -247,7 +252,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   embed(stream, weights, rows.ids, x);
   saved.recompute = recompute;
   if (recompute) {
-    for (const int64_t l : kinds_of(c)) saved.shared[c.is_linear(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange);
+    for (const int64_t l : kinds_of(c)) saved.shared[c.is_linear(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange, true);
     const int64_t last = c.layers - 1;
     if (R != T && !rows.exchange) saved.shared[c.is_linear(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
   }
@@ -275,14 +280,24 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
   return act;
 }
 
+namespace {
+
+/// What the MLP and the experts of layer l keep of T tokens.
+int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, int64_t T) {
+  return Arena::view_bytes(activation_dtype(stream), T * 2 * c.mlp_width_of(l)) + (c.mixes(l) ? expert_activation_bytes(c, T) : 0);
+}
+
+}  // namespace
+
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
-  const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + bytes(2 * c.mlp_width) + (divided ? bytes(c.q_width()) : 0);
+  const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + (divided ? bytes(c.q_width()) : 0);
+  const int64_t any_mlp = bytes(2 * c.widest_mlp()) + expert_activation_bytes(c, T);
   int64_t layers = 0;
-  for (const int64_t l : kinds_of(c)) layers += recompute ? same + mixing_bytes(stream, c, l, T, true) : 0;
-  for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + mixing_bytes(stream, c, l, T, true);
+  for (const int64_t l : kinds_of(c)) layers += recompute ? same + any_mlp + mixing_bytes(stream, c, l, T, true) : 0;
+  for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + kept_mlp_bytes(stream, c, l, T) + mixing_bytes(stream, c, l, T, true);
   const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;  // of the rank's rows, or of its heads
-  const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.mlp_width) + layer_ops_bytes(stream, c, T);
+  const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.widest_mlp()) + layer_ops_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};

@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "kernels/attention.h"
 #include "model/adapters.h"
+#include "model/experts.h"
 #include "model/row_blocks.h"
 #include "model/weight_snapshot.h"
 
@@ -70,7 +71,8 @@ struct LayerActivations {
   TensorView lse;        // [T, H]; of attention alone
   TensorView attn_rows;  // [Q, HD] the rows of mixed() that go on
   TensorView middle;     // [Q, C] residual stream after attention
-  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here
+  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; rows of no width where the layer has experts alone
+  ExpertActivations experts;  // of Q rows; where the layer has experts
   TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
   bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
@@ -99,7 +101,10 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
 /// Transposed packs that the backward needs; made once per optimizer step. On a GPU they are the snapshot's own
 /// matrices read the other way round, and take no memory.
 struct TransposedWeights {
-  struct Layer { kernels::PackedMatrix qkv, o, gate_up, down; };
+  struct Layer {
+    kernels::PackedMatrix qkv, o, gate_up, down;
+    TransposedExperts experts;
+  };
   std::vector<Layer> layers;
   kernels::PackedMatrix head;  // [C, V]
 };

@@ -25,12 +25,29 @@ PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, const Pa
   return out;
 }
 
+/// All matrices of a layer, each turned by turn(matrix, its pack).
+template <class Turn>
+TransposedWeights::Layer turned_layer(const LayerViews& from, const PackedLayer& packed, const Turn& turn) {
+  const auto if_there = [&](const TensorView& w, const PackedMatrix& as) { return as.n > 0 ? turn(w, as) : PackedMatrix{}; };
+  TransposedWeights::Layer out{.qkv = turn(from.qkv, packed.qkv),
+                               .o = turn(from.o, packed.o),
+                               .gate_up = if_there(from.gate_up, packed.gate_up),
+                               .down = if_there(from.down, packed.down),
+                               .experts = {.router = if_there(from.router, packed.router), .gate_up = {}, .down = {}}};
+  for (size_t e = 0; e < packed.experts_gate_up.size(); ++e) {
+    const PackedMatrix &gate_up = packed.experts_gate_up[e], &down = packed.experts_down[e];
+    out.experts.gate_up.push_back(turn(matrix_of(from.experts_gate_up, e, gate_up), gate_up));
+    out.experts.down.push_back(turn(matrix_of(from.experts_down, e, down), down));
+  }
+  return out;
+}
+
 /// Buffers of one layer's backward, reused by all layers.
 struct Scratch {
   TensorView normed;   // [Q, C] norm output, recomputed
   TensorView dnormed;  // [Q, C]
   TensorView dadded;   // [Q, C] gradient of what a half adds; where config.adds_apart()
-  TensorView mlp;      // [Q, F] swiglu output, recomputed
+  TensorView mlp;      // [Q, F] swiglu output, recomputed; of the widest MLP, as dmlp
   TensorView dmlp;     // [Q, F]
   TensorView dattn;    // [T, mixed_width]
   TensorView dqkv;     // [T, in_width]
@@ -44,8 +61,8 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T,
   if (c.adds_apart()) s.dadded = arena.take_view(type, {Q, c.width});
   s.normed.shape[0] = s.dnormed.shape[0] = Q;
   const int64_t mark = arena.mark();
-  s.mlp = arena.take_view(type, {Q, c.mlp_width});
-  s.dmlp = arena.take_view(type, {Q, c.mlp_width});
+  s.mlp = arena.take_view(type, {Q, c.widest_mlp()});
+  s.dmlp = arena.take_view(type, {Q, c.widest_mlp()});
   arena.release(mark);
   s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
   s.dqkv = arena.take_view(type, {T, c.in_width(layer)});
@@ -59,7 +76,8 @@ struct LayerBlock {
   LayerViews layer;
 };
 
-struct Backward {
+/// What both halves of a layer do backward.
+struct HalfBackward {
   using Views = TensorView LayerViews::*;  // a tensor of a layer
 
   const Stream& stream;
@@ -89,12 +107,11 @@ struct Backward {
     kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps, .offset = config.norm_offset});
     return scratch.normed;
   }
-  /// dx += the gradient of a half's input, given d, the gradient of its first product.
-  void leave(const TensorView& d, const PackedMatrix& w_t, const TensorView& x, const TensorView& weight,
-             Views dweight) const {
-    const bool norms = config.norms_before();
-    kernels::linear(stream, {.x = d, .w = w_t, .bias = {}, .y = norms ? scratch.dnormed : dx, .accumulate = !norms, .scratch = &ops});
-    if (!norms) return;
+  /// Where the gradient of what enters a half's first product goes: on top of what is there where no norm comes before.
+  const TensorView& dentering() const { return config.norms_before() ? scratch.dnormed : dx; }
+  /// dx += the gradient of a half's input, given dentering().
+  void leave(const TensorView& x, const TensorView& weight, Views dweight) const {
+    if (!config.norms_before()) return;
     norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true}, dweight);
   }
   /// dbias: or null.
@@ -128,18 +145,39 @@ struct Backward {
     if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = {}}, dweight);
     return scratch.dadded;
   }
+};
 
-  /// Backward of the MLP, and of the output projection's weights, on the rows that went through them. Returns the
+struct Backward : HalfBackward {
+  void mlp_backward(const TransposedWeights::Layer& wt, const LayerActivations& act, const TensorView& x, const TensorView& dmlp, bool accumulate) const {
+    const int64_t F = wt.down.n;
+    const TensorView gate_up = of_width(act.gate_up, 2 * F), mlp = of_width(scratch.mlp, F), dinner = of_width(scratch.dmlp, F);
+    kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = dinner, .scratch = &ops});
+    kernels::swiglu_grad(stream, {.gate_up = gate_up, .dy = dinner, .dgate_up = gate_up, .gelu = config.gelu, .y = mlp});
+    weight_gradient(Product::kDown, dmlp, mlp, &LayerViews::down);
+    weight_gradient(Product::kGateUp, gate_up, x, &LayerViews::gate_up);
+    kernels::linear(stream, {.x = gate_up, .w = wt.gate_up, .bias = {}, .y = dentering(), .accumulate = accumulate, .scratch = &ops});
+  }
+  std::vector<ExpertGradients> expert_gradients() const {
+    std::vector<ExpertGradients> out;
+    for_blocks([&](const RowRange& range, const LayerBlock& block) { out.push_back({range, block.layer}); });
+    return out;
+  }
+
+  /// Backward of the MLP and the experts, and of the output projection's weights, on the rows that went through them. Returns the
   /// gradient of that projection's output.
   TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
-    const TensorView& dgate_up = act.gate_up;
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
-    kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = scratch.dmlp, .scratch = &ops});
-    kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = scratch.dmlp, .dgate_up = dgate_up, .gelu = config.gelu, .y = scratch.mlp});
-    weight_gradient(Product::kDown, dmlp, scratch.mlp, &LayerViews::down);
     const TensorView& x = entering(act.middle, w.mlp_norm);
-    weight_gradient(Product::kGateUp, dgate_up, x, &LayerViews::gate_up);
-    leave(dgate_up, wt.gate_up, act.middle, w.mlp_norm, &LayerViews::mlp_norm);
+    bool accumulate = !config.norms_before();
+    if (w.gate_up.n > 0) {
+      mlp_backward(wt, act, x, dmlp, accumulate);
+      accumulate = true;
+    }
+    if (w.router.n > 0) {
+      const std::vector<ExpertGradients> gradients = expert_gradients();
+      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic}, ops);
+    }
+    leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
     const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
     weight_gradient(Product::kO, dattn, act.attn_rows, &LayerViews::o);
     return dattn;
@@ -239,7 +277,8 @@ void attention_half(const Backward& b, const PackedLayer& w, const TransposedWei
   else heads_gradient(b, w, act, b.scratch.dqkv);
   const TensorView& x = b.entering(act.input, w.attn_norm);
   b.weight_gradient(Product::kQkv, b.scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
-  b.leave(b.scratch.dqkv, wt.qkv, act.input, w.attn_norm, &LayerViews::attn_norm);
+  kernels::linear(b.stream, {.x = b.scratch.dqkv, .w = wt.qkv, .bias = {}, .y = b.dentering(), .accumulate = !b.config.norms_before(), .scratch = &b.ops});
+  b.leave(act.input, w.attn_norm, &LayerViews::attn_norm);
 }
 
 std::vector<LayerBlock> layer_blocks(const ModelConfig& config, const std::vector<BlockGradients>& blocks, int64_t layer) {
@@ -287,22 +326,14 @@ TransposedWeights transpose_weights(const Stream& stream, const Parameters& para
   };
   TransposedWeights out;
   for (int64_t l = 0; l < parameters.config().layers; ++l) {
-    const LayerViews& from = parameters.layer(l);
-    const PackedLayer& packed = weights.layers[size_t(l)];
-    out.layers.push_back({.qkv = turn(from.qkv, packed.qkv),
-                          .o = turn(from.o, packed.o),
-                          .gate_up = turn(from.gate_up, packed.gate_up),
-                          .down = turn(from.down, packed.down)});
+    out.layers.push_back(turned_layer(parameters.layer(l), weights.layers[size_t(l)], turn));
   }
   out.head = turn(parameters.head(), weights.head);
   return out;
 }
 
 TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena) {
-  return {.qkv = pack_transposed(stream, from.qkv, packed.qkv, arena),
-          .o = pack_transposed(stream, from.o, packed.o, arena),
-          .gate_up = pack_transposed(stream, from.gate_up, packed.gate_up, arena),
-          .down = pack_transposed(stream, from.down, packed.down, arena)};
+  return turned_layer(from, packed, [&](const TensorView& w, const PackedMatrix& as) { return pack_transposed(stream, w, as, arena); });
 }
 
 PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena) {
@@ -314,10 +345,13 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType stora
   const auto bytes = [&](int64_t n, int64_t k, DType kept) {
     return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
   };
-  const int64_t mlp = bytes(c.width, 2 * c.mlp_width, storage) + bytes(c.mlp_width, c.width, storage);
   int64_t layers = 0;
   for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) {
-    layers += mlp + bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);
+    layers += bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);
+    if (const int64_t F = c.mlp_width_of(l)) layers += bytes(c.width, 2 * F, storage) + bytes(F, c.width, storage);
+    if (!c.mixes(l)) continue;
+    const ExpertsConfig& e = c.experts;
+    layers += bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, 2 * e.width, storage) + bytes(e.width, c.width, storage));
   }
   return layers + bytes(c.width, c.vocabulary, DType::kF32);
 }
@@ -327,9 +361,9 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
   int64_t mixing = 0;
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
-  return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.mlp_width), mixing) +
+  return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          gated_heads_bytes(stream, c, tokens) +
-         std::max({layer_ops_bytes(stream, c, tokens),
+         std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.q_width()),
@@ -367,7 +401,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
-    Backward pass{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered};
+    Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
     const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});

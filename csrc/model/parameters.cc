@@ -11,6 +11,8 @@
 namespace hone::model {
 namespace {
 
+constexpr const char* kCorrection = "e_score_correction_bias";
+
 class Layout {
  public:
   explicit Layout(std::vector<TensorSpec>& specs) : specs_(specs) {}
@@ -74,10 +76,39 @@ void add_attention(Layout& out, const ModelConfig& c, const std::string& layer) 
   out.add(layer + "self_attn.o_proj.weight", {c.width, c.q_width()}, true);
 }
 
+void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& mlp, int64_t width) {
+  if (width == 0) return;
+  out.align();
+  if (c.fused_gate_up) {
+    out.add(mlp + names.gate_up + ".weight", {2 * width, c.width}, true);
+  } else {
+    out.add(mlp + "gate_proj.weight", {width, c.width}, true);
+    out.add(mlp + "up_proj.weight", {width, c.width}, true);
+  }
+  out.align();
+  out.add(mlp + names.down + ".weight", {c.width, width}, true);
+}
+
+/// gate and up of all experts, one after the other, then down of all.
+void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& sparse) {
+  const ExpertsConfig& e = c.experts;
+  out.align();
+  out.add(sparse + "gate.weight", {e.count, c.width}, true);
+  out.align();
+  if (e.correction) out.add(sparse + "gate." + kCorrection, {e.count});
+  const auto name = [&](int64_t i, const char* part) { return sparse + "experts." + std::to_string(i) + "." + part + ".weight"; };
+  out.align();
+  for (int64_t i = 0; i < e.count; ++i) {
+    out.add(name(i, names.expert_gate), {e.width, c.width}, true);
+    out.add(name(i, names.expert_up), {e.width, c.width}, true);
+  }
+  out.align();
+  for (int64_t i = 0; i < e.count; ++i) out.add(name(i, names.expert_down), {c.width, e.width}, true);
+}
+
 void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   const std::string layer = "model.layers." + std::to_string(index) + ".";
   const LayerNames names = layer_names(c);
-  const std::string mlp = layer + names.mlp + ".";
   const auto norm = [&](const char* name) {
     if (!name) return;
     out.align();
@@ -87,15 +118,8 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   c.is_linear(index) ? add_linear_attention(out, c, layer) : add_attention(out, c, layer);
   norm(names.attn_after);
   norm(names.mlp_before);
-  out.align();
-  if (c.fused_gate_up) {
-    out.add(mlp + names.gate_up + ".weight", {2 * c.mlp_width, c.width}, true);
-  } else {
-    out.add(mlp + "gate_proj.weight", {c.mlp_width, c.width}, true);
-    out.add(mlp + "up_proj.weight", {c.mlp_width, c.width}, true);
-  }
-  out.align();
-  out.add(mlp + names.down + ".weight", {c.width, c.mlp_width}, true);
+  add_mlp(out, c, names, layer + (c.mixes(index) ? names.shared : names.mlp) + ".", c.mlp_width_of(index));
+  if (c.mixes(index)) add_experts(out, c, names, layer + names.sparse + ".");
   norm(names.mlp_after);
 }
 
@@ -109,8 +133,9 @@ double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   if (spec.shape.size() == 1) return 0.0;
   if (!spec.matrix) return 0.02;
   const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
-  const std::string down = std::string(layer_names(config).down) + ".weight";
-  const bool residual = ends_with(spec.name, "o_proj.weight") || ends_with(spec.name, "out_proj.weight") || ends_with(spec.name, down.c_str());
+  const LayerNames names = layer_names(config);
+  const auto is = [&](const char* name) { return ends_with(spec.name, (std::string(name) + ".weight").c_str()); };
+  const bool residual = is("o_proj") || is("out_proj") || is(names.down) || (config.mixes() && is(names.expert_down));
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
@@ -154,6 +179,7 @@ LayerNames layer_names(const ModelConfig& config) {
   using Names = ModelConfig::Names;
   LayerNames out{};
   if (config.names == Names::kGraniteHybrid) out.mlp = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
+  if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
   if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
   out.attn_after = "post_attention_layernorm", out.mlp_after = "post_feedforward_layernorm";
@@ -177,6 +203,8 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   return specs;
 }
 
+bool is_frozen(const TensorSpec& spec) { return ends_with(spec.name, kCorrection); }
+
 int64_t parameter_bytes(const ModelConfig& config) {
   return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
 }
@@ -185,7 +213,7 @@ LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>&
   LayerViews out = *this;
   for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.o, &out.attn_after,
                            &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.delta.conv, &out.delta.decay, &out.delta.dt,
-                           &out.delta.norm}) {
+                           &out.delta.norm, &out.router, &out.correction, &out.experts_gate_up, &out.experts_down}) {
     if (!view->empty()) *view = move(*view);
   }
   return out;
@@ -223,8 +251,17 @@ void Parameters::find_layers() {
     v.o = f32(next(), {c.width, c.mixed_width(i)});
     v.attn_after = vector(c.norms_after(), c.width);
     v.mlp_norm = vector(c.norms_before(), c.width);
-    v.gate_up = f32(next(c.fused_gate_up ? 1 : 2), {2 * c.mlp_width, c.width});
-    v.down = f32(next(), {c.width, c.mlp_width});
+    if (const int64_t F = c.mlp_width_of(i)) {
+      v.gate_up = f32(next(c.fused_gate_up ? 1 : 2), {2 * F, c.width});
+      v.down = f32(next(), {c.width, F});
+    }
+    if (c.mixes(i)) {
+      const ExpertsConfig& e = c.experts;
+      v.router = f32(next(), {e.count, c.width});
+      v.correction = vector(e.correction, e.count);
+      v.experts_gate_up = f32(next(size_t(2 * e.count)), {e.count * 2 * e.width, c.width});
+      v.experts_down = f32(next(size_t(e.count)), {e.count * c.width, e.width});
+    }
     v.mlp_after = vector(c.norms_after(), c.width);
     layers_.push_back(v);
   }

@@ -16,18 +16,26 @@ namespace hone::model {
 struct LayerNames {
   const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
   const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";  // gate_up: where it is one tensor
+  const char* sparse = "mlp";  // router and experts, whose tensors are called:
+  const char *expert_gate = "gate_proj", *expert_up = "up_proj", *expert_down = "down_proj";
+  const char* shared = "mlp.shared_experts";  // the MLP beside experts
 };
 LayerNames layer_names(const ModelConfig& config);
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
 /// Bytes of a block with all of them.
 int64_t parameter_bytes(const ModelConfig& config);
 
+/// Whether a tensor is only read: no gradient reaches it, and nothing decays it.
+bool is_frozen(const TensorSpec& spec);
+
 /// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
-/// empty if absent. In a layer of gated DeltaNet qkv is its matrices of q, k, v, z, b and a, o that of the output, and delta
-/// the rest, empty elsewhere.
+/// empty if absent, gate_up and down where a layer has experts and no MLP beside them. In a layer of gated DeltaNet qkv is
+/// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere. Of E experts: router
+/// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F].
 struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, o, attn_after, mlp_norm, gate_up, down, mlp_after;
   kernels::DeltaWeights delta;
+  TensorView router, correction, experts_gate_up, experts_down;
   /// The same tensors elsewhere: `move` is given each that is there.
   LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };

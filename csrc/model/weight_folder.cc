@@ -1,5 +1,6 @@
 #include "model/weight_folder.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -81,6 +82,11 @@ std::string text_model_name(const std::string& stored) {
   if (take_prefix(name, "language_model.")) return std::string(name);
   if (take_prefix(name, "model.language_model.")) return "model." + std::string(name);
   return std::string(name);
+}
+
+int64_t layer_number(const std::string& name) {
+  constexpr std::string_view kLayers = "model.layers.";
+  return name.starts_with(kLayers) ? std::atoll(name.c_str() + kLayers.size()) : -1;
 }
 
 }  // namespace hone::model

@@ -47,5 +47,7 @@ class WeightFolder {
 /// "" for one that no text model has: vision towers, projectors, layers that predict further
 /// tokens, stored rotary frequencies.
 std::string text_model_name(const std::string& stored);
+/// The number of the layer that a tensor of such a name belongs to; -1 outside of layers.
+int64_t layer_number(const std::string& name);
 
 }  // namespace hone::model

@@ -14,7 +14,9 @@ using kernels::PackedMatrix;
 /// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
 bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
 
+/// Without memory where it has no rows.
 PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
+  if (n == 0) return {};
   PackedMatrix out{n, k, storage, nullptr, false, arithmetic};
   out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
   return out;
@@ -27,6 +29,65 @@ kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
           .norm = arena.take_view(DType::kF32, {s.value_dim})};
 }
 
+/// Of a layer, by its number: those without experts are alike, and those with.
+int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t layer) {
+  const auto packed = [&](int64_t n, int64_t k, DType type) { return Arena::rounded(kernels::packed_bytes(stream, n, k, type)); };
+  const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
+  int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) +
+                  (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
+  if (c.is_linear(layer)) {
+    bytes += floats(c.delta.channels() * c.delta.taps) + 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim);
+  } else {
+    bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
+  }
+  if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(2 * F, c.width, storage) + packed(c.width, F, storage);
+  if (!c.mixes(layer)) return bytes;
+  const ExpertsConfig& e = c.experts;
+  return bytes + packed(e.count, c.width, DType::kF32) + (e.correction ? floats(e.count) : 0) +
+         e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
+}
+
+/// How block matrices are kept and multiplied.
+struct Kept {
+  DType storage;
+  Arithmetic arithmetic;
+};
+
+void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, PackedLayer& layer, Arena& arena) {
+  const ExpertsConfig& e = c.experts;
+  layer.router = take_matrix(stream, e.count, c.width, DType::kF32, Arithmetic::kF32, arena);
+  if (e.correction) layer.correction = arena.take_view(DType::kF32, {e.count});
+  for (int64_t i = 0; i < e.count; ++i) {
+    layer.experts_gate_up.push_back(take_matrix(stream, 2 * e.width, c.width, as.storage, as.arithmetic, arena));
+    layer.experts_down.push_back(take_matrix(stream, c.width, e.width, as.storage, as.arithmetic, arena));
+  }
+}
+
+PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, const Kept& as, Arena& arena) {
+  const auto matrix = [&](int64_t n, int64_t k) { return take_matrix(stream, n, k, as.storage, as.arithmetic, arena); };
+  const auto floats = [&](int64_t n, bool wanted = true) { return wanted ? arena.take_view(DType::kF32, {n}) : TensorView{}; };
+  const int64_t F = c.mlp_width_of(i);
+  const bool linear = c.is_linear(i);
+  PackedLayer out{.qkv = matrix(c.in_width(i), c.width),
+                  .o = matrix(c.width, c.mixed_width(i)),
+                  .gate_up = matrix(2 * F, c.width),
+                  .down = matrix(F ? c.width : 0, F),
+                  .attn_norm = floats(c.width, c.norms_before()),
+                  .attn_after = floats(c.width, c.norms_after()),
+                  .mlp_norm = floats(c.width, c.norms_before()),
+                  .mlp_after = floats(c.width, c.norms_after()),
+                  .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
+                  .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),
+                  .k_norm = floats(c.k_norm_width(), c.qk_norm && !linear),
+                  .correction = {},
+                  .delta = linear ? take_delta(c.delta, arena) : kernels::DeltaWeights{},
+                  .router = {},
+                  .experts_gate_up = {},
+                  .experts_down = {}};
+  if (c.mixes(i)) take_experts(stream, c, as, out, arena);
+  return out;
+}
+
 }  // namespace
 
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
@@ -35,17 +96,8 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
     return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
   };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
-  const auto own = [&](bool linear) {  // of one kind of layer
-    if (linear) return floats(c.delta.channels() * c.delta.taps) + 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim);
-    return (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
-  };
-  const auto layer = [&](int64_t i) {
-    return packed(c.in_width(i), c.width, storage) + packed(c.width, c.mixed_width(i), storage) + packed(2 * c.mlp_width, c.width, storage) +
-           packed(c.width, c.mlp_width, storage) + (c.norms_before() ? 2 : 0) * floats(c.width) +
-           (c.norms_after() ? 2 : 0) * floats(c.width) + own(c.is_linear(i));
-  };
   int64_t layers = 0;
-  for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) layers += layer(i);
+  for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) layers += layer_bytes(stream, c, storage, l);
   const int64_t head = shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32);
   const int64_t ends = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
@@ -58,26 +110,11 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
       storage(kept),
       arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products),
       arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", tensor_memory(stream)) {
-  const auto floats = [&](int64_t n, bool wanted = true) {
-    return wanted ? arena_.take_view(DType::kF32, {n}) : TensorView{};
-  };
   layers.reserve(size_t(c.layers));
-  for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) {
-    const bool linear = c.is_linear(i);
-    layers.push_back({.qkv = take_matrix(stream, c.in_width(i), c.width, storage, arithmetic, arena_),
-                      .o = take_matrix(stream, c.width, c.mixed_width(i), storage, arithmetic, arena_),
-                      .gate_up = take_matrix(stream, 2 * c.mlp_width, c.width, storage, arithmetic, arena_),
-                      .down = take_matrix(stream, c.width, c.mlp_width, storage, arithmetic, arena_),
-                      .attn_norm = floats(c.width, c.norms_before()), .attn_after = floats(c.width, c.norms_after()),
-                      .mlp_norm = floats(c.width, c.norms_before()), .mlp_after = floats(c.width, c.norms_after()),
-                      .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
-                      .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),
-                      .k_norm = floats(c.k_norm_width(), c.qk_norm && !linear),
-                      .delta = linear ? take_delta(c.delta, arena_) : kernels::DeltaWeights{}});
-  }
+  for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) layers.push_back(take_layer(stream, c, i, {storage, arithmetic}, arena_));
   layers.resize(size_t(c.layers), layers.front());
   embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
-  final_norm = floats(c.width);
+  final_norm = arena_.take_view(DType::kF32, {c.width});
   if (shares_embedding(stream, c)) head = {c.vocabulary, c.width, DType::kBF16, embedding.data};
   else head = take_matrix(stream, c.vocabulary, c.width, DType::kF32, Arithmetic::kF32, arena_);
 }
@@ -94,6 +131,9 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic) {
+  if (config.mixes_in_part()) {
+    fail(Code::kUnsupported, "%s: ranks that divide the weights keep one layer at a time, and some of its layers have experts, some not; divide gradients or moments alone.", config.arch.c_str());
+  }
   if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, true));
   out->make_tables(stream);
@@ -127,12 +167,22 @@ TensorView WeightSnapshot::Part::flat() const {
   return {matrix.panels, matrix.storage, {matrix.n * matrix.k}};
 }
 
+TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& of) {
+  return f32(all.row<float>(int64_t(expert) * of.n), {of.n, of.k});
+}
+
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
-  std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}, {from.gate_up, to.gate_up, {}}, {from.down, to.down, {}}};
+  std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}};
+  if (to.gate_up.n > 0) out.push_back({from.gate_up, to.gate_up, {}}), out.push_back({from.down, to.down, {}});
+  if (to.router.n > 0) out.push_back({from.router, to.router, {}});
+  for (size_t e = 0; e < to.experts_gate_up.size(); ++e) {
+    out.push_back({matrix_of(from.experts_gate_up, e, to.experts_gate_up[e]), to.experts_gate_up[e], {}});
+    out.push_back({matrix_of(from.experts_down, e, to.experts_down[e]), to.experts_down[e], {}});
+  }
   const std::pair<TensorView, TensorView> vectors[] = {
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
       {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm},     {from.delta.conv, to.delta.conv},
-      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}};
+      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.correction, to.correction}};
   for (const auto& [vector, copy] : vectors) {
     if (!copy.empty()) out.push_back({vector, {}, copy});
   }

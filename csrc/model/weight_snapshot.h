@@ -21,8 +21,10 @@ using FormedWeights = std::function<TensorView(const TensorView& from)>;
 
 struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
-  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm;  // f32 copies inside the snapshot
+  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, correction;  // f32 copies inside the snapshot
   kernels::DeltaWeights delta;  // likewise
+  kernels::PackedMatrix router;  // f32 whatever the storage, as its products are
+  std::vector<kernels::PackedMatrix> experts_gate_up, experts_down;  // one an expert
 };
 
 /// Bytes of snapshots in the stream's memory: tensors are each snapshot's own, of which the head's matrix is a part (0
@@ -54,7 +56,7 @@ class WeightSnapshot {
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
-  /// Without contents, and with room for one layer, which all of `layers` name.
+  /// Without contents, and with room for one layer, which all of `layers` name. Throws kUnsupported where layers differ.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
@@ -97,6 +99,8 @@ class WeightSnapshot {
   std::shared_ptr<const RopeTable> rope_, sliding_rope_, still_rope_;  // null where no layer needs it
 };
 
+/// An expert's matrix of a layer's experts_gate_up or experts_down, packed as `of`.
+TensorView matrix_of(const TensorView& all, size_t expert, const kernels::PackedMatrix& of);
 /// Of WeightSnapshot::parts those of one layer, and those of what is outside of layers.
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to);
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to);

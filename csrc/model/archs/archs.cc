@@ -1,6 +1,9 @@
 // One row per architecture; see archs.h for how to add one.
 #include "model/archs/archs.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hone::model {
 namespace {
 
@@ -26,6 +29,10 @@ constexpr Architecture kTable[] = {
     {"mimo", "MiMoForCausalLM", archs::parse_mimo, archs::write_qwen2},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", archs::parse_granite_hybrid, archs::write_granite_hybrid},
     {"qwen3_5_text", "Qwen3_5ForCausalLM", archs::parse_qwen3_5_text, archs::write_qwen3_5_text},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", archs::parse_qwen3_moe, archs::write_qwen3_moe, true},
+    {"olmoe", "OlmoeForCausalLM", archs::parse_olmoe, archs::write_olmoe, true},
+    {"mixtral", "MixtralForCausalLM", archs::parse_mixtral, archs::write_mixtral, true},
+    {"glm4_moe", "Glm4MoeForCausalLM", archs::parse_glm4_moe, archs::write_glm4_moe, true},
     {"qwen2_5_vl_text", nullptr, archs::parse_qwen2_vl_text, nullptr},
     {"qwen3_vl_text", nullptr, archs::parse_qwen3_vl_text, nullptr},
     {"qwen2_5_vl", nullptr, archs::parse_qwen2_5_vl, nullptr},
@@ -37,6 +44,10 @@ constexpr Architecture kTable[] = {
 };
 
 }  // namespace
+
+bool is_supported_mixture(const std::string& name) {
+  return std::any_of(std::begin(kTable), std::end(kTable), [&](const Architecture& row) { return row.mixture && name == row.name; });
+}
 
 const Architecture& find_architecture(const std::string& name, const char* where) {
   std::string list;

@@ -14,8 +14,11 @@ struct Architecture {
   const char* causal_class;   // "architectures" entry transformers loads it with; null for a wrapper
   void (*parse)(ConfigFields& fields, ModelConfig& config);
   void (*write)(const ModelConfig& config, Json& json);  // null for a wrapper: saved as its text model
+  bool mixture = false;
 };
 
+/// Whether the table has it, and as a mixture of experts.
+bool is_supported_mixture(const std::string& name);
 /// Throws kUnsupported naming the type and listing the table.
 const Architecture& find_architecture(const std::string& name, const char* where);
 
@@ -30,7 +33,7 @@ void parse_layer_types(ConfigFields& fields, ModelConfig& config, const std::fun
 /// layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen writes them.
 void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
 /// Parses a text model's own object and gathers its problems; does not call check(). Throws for a missing or unknown
-/// model_type and for a mixture of experts.
+/// model_type and for a mixture of experts that is not in the table.
 ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigProblems& problems);
 
 /// The transformers-5 fields shared by every row.
@@ -81,6 +84,14 @@ void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config);
 void write_granite_hybrid(const ModelConfig& config, Json& json);
 void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config);
 void write_qwen3_5_text(const ModelConfig& config, Json& json);
+void parse_qwen3_moe(ConfigFields& fields, ModelConfig& config);
+void write_qwen3_moe(const ModelConfig& config, Json& json);
+void parse_olmoe(ConfigFields& fields, ModelConfig& config);
+void write_olmoe(const ModelConfig& config, Json& json);
+void parse_mixtral(ConfigFields& fields, ModelConfig& config);
+void write_mixtral(const ModelConfig& config, Json& json);
+void parse_glm4_moe(ConfigFields& fields, ModelConfig& config);
+void write_glm4_moe(const ModelConfig& config, Json& json);
 void parse_llava(ConfigFields& fields, ModelConfig& config);
 void parse_qwen2_vl_text(ConfigFields& fields, ModelConfig& config);
 void parse_qwen3_vl_text(ConfigFields& fields, ModelConfig& config);

@@ -29,6 +29,12 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
   return config;
 }
 
+/// On every matrix that may have one: those of experts may not.
+TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
+  if (!model.mixes()) return adapted(rank, alpha);
+  return adapted(rank, alpha, {"q_proj", "k_proj", "v_proj", "o_proj"});
+}
+
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {
   auto all = test::architecture_configs();
   for (const auto& [name, config] : test::switch_configs()) all.emplace_back(name, config);
@@ -83,6 +89,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
   const trainer::StepReport report = trainer.step(batch.view(), o);
   EXPECT_NEAR(report.loss, test::reference_loss(reference, batch, o), 2e-5);
   double square = 0.0, checked = 0.0;
+  int jumps = 0;
   for (const model::TensorSpec& spec : trainer.trained().specs()) {
     const float* gradient = trainer.gradients().view(spec).as<float>();
     float* values = trainer.trained().view(spec).as<float>();
@@ -98,8 +105,16 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
       values[i] = kept;
       return test::reference_loss(moved, batch, o);
     };
-    const float up = values[i] + 1e-3f, down = values[i] - 1e-3f;
-    const double wanted = (loss_with(up) - loss_with(down)) / (double(up) - double(down));
+    const auto difference = [&](float step) {
+      const float up = values[i] + step, down = values[i] - step;
+      return (loss_with(up) - loss_with(down)) / (double(up) - double(down));
+    };
+    const double wanted = difference(1e-3f);
+    // Where a token changes its experts the loss jumps, and half of the step gives twice the slope.
+    if (model.mixes() && std::fabs(wanted) > 1.0 && std::fabs(difference(5e-4f) / wanted - 1.0) > 0.5) {
+      EXPECT_TRUE(++jumps <= 2);
+      continue;
+    }
     checked = std::max(checked, std::fabs(wanted));
     // f32 backward as trainer.test.cc asks, and the third derivative times the step's square.
     if (std::fabs(double(gradient[i]) - wanted) > 3e-6 + 3e-4 * largest) {
@@ -113,7 +128,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
 TEST(gradients_of_a_and_b_match_central_differences) {
   for (const auto& [name, model] : all_models()) {
     if (name == "gemma2" || name.starts_with("granite")) continue;  // multipliers of theirs: the reference has none
-    check_gradients(name, model, adapted(3, 6.0f));
+    check_gradients(name, model, adapted_whole(model, 3, 6.0f));
   }
   const model::ModelConfig model = test::tiny_config();
   check_gradients("two targets", model, adapted(2, 1.0f, {"v_proj", "up_proj"}));
@@ -143,7 +158,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 TEST(fresh_adapters_change_no_bit) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     for (const auto& [name, model] : all_models()) {
-      TrainerConfig with = adapted(4, 8.0f), without;
+      TrainerConfig with = adapted_whole(model, 4, 8.0f), without;
       with.weight_storage = without.weight_storage = storage;
       Trainer a(model, with, nullptr), b(model, without, nullptr);
       test::roughen(a.parameters(), 3), test::roughen(b.parameters(), 3);
@@ -151,7 +166,7 @@ TEST(fresh_adapters_change_no_bit) {
       const Batch batch = test::some_batch(model);
       const auto left = a.snapshot(), right = b.snapshot();
       const auto equal = [](const kernels::PackedMatrix& x, const kernels::PackedMatrix& y) {
-        return std::memcmp(x.panels, y.panels, size_t(kernels::packed_bytes(Stream{}, x.n, x.k, x.storage))) == 0;
+        return (x.n == 0 && y.n == 0) || std::memcmp(x.panels, y.panels, size_t(kernels::packed_bytes(Stream{}, x.n, x.k, x.storage))) == 0;
       };
       for (size_t l = 0; l < left->layers.size(); ++l) {
         const auto &x = left->layers[l], &y = right->layers[l];
@@ -187,7 +202,7 @@ void compare_engine(const model::ModelConfig& model, TrainerConfig config, DType
 
 TEST(engine_equals_trainer_after_steps_of_adapters) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
-    for (const auto& [name, model] : test::architecture_configs()) compare_engine(model, adapted(8, 16.0f), storage, Stream::Backend::kCpu);
+    for (const auto& [name, model] : test::architecture_configs()) compare_engine(model, adapted_whole(model, 8, 16.0f), storage, Stream::Backend::kCpu);
   }
 }
 
@@ -272,6 +287,11 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(model, adapted(4, 8.0f, {}), Code::kConfig);
   refuse(model, adapted(4, 8.0f, {"lm_head"}), Code::kConfig);
   refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3 has qkv_proj
+  for (const char* target : {"all-linear", "up_proj"}) {  // experts get none
+    for (const auto& [name, mixture] : test::switch_configs()) {
+      if (mixture.mixes()) refuse(mixture, adapted(4, 8.0f, {target}), Code::kUnsupported);
+    }
+  }
   TrainerConfig muon = adapted(4, 8.0f);
   muon.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;
   refuse(model, muon, Code::kUnsupported);

@@ -22,7 +22,12 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
       {"glm4", R"("partial_rotary_factor": 0.5)"},
       {"exaone4", R"("sliding_window": 5, "sliding_window_pattern": 2)"},
       {"granitemoehybrid", R"("layer_types": ["attention", "attention"], "num_local_experts": 0, "position_embedding_type": "rope",
-        "shared_intermediate_size": 56, "residual_multiplier": 0.3, "attention_multiplier": 0.1)"}};
+        "shared_intermediate_size": 56, "residual_multiplier": 0.3, "attention_multiplier": 0.1)"},
+      {"qwen3_moe", R"("num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "norm_topk_prob": true)"},
+      {"olmoe", R"("num_experts": 6, "num_experts_per_tok": 3)"},
+      {"mixtral", R"("num_local_experts": 4, "num_experts_per_tok": 2)"},
+      {"glm4_moe", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2, "moe_intermediate_size": 24,
+        "first_k_dense_replace": 1, "routed_scaling_factor": 1.5, "use_qk_norm": true, "attention_bias": true)"}};
   std::vector<std::pair<std::string, model::ModelConfig>> out;
   for (const auto& [type, own] : parts) {
     const std::string text = std::string(R"({"model_type": ")") + type + R"(", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 2,
@@ -42,6 +47,13 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
     "tie_word_embeddings": true, "partial_rotary_factor": 0.5, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
     "linear_key_head_dim": 9, "linear_value_head_dim": 21, "layer_types": )" + types + "}";
   return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
+}
+
+/// Those that a GPU takes.
+inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
+  auto out = architecture_configs();
+  std::erase_if(out, [](const auto& row) { return row.second.mixes(); });
+  return out;
 }
 
 }  // namespace hone::test

@@ -251,7 +251,7 @@ static void expect_gradients_of_the_cpu(const std::string& name, const ModelConf
 TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
   NEEDS_DEVICE;
   for (const bool decorated : {false, true}) expect_gradients_of_the_cpu(decorated ? "qwen3" : "llama", small_gpu_decoder(decorated));
-  for (const auto& [name, model] : architecture_configs()) expect_gradients_of_the_cpu(name, model);
+  for (const auto& [name, model] : gpu_architecture_configs()) expect_gradients_of_the_cpu(name, model);
 }
 
 TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {

@@ -194,11 +194,13 @@ void check_export(Twin& twin) {
 
 TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it) {
   const Json goldens = test::read_json(fixture("goldens.json"));
+  int mixtures = 0;
   for (const auto& [name, golden] : goldens.members("goldens")) {
     try {
       Twin twin(name, golden);
       check_logprobs(twin);
       check_greedy(twin);
+      mixtures += twin.trainer.parameters().config().mixes();
       check_step(twin);
       check_export(twin);
       check_adamw(name, golden);
@@ -206,7 +208,8 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
       test::report(__FILE__, __LINE__, name + ": " + error.what());
     }
   }
-  EXPECT_TRUE(goldens.members("goldens").size() >= 40);
+  EXPECT_TRUE(goldens.members("goldens").size() >= 67);
+  EXPECT_TRUE(mixtures >= 5);
 }
 
 TEST(every_published_config_is_read_without_a_warning_and_has_as_many_parameters_as_transformers_counts) {

@@ -64,6 +64,23 @@ TEST(wrapper_prefixes_are_understood) {
   EXPECT_TRUE(test::same_bits(from.flat().as<float>(), to.flat().as<float>(), from.flat().dim(0)));
 }
 
+TEST(layers_that_predict_further_tokens_are_left_aside_as_far_as_the_config_says) {
+  const test::TemporaryFolder folder("further");
+  model::ModelConfig config = test::tiny_config();
+  config.further_layers = 1;
+  Parameters from(config), to(config);
+  from.initialize(1);
+  Entries entries = entries_of(from);
+  const float one[2] = {1, 2};
+  entries.push_back({"model.layers.2.eh_proj.weight", DType::kF32, {2}, one, 8});
+  write(folder, entries);
+  EXPECT_EQ(model::load_hf_weights(folder.path(), to).skipped, 1);
+  EXPECT_TRUE(test::same_bits(from.flat().as<float>(), to.flat().as<float>(), from.flat().dim(0)));
+  entries.back().name = "model.layers.3.eh_proj.weight";
+  write(folder, entries);
+  EXPECT_TRUE(message(folder.path(), to).find("model.layers.3") != std::string::npos);
+}
+
 TEST(what_does_not_fit_is_named) {
   const test::TemporaryFolder folder("misfit");
   Parameters p(test::tiny_config());

@@ -50,14 +50,15 @@ struct Layer {
     act.qkv = take({R, config.qkv_width()});
     act.attn_out = take({R, config.heads, config.head_dim});
     act.attn_rows = f32(act.attn_out.as<float>(), {R, config.q_width()});
-    act.gate_up = take({R, 2 * config.mlp_width});
+    act.gate_up = take({R, 2 * config.widest_mlp()});
+    if (config.mixes()) act.experts = model::take_experts(config, R, arena);
     return act;
   }
   void run(const model::LayerActivations& act, const TensorView& out) {
     SelfOnly attention;
     const int64_t R = int64_t(positions.size());
     model::layer_forward(Stream{}, config, weights->layers[0], 0, i32(positions.data(), {R}), weights->rope_table(0), attention,
-                         act, {take({R, config.width}), take({R, config.mlp_width}), take({R, config.width})}, out);
+                         act, {take({R, config.width}), take({R, config.widest_mlp()}), take({R, config.width}), &arena}, out);
   }
 };
 

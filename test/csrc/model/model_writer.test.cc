@@ -164,6 +164,22 @@ TEST(trained_values_take_the_source_names_shards_and_dtypes) {
   EXPECT_EQ(folder.count(), size_t(3));
 }
 
+TEST(layers_that_only_predict_further_tokens_keep_their_values) {
+  const test::TemporaryFolder folder("further");
+  const float old[2] = {1, 2}, trained[2] = {3, 4};
+  const Entries source{{"model.layers.0.mlp.x", DType::kF32, {2}, old, 8}, {"model.layers.1.mlp.x", DType::kF32, {2}, old, 8}};
+  fs::create_directories(folder / "from"), fs::create_directories(folder / "run");
+  model::write_safetensors(folder / "from/model.safetensors", source);
+  model::write_safetensors(folder / "run/model.safetensors", Entries{{"model.layers.0.mlp.x", DType::kF32, {2}, trained, 8}});
+  const model::ModelWriterOptions options{.source = folder / "from", .values = folder / "run", .target = folder / "to"};
+  EXPECT_THROWS(model::write_model_folder(options), Code::kFormat);  // a layer without a value
+  std::ofstream(folder / "from/config.json") << R"({"num_hidden_layers": 1, "num_nextn_predict_layers": 1})";
+  EXPECT_EQ(model::write_model_folder(options).replaced, 1);
+  const auto before = contents(folder / "from"), after = contents(folder / "to");
+  EXPECT_EQ(after.at("model.layers.1.mlp.x"), before.at("model.layers.1.mlp.x"));
+  EXPECT_TRUE(after.at("model.layers.0.mlp.x") != before.at("model.layers.0.mlp.x"));
+}
+
 TEST(a_tied_head_that_the_source_stores_gets_the_embedding) {
   const test::TemporaryFolder folder("tied");
   fs::create_directories(folder / "from");

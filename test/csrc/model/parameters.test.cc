@@ -77,6 +77,29 @@ struct Walk {
   }
 };
 
+/// Router, correction, gate and up of all experts, down of all. Source: config names of modeling_qwen3_moe, _mixtral, _glm4_moe.
+void walk_experts(Walk& walk, const model::LayerViews& v, const model::ModelConfig& config) {
+  const bool mixtral = config.arch == "mixtral";
+  const std::string sparse = mixtral ? "block_sparse_moe" : "mlp";
+  std::vector<std::string> gate_up, down;
+  for (int64_t e = 0; e < config.experts.count; ++e) {
+    const std::string stem = sparse + ".experts." + std::to_string(e) + ".";
+    gate_up.push_back(stem + (mixtral ? "w1" : "gate_proj")), gate_up.push_back(stem + (mixtral ? "w3" : "up_proj"));
+    down.push_back(stem + (mixtral ? "w2" : "down_proj"));
+  }
+  const auto pointers = [](const std::vector<std::string>& names) {
+    std::vector<const char*> out;
+    for (const std::string& name : names) out.push_back(name.c_str());
+    return out;
+  };
+  walk.is(v.router, {(sparse + ".gate").c_str()});
+  walk.is(v.correction, {config.experts.correction ? "mlp.gate.e_score_correction_bias" : nullptr}, "");
+  walk.is(v.experts_gate_up, pointers(gate_up));
+  walk.is(v.experts_down, pointers(down));
+  EXPECT_EQ(v.experts_gate_up.dim(0), config.experts.count * 2 * config.experts.width);
+  EXPECT_EQ(v.experts_down.dim(1), config.experts.width);
+}
+
 TEST(layer_views_are_the_named_tensors) {
   for (const auto& [name, config] : test::switch_configs()) {
     const Parameters p(config);
@@ -93,12 +116,15 @@ TEST(layer_views_are_the_named_tensors) {
       walk.is(v.o, {"self_attn.o_proj"});
       walk.is(v.attn_after, {names.attn_after});
       walk.is(v.mlp_norm, {names.mlp_norm});
-      walk.is(v.gate_up, names.gate_up);
-      walk.is(v.down, {"mlp.down_proj"});
+      const bool dense = config.mlp_width_of(l) > 0, shared = dense && config.mixes(l);
+      if (shared) walk.is(v.gate_up, {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj"}), walk.is(v.down, {"mlp.shared_experts.down_proj"});
+      else if (dense) walk.is(v.gate_up, names.gate_up), walk.is(v.down, {"mlp.down_proj"});
+      if (config.mixes(l)) walk_experts(walk, v, config);
       walk.is(v.mlp_after, {names.mlp_after});
       EXPECT_EQ(v.qkv_bias.empty(), !config.qkv_bias);
       EXPECT_EQ(v.qkv.dim(0), config.qkv_width());
-      EXPECT_EQ(v.gate_up.dim(0), 2 * config.mlp_width);
+      EXPECT_EQ(v.gate_up.dim(0), 2 * config.mlp_width_of(l));
+      EXPECT_EQ(v.router.empty(), !config.mixes(l));
       met += walk.met;
     }
     EXPECT_EQ(met + (config.tied_head ? 2u : 3u), p.specs().size());

@@ -117,19 +117,76 @@ void Reference::add(Vector& x, Vector added, int64_t layer, const char* name) co
   for (size_t i = 0; i < x.size(); ++i) x[i] += double(config.residual_scale) * added[i];
 }
 
+Vector Reference::gated(Vector gate_up, const Vector& down) const {
+  const size_t F = gate_up.size() / 2;
+  for (size_t i = 0; i < F; ++i) gate_up[i] = gate(gate_up[i]) * gate_up[F + i];
+  return apply(down, gate_up.data(), int64_t(F));
+}
+
+std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Vector& x) const {
+  const model::ExpertsConfig& e = config.experts;
+  const char* const router = config.arch == "mixtral" ? "block_sparse_moe.gate.weight" : "mlp.gate.weight";
+  Vector scores = apply(weight(layer, router), x.data(), config.width);
+  double total = 0.0;
+  for (double& s : scores) total += s = e.sigmoid ? 1.0 / (1.0 + std::exp(-s)) : std::exp(s);
+  if (!e.sigmoid) for (double& s : scores) s /= total;
+  Vector wanted = scores;
+  if (e.correction) for (size_t i = 0; i < wanted.size(); ++i) wanted[i] += weight(layer, "mlp.gate.e_score_correction_bias")[i];
+  const auto best_first = [](const Vector& worth) {
+    std::vector<size_t> order(worth.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth[a] > worth[b]; });
+    return order;
+  };
+  const size_t groups = size_t(e.groups), size = wanted.size() / groups;
+  if (groups > 1) {
+    Vector worth;
+    for (size_t g = 0; g < groups; ++g) {
+      Vector members(wanted.begin() + long(g * size), wanted.begin() + long((g + 1) * size));
+      std::sort(members.begin(), members.end(), std::greater<>());
+      worth.push_back(members[0] + members[1]);
+    }
+    const auto order = best_first(worth);
+    for (size_t g = size_t(e.chosen_groups); g < groups; ++g) std::fill_n(wanted.begin() + long(order[g] * size), size, -INFINITY);
+  }
+  const auto order = best_first(wanted);
+  std::vector<std::pair<int64_t, double>> out;
+  double sum = 0.0;
+  for (size_t j = 0; j < size_t(e.chosen); ++j) out.emplace_back(int64_t(order[j]), scores[order[j]]), sum += scores[order[j]];
+  for (auto& [expert, w] : out) w *= e.scaling / (e.normalized ? sum : 1.0);
+  return out;
+}
+
+void Reference::mix(int64_t layer, const Vector& x, Vector& out) const {
+  const bool mixtral = config.arch == "mixtral";
+  for (const auto& [expert, w] : route(layer, x)) {
+    const std::string stem = (mixtral ? "block_sparse_moe.experts." : "mlp.experts.") + std::to_string(expert) + ".";
+    const auto matrix = [&](const char* name, const char* of_mixtral) -> const Vector& { return weight(layer, (stem + (mixtral ? of_mixtral : name) + ".weight").c_str()); };
+    Vector both = apply(matrix("gate_proj", "w1"), x.data(), config.width);
+    const Vector up = apply(matrix("up_proj", "w3"), x.data(), config.width);
+    both.insert(both.end(), up.begin(), up.end());
+    const Vector one = gated(both, matrix("down_proj", "w2"));
+    for (size_t i = 0; i < out.size(); ++i) out[i] += w * one[i];
+  }
+}
+
 Vector Reference::mlp(int64_t layer, const Vector& x) const {
-  const size_t F = size_t(config.mlp_width);
+  Vector out(size_t(config.width), 0.0);
+  if (config.mixes(layer)) mix(layer, x, out);
+  if (config.mlp_width_of(layer) == 0) return out;
   const bool hybrid = config.arch == "granitemoehybrid";
+  const std::string stem = config.mixes(layer) ? "mlp.shared_experts." : "mlp.";
   Vector both;
   if (config.fused_gate_up) {
     both = apply(weight(layer, hybrid ? "shared_mlp.input_linear.weight" : "mlp.gate_up_proj.weight"), x.data(), config.width);
   } else {
-    both = apply(weight(layer, "mlp.gate_proj.weight"), x.data(), config.width);
-    const Vector up = apply(weight(layer, "mlp.up_proj.weight"), x.data(), config.width);
+    both = apply(weight(layer, (stem + "gate_proj.weight").c_str()), x.data(), config.width);
+    const Vector up = apply(weight(layer, (stem + "up_proj.weight").c_str()), x.data(), config.width);
     both.insert(both.end(), up.begin(), up.end());
   }
-  for (size_t i = 0; i < F; ++i) both[i] = gate(both[i]) * both[F + i];
-  return apply(weight(layer, hybrid ? "shared_mlp.output_linear.weight" : "mlp.down_proj.weight"), both.data(), config.mlp_width);
+  const Vector dense = gated(both, weight(layer, hybrid ? "shared_mlp.output_linear.weight" : (stem + "down_proj.weight").c_str()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] += dense[i];
+  return out;
 }
 
 std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {

@@ -38,7 +38,12 @@ struct Reference {
   double gate(double g) const;
   Vector entering(const Vector& x, int64_t layer, const char* name) const;
   void add(Vector& x, Vector added, int64_t layer, const char* name) const;
+  Vector gated(Vector gate_up, const Vector& down) const;
   Vector mlp(int64_t layer, const Vector& x) const;
+  /// Expert and weight of those that x goes to.
+  std::vector<std::pair<int64_t, double>> route(int64_t layer, const Vector& x) const;
+  /// Adds what they make of x.
+  void mix(int64_t layer, const Vector& x, Vector& out) const;
 
   /// Hidden states after the final norm, over logits_scaling, one per token of a single sequence.
   std::vector<Vector> hidden(const std::vector<int32_t>& ids) const;
@@ -109,6 +114,25 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   add("only layers with a window rotated, norms after", [](auto& c) {
     c.arch = "exaone4", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = true;
     c.sliding_window = 4, c.sliding_layers = c.rotated_layers = {true, false};
+  });
+  const auto experts = [&](const char* name, auto change) {
+    add(name, [&](auto& c) {
+      c.experts.count = 6, c.experts.chosen = 2, c.experts.width = 10;
+      change(c);
+    });
+  };
+  experts("experts, normalized", [](auto& c) { c.arch = "qwen3_moe", c.qk_norm = true, c.experts.normalized = true; });
+  experts("experts, not normalized, q and k normed whole", [](auto& c) { c.arch = "olmoe", c.qk_norm = c.qk_norm_whole = true; });
+  experts("experts on one layer", [](auto& c) { c.arch = "qwen3_moe", c.qk_norm = true, c.experts.layers = {false, true}; });
+  experts("experts by other names", [](auto& c) { c.arch = "mixtral", c.names = model::ModelConfig::Names::kMixtral, c.experts.normalized = true; });
+  experts("experts in groups, sigmoid, one shared", [](auto& c) {
+    c.arch = "glm4_moe", c.qkv_bias = true, c.rope.partial = 0.67;
+    c.experts.sigmoid = c.experts.normalized = c.experts.correction = true, c.experts.scaling = 1.7;
+    c.experts.groups = 3, c.experts.chosen_groups = 2, c.experts.shared_width = 14, c.experts.layers = {true, false};
+  });
+  experts("experts whose sum is normed and scaled", [](auto& c) {
+    c.arch = "olmo2", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = c.qk_norm_whole = true, c.residual_scale = 0.6f;
+    c.experts.sigmoid = true, c.experts.layers = {false, true};
   });
   return all;
 }

@@ -82,6 +82,7 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
     config.optimizer.moments = DType::kBF16;
     check(model, config, nullptr);
     config.adapters = {4, 8.0f, {"all-linear"}, 1};
+    if (model.mixes()) config.adapters.targets = {"q_proj", "o_proj"};
     check(model, config, nullptr);
     config.adapters = {};
     config.optimizer.moments = DType::kF32;

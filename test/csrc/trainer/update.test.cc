@@ -109,5 +109,26 @@ TEST(a_reset_drops_moments_and_takes_the_new_options) {
   EXPECT_THROWS(Update(Stream{}, f.p, c), Code::kConfig);
 }
 
+/// No gradient reaches it (published_models.test.cc), and decay of all tensors leaves it out.
+TEST(the_correction_of_experts_keeps_its_bits) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    if (!config.experts.correction) continue;
+    Parameters p(config), g(config);
+    test::roughen(p, 1), test::roughen(g, 2);
+    const int64_t layer = config.mixes(0) ? 0 : 1, n = config.experts.count;
+    const TensorView correction = p.layer(layer).correction, norm = p.layer(layer).mlp_norm;
+    std::fill_n(g.layer(layer).correction.as<float>(), n, 0.0f);
+    const std::vector<float> before(correction.as<float>(), correction.as<float>() + n);
+    const float moves = norm.as<float>()[0];
+    OptimizerConfig c;
+    c.weight_decay = 0.3f, c.decay_all = true;
+    trainer::Optimizer optimizer(config, c);
+    double squares = 1.0;
+    optimizer.apply(Stream{}, p, g, {&squares, DType::kF64, {1}}, {.lr = 0.1f, .muon_lr = 0.0f, .clip = 1.0f});
+    EXPECT_TRUE(test::same_bits(correction.as<float>(), before.data(), n));
+    EXPECT_TRUE(norm.as<float>()[0] != moves);
+  }
+}
+
 }  // namespace
 }  // namespace trainer_update_test

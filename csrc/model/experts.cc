@@ -1,0 +1,116 @@
+#include "model/experts.h"
+
+#include "kernels/experts.h"
+#include "kernels/gather.h"
+#include "kernels/swiglu.h"
+
+namespace hone::model {
+namespace {
+
+kernels::Routing routing_of(const ExpertsConfig& e) {
+  return {.sigmoid = e.sigmoid,
+          .normalized = e.normalized,
+          .scaling = float(e.scaling),
+          .groups = e.groups,
+          .chosen_groups = e.chosen_groups};
+}
+
+int64_t f32_bytes(int64_t n) { return Arena::view_bytes(DType::kF32, n); }
+
+}  // namespace
+
+ExpertActivations take_experts(const ModelConfig& c, int64_t rows, Arena& arena) {
+  const ExpertsConfig& e = c.experts;
+  const int64_t k = e.chosen;
+  ExpertActivations act;
+  act.scores = arena.take_view(DType::kF32, {rows, e.count});
+  act.experts = arena.take_view(DType::kI32, {rows, k});
+  act.weights = arena.take_view(DType::kF32, {rows, k});
+  act.begins = arena.take_view(DType::kI32, {e.count + 1});
+  act.rows = arena.take_view(DType::kI32, {rows * k});
+  act.pairs = arena.take_view(DType::kI32, {rows, k});
+  act.gate_up = arena.take_view(DType::kF32, {rows * k, 2 * e.width});
+  return act;
+}
+
+int64_t expert_activation_bytes(const ModelConfig& c, int64_t rows) {
+  const ExpertsConfig& e = c.experts;
+  if (!c.mixes()) return 0;
+  return f32_bytes(rows * e.count) + 4 * f32_bytes(rows * e.chosen) + f32_bytes(e.count + 1) + f32_bytes(rows * e.chosen * 2 * e.width);
+}
+
+ExpertActivations first_rows(ExpertActivations act, int64_t rows) {
+  const int64_t k = act.experts.dim(1);
+  for (TensorView* view : {&act.scores, &act.experts, &act.weights, &act.pairs}) view->shape[0] = rows;
+  for (TensorView* view : {&act.rows, &act.gate_up}) view->shape[0] = rows * k;
+  return act;
+}
+
+void enter_experts(const Stream& stream, const ModelConfig& c, const PackedLayer& w, const TensorView& x,
+                   const ExpertActivations& act, Arena& scratch) {
+  const int64_t mark = scratch.mark();
+  kernels::linear(stream, {.x = x, .w = w.router, .bias = {}, .y = act.scores, .scratch = &scratch});
+  kernels::route(stream, {.scores = act.scores, .correction = w.correction, .experts = act.experts, .weights = act.weights, .how = routing_of(c.experts)});
+  kernels::group_rows({.experts = act.experts, .begins = act.begins, .rows = act.rows, .pairs = act.pairs});
+  const TensorView entering = scratch.take_view(DType::kF32, {act.rows.dim(0), c.width});
+  kernels::gather_rows(stream, {.from = x, .rows = act.rows, .to = entering});
+  kernels::experts_linear(stream, {.x = entering, .begins = act.begins, .w = w.experts_gate_up, .y = act.gate_up});
+  scratch.release(mark);
+}
+
+void leave_experts(const Stream& stream, const ModelConfig& c, const PackedLayer& w, const ExpertActivations& act,
+                   const TensorView& added, Arena& scratch) {
+  const int64_t mark = scratch.mark(), count = act.rows.dim(0);
+  const TensorView products = scratch.take_view(DType::kF32, {count, c.width}), inner = scratch.take_view(DType::kF32, {count, c.experts.width});
+  kernels::swiglu(stream, {.gate_up = act.gate_up, .y = inner, .gelu = c.gelu});
+  kernels::experts_linear(stream, {.x = inner, .begins = act.begins, .w = w.experts_down, .y = products});
+  kernels::combine_rows(stream, {.from = products, .pairs = act.pairs, .weights = act.weights, .to = added});
+  scratch.release(mark);
+}
+
+int64_t expert_scratch_bytes(const ModelConfig& c, int64_t rows) {
+  if (!c.mixes()) return 0;
+  const int64_t count = rows * c.experts.chosen;
+  return f32_bytes(count * c.width) + f32_bytes(count * c.experts.width);
+}
+
+void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsBackwardArgs& a, Arena& scratch) {
+  const ExpertActivations& act = a.act;
+  const int64_t mark = scratch.mark(), count = act.rows.dim(0), F = c.experts.width;
+  const TensorView wide = scratch.take_view(DType::kF32, {count, c.width}), inner = scratch.take_view(DType::kF32, {count, F}),
+                   dinner = scratch.take_view(DType::kF32, {count, F}),
+                   dweights = scratch.take_view(DType::kF32, {act.experts.dim(0), c.experts.chosen});
+  const auto weight_gradient = [&](const TensorView& dy, const TensorView& x, TensorView LayerViews::*dw) {
+    for (const ExpertGradients& of : a.gradients) {
+      if ((of.to.*dw).empty()) continue;
+      kernels::experts_grad_weight(stream, {.dy = dy, .x = x, .begins = act.begins, .rows = act.rows, .dw = of.to.*dw, .first_row = of.rows.first,
+                                            .last_row = of.rows.first + of.rows.count, .arithmetic = a.arithmetic});
+    }
+  };
+  kernels::gather_rows(stream, {.from = a.dadded, .rows = act.rows, .to = wide});
+  kernels::experts_linear(stream, {.x = wide, .begins = act.begins, .w = a.transposed.down, .y = dinner});
+  const TensorView& dgate_up = act.gate_up;
+  kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner});
+  kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights});
+  weight_gradient(wide, inner, &LayerViews::experts_down);
+  kernels::gather_rows(stream, {.from = a.x, .rows = act.rows, .to = wide});
+  weight_gradient(dgate_up, wide, &LayerViews::experts_gate_up);
+  const TensorView& dlogits = act.scores;
+  kernels::route_grad(stream, {.scores = act.scores, .experts = act.experts, .dweights = dweights, .dlogits = dlogits, .how = routing_of(c.experts)});
+  for (const ExpertGradients& of : a.gradients) {
+    if (of.to.router.empty()) continue;
+    kernels::linear_grad_weight(stream, {.dy = rows_of(dlogits, of.rows), .x = rows_of(a.x, of.rows), .dw = of.to.router, .dbias = {}});
+  }
+  kernels::linear(stream, {.x = dlogits, .w = a.transposed.router, .bias = {}, .y = a.dx, .accumulate = a.accumulate, .scratch = &scratch});
+  kernels::experts_linear(stream, {.x = dgate_up, .begins = act.begins, .w = a.transposed.gate_up, .y = wide});
+  kernels::combine_rows(stream, {.from = wide, .pairs = act.pairs, .weights = {}, .to = a.dx});
+  scratch.release(mark);
+}
+
+int64_t experts_backward_bytes(const ModelConfig& c, int64_t rows) {
+  if (!c.mixes()) return 0;
+  const int64_t count = rows * c.experts.chosen;
+  return f32_bytes(count * c.width) + 2 * f32_bytes(count * c.experts.width) + f32_bytes(count);
+}
+
+}  // namespace hone::model
