@@ -68,8 +68,13 @@ Napi::Uint8Array finish_array(Napi::Env env, const std::vector<engine::Finish>& 
 }
 
 Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
-  int64_t parameters = 0;
-  for (const model::TensorSpec& spec : model::tensor_specs(c)) parameters += spec.numel();
+  int64_t parameters = 0, vectors = 0, mixing = 0;
+  for (const model::TensorSpec& spec : model::tensor_specs(c)) {
+    parameters += spec.numel();
+    if (spec.shape.size() == 1) vectors += spec.numel();
+  }
+  for (int64_t l = 0; l < c.layers; ++l) mixing += c.mixes(l);
+  const int64_t unused = mixing * (c.experts.count - c.experts.chosen) * 3 * c.experts.width * c.width;
   const std::pair<const char*, int64_t> sizes[] = {
       {"vocabulary", c.vocabulary},
       {"width", c.width},
@@ -80,6 +85,11 @@ Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
       {"mlpWidth", c.mlp_width},
       {"maxPositions", c.max_positions},
       {"rotaryWidth", c.rotary_dim() * (c.sliding_theta > 0.0 ? 2 : 1) + (c.rotated_layers.empty() ? 0 : 2)},
+      {"experts", c.experts.count},
+      {"expertsPerToken", c.experts.chosen},
+      {"expertWidth", c.experts.width},
+      {"vectors", vectors},
+      {"activeParameters", parameters - unused},
       {"parameters", parameters}};
   Napi::Object out = Napi::Object::New(env);
   for (const auto& [name, value] : sizes) out.Set(name, double(value));

@@ -7,6 +7,7 @@ import {
   inUnits,
   type Machine,
   type MemoryPlan,
+  type Network,
   type Proposal,
   planMemory,
   type RolePlan,
@@ -51,15 +52,19 @@ async function firstGpu(): Promise<Machine["gpu"]> {
   }
 }
 
+/** How many weights a token of a mixture of experts is multiplied by; nothing of a dense model. */
+const activeText = (n: Pick<Network, "experts" | "activeParameters">) =>
+  n.experts > 0 ? `, ${n.activeParameters.toLocaleString("en")} of them active for a token,` : "";
+
 /** One block a role: classes of tensors, largest first, with their share; total against capacity; what is left. */
 export function planText(recipe: Recipe, plan: MemoryPlan): string {
   const { network: n, device, capacity } = plan;
   const each = device === "CPU" ? "" : " each";
   const size = capacity === undefined ? "memory unknown" : `${inUnits(capacity)}${each}`;
   const head = [
-    `${recipe.name}: ${n.parameters.toLocaleString("en")} parameters on ${device}, ${size}`,
+    `${recipe.name}: ${n.parameters.toLocaleString("en")} parameters${activeText(n)} on ${device}, ${size}`,
     `  ${n.layers} layers, width ${n.width}, ${n.heads} heads and ${n.kvHeads} for keys and values of ${n.headDim},`,
-    `  MLP ${n.mlpWidth}, vocabulary ${n.vocabulary}${n.tiedHead ? ", tied head" : ""}`,
+    `  ${n.experts > 0 ? `${n.experts} experts of ${n.expertWidth}, ${n.expertsPerToken} a token` : `MLP ${n.mlpWidth}`}, vocabulary ${n.vocabulary}${n.tiedHead ? ", tied head" : ""}`,
   ];
   const unknown = capacity === undefined ? ["", UNKNOWN_MEMORY] : [];
   const saved = inUnits(plan.recomputeSaves);

@@ -19,7 +19,7 @@ export interface ModelFindings {
   /** Text model's tensors by stored dtype. */
   readonly dtypes: Readonly<Record<string, { readonly tensors: number; readonly bytes: number }>>;
   readonly parameters: number;
-  /** Vision towers, projectors and stored rotary frequencies: not loaded. */
+  /** Vision towers, projectors, layers that predict further tokens and stored rotary frequencies: not loaded. */
   readonly skipped: { readonly tensors: number; readonly bytes: number };
   /** Bytes. One sequence of the longest context is what a key/value cache has to hold at least. */
   readonly memory: {
@@ -33,10 +33,11 @@ export interface ModelFindings {
 
 /** Names that no text model has; csrc/model/hf_loader.cc skips the same. */
 const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
+const LAYER = /^model\.layers\.(\d+)\./;
 /**
  * The contents of a model folder or Hub name. If the model is not in the Hub's cache, only the small files and the
  * headers of its weights are downloaded. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose
- * header is damaged, and what modelFacts and resolveModelFolder throw: a mixture of experts is refused here too.
+ * header is damaged, and what modelFacts and resolveModelFolder throw: a mixture of experts that no architecture has is refused here too.
  */
 export async function inspectModel(
   nameOrPath: string,
@@ -47,6 +48,7 @@ export async function inspectModel(
   const facts = modelFacts(text, join(directory, "config.json"));
   const { decoder, tiedHead, warnings } = facts;
   const { vocabulary, width, layers, heads, kvHeads, headDim, mlpWidth, maxPositions } = facts;
+  const { experts, expertsPerToken, expertWidth, activeParameters } = facts;
   const files = weightNames(directory);
   const dtypes: Record<string, { tensors: number; bytes: number }> = {};
   const skipped = { tensors: 0, bytes: 0 };
@@ -55,7 +57,8 @@ export async function inspectModel(
     for (const [name, tensor] of Object.entries(await withHead(file, readHeader))) {
       const bytes = tensor.data_offsets[1] - tensor.data_offsets[0];
       dtypes[tensor.dtype] ??= { tensors: 0, bytes: 0 };
-      const part = NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
+      const further = Number(LAYER.exec(name)?.[1] ?? -1) >= layers; // predicts further tokens
+      const part = further || NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
       part.tensors += 1;
       part.bytes += bytes;
       if (part !== skipped) parameters += tensor.shape.reduce((product, n) => product * n, 1);
@@ -65,7 +68,17 @@ export async function inspectModel(
   return {
     architecture: String((JSON.parse(text) as { readonly model_type: unknown }).model_type),
     decoder,
-    sizes: { vocabulary, width, layers, heads, kvHeads, headDim, mlpWidth, maxPositions },
+    sizes: {
+      vocabulary,
+      width,
+      layers,
+      heads,
+      kvHeads,
+      headDim,
+      mlpWidth,
+      maxPositions,
+      ...(experts > 0 ? { experts, expertsPerToken, expertWidth, activeParameters } : {}),
+    },
     tiedHead,
     warnings,
     files: files.length,

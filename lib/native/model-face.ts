@@ -38,9 +38,15 @@ export interface ModelFacts {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
+  /** Of layers with a mixture of experts: how many there are, how many a token goes to, F of one. 0 without. */
+  readonly experts: number;
+  readonly expertsPerToken: number;
+  readonly expertWidth: number;
   readonly maxPositions: number;
-  /** All weights, in elements. */
+  /** All weights, in elements; those that a token is multiplied by, the embedding included; norms and biases. */
   readonly parameters: number;
+  readonly activeParameters: number;
+  readonly vectors: number;
   readonly tiedHead: boolean;
   /** Norms of queries and keys, whose inputs are kept for the backward pass. */
   readonly qkNorm: boolean;

@@ -29,7 +29,8 @@ const MOST_PROPOSALS = 3;
  * and leaves out what holds a combination that is enough already: so no part of a proposal can be spared.
  */
 export function advise(recipe: Recipe, measure: Measure): Advice {
-  const single = CHANGES.map(({ assignments }) => assignments(recipe) ?? []);
+  const { network } = measure(recipe);
+  const single = CHANGES.map(({ assignments }) => assignments(recipe, network) ?? []);
   const usable = (i: number) => single[i]!.length > 0 || i === PAGES || i === FEWEST_PAGES;
   const proposals: Proposal[] = [];
   const enough: number[] = [];

@@ -1,4 +1,5 @@
 import { maxContext, type Recipe, rolesOf, shardingOf } from "../config/index.ts";
+import type { Network } from "./network.ts";
 
 /** Something a recipe can do without, and what that costs. */
 export interface Change {
@@ -6,12 +7,14 @@ export interface Change {
   /** Its cost, in time or in a change of the run. */
   readonly cost: string;
   /** `--set` assignments that make it; undefined where the recipe has it already or cannot have it. */
-  readonly assignments: (recipe: Recipe) => readonly string[] | undefined;
+  readonly assignments: (recipe: Recipe, network: Pick<Network, "experts">) => readonly string[] | undefined;
 }
 
 /** Rows of an engine's step below which reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
 const FEWEST_HEAD_ROWS = 2048;
+/** Of a mixture of experts, whose experts get no adapters. */
+const ATTENTION_TARGETS = 'lora.targets=["q_proj","k_proj","v_proj","o_proj"]';
 
 /**
  * What `hone plan` may propose, cheapest first: what changes no number of the run and little of its time, what costs
@@ -103,7 +106,8 @@ export const CHANGES: readonly Change[] = [
   {
     name: "lora",
     cost: "adapters are trained and the weights are not; it wants some ten times the optimizer.lr",
-    assignments: ({ lora }) => (lora === undefined ? ["lora.rank=16"] : undefined),
+    assignments: ({ lora }, { experts }) =>
+      lora === undefined ? ["lora.rank=16", ...(experts > 0 ? [ATTENTION_TARGETS] : [])] : undefined,
   },
   {
     name: "fewest engine.pages",

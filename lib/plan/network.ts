@@ -11,6 +11,10 @@ export interface Network {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
+  /** Of layers with a mixture of experts: how many, how many a token goes to, F of one. 0 without. */
+  readonly experts: number;
+  readonly expertsPerToken: number;
+  readonly expertWidth: number;
   readonly maxPositions: number;
   readonly tiedHead: boolean;
   readonly qkNorm: boolean;
@@ -18,9 +22,10 @@ export interface Network {
   readonly addsApart: boolean;
   /** Width of all rotary tables together. */
   readonly rotaryWidth: number;
-  /** All weights, in elements. */
+  /** All weights, in elements; those that a token is multiplied by, the embedding included. */
   readonly parameters: number;
-  /** Elements of one layer's matrices (of a hybrid: of its mean layer, with its vectors), and of an embedding or head. */
+  readonly activeParameters: number;
+  /** Elements of one layer's matrices that a token is multiplied by, the mean over layers; of an embedding or head. */
   readonly layerMatrices: number;
   readonly embedding: number;
   /** Norms and biases of all layers and the last norm. */
@@ -32,16 +37,14 @@ export interface Network {
 /** @param config the text of a config.json. Throws what modelFacts throws. */
 export function networkOf(config: string): Network {
   const { decoder: _, warnings: __, ...facts } = modelFacts(config);
-  const { vocabulary, width, layers, heads, kvHeads, headDim, mlpWidth, tiedHead, parameters } = facts;
+  const { vocabulary, width, layers, heads, kvHeads, headDim, tiedHead } = facts;
   const qWidth = heads * headDim;
   const qkvWidth = qWidth + 2 * kvHeads * headDim;
   const embedding = vocabulary * width;
   const attentionLayers = layers - linearLayers(config, layers);
-  const inLayers = parameters - embedding * (tiedHead ? 1 : 2);
-  const hybrid = attentionLayers < layers;
-  const layerMatrices = hybrid ? inLayers / layers : width * (qkvWidth + qWidth + 3 * mlpWidth);
-  const vectors = inLayers - layers * layerMatrices;
-  return { ...facts, attentionLayers, layerMatrices, embedding, qWidth, qkvWidth, vectors };
+  const ends = embedding * (tiedHead ? 1 : 2);
+  const layerMatrices = (facts.activeParameters - ends - facts.vectors) / layers;
+  return { ...facts, attentionLayers, layerMatrices, embedding, qWidth, qkvWidth };
 }
 
 interface LayerKinds {

@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planRecipe, planText, UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import type { Recipe } from "../../lib/config/index.ts";
 import { info } from "../../lib/native/index.ts";
+import { temporaryFolder } from "../fixtures/model-folder.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const folder = (name: string) =>
@@ -20,6 +23,21 @@ test("every class with its share, the total, what is free, and the tokens that f
   // right-aligned: every line of a table ends in the same column
   const ends = text.split("\n").filter((line) => line.endsWith(" %"));
   expect(new Set(ends.slice(0, 4).map((line) => line.length)).size).toBe(1);
+});
+
+test("of a mixture of experts it says how many weights a token meets, and refuses it on a GPU", async () => {
+  using models = temporaryFolder();
+  const published = JSON.parse(readFileSync("test/fixtures/models/published.json", "utf8"));
+  const { config } = published["Qwen/Qwen3-30B-A3B"];
+  writeFileSync(join(models.path, "config.json"), JSON.stringify(config));
+  const recipe = { ...folder(models.path), device: "cpu" } as Recipe;
+  const text = planText(recipe, await planRecipe(recipe));
+  expect(text).toMatch(/30,532,122,624 parameters, 3,353,032,704 of them active for a token, on CPU/);
+  expect(text).toMatch(/^ {2}128 experts of 768, 8 a token, vocabulary 151936$/m);
+  await expect(planRecipe(recipe, "80GiB")).rejects.toMatchObject({
+    code: "HONE_ERR_UNSUPPORTED",
+    message: expect.stringContaining("mixture of 128 experts"),
+  });
 });
 
 test("--gpu-memory plans for another card, and for a GPU where the recipe names none", async () => {

@@ -23,6 +23,20 @@ test.each(Object.entries(PUBLISHED))("%s is read without a warning", (_, { param
   expect(networkOf(JSON.stringify(config)).vectors).toBeGreaterThan(0);
 });
 
+// All weights less the experts that a token does not go to; model cards say 3.3, 1.3 and 12.9 billion of the first three.
+test.each([
+  ["Qwen/Qwen3-30B-A3B", 3_353_032_704],
+  ["allenai/OLMoE-1B-7B-0924", 1_282_017_280],
+  ["mistralai/Mixtral-8x7B-v0.1", 12_879_925_248],
+  ["zai-org/GLM-4.5-Air", 13_424_129_664],
+  ["Qwen/Qwen3-0.6B", 596_049_920],
+])("%s multiplies a token by so many weights", (name, active) => {
+  const config = JSON.stringify(PUBLISHED[name]!.config);
+  expect(modelFacts(config).activeParameters).toBe(active);
+  const { embedding, tiedHead, vectors, layers, layerMatrices } = networkOf(config);
+  expect(layers * layerMatrices + embedding * (tiedHead ? 1 : 2) + vectors).toBe(active);
+});
+
 test("an unknown field is told once, and refused where that is asked for", async () => {
   const config = JSON.stringify(tinyConfig({ colour: "blue" }));
   const told: Error[] = [];
@@ -51,9 +65,9 @@ test("all problems of a config come at once", () => {
   );
 });
 
-describe("a mixture of experts is refused in one line", () => {
-  const config = tinyConfig({ model_type: "qwen3_moe", num_experts: 128 });
-  const refusal = /^[^\n]*model_type "qwen3_moe" is a mixture of experts[^\n]*$/;
+describe("a mixture of experts that no architecture has is refused in one line", () => {
+  const config = tinyConfig({ model_type: "qwen3_5_moe", num_experts: 128 });
+  const refusal = /^[^\n]*model_type "qwen3_5_moe" is a mixture of experts[^\n]*$/;
   test("by inspect", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "config.json"), JSON.stringify(config));

@@ -50,8 +50,9 @@ test("a hybrid's layers of gated DeltaNet have no keys and values, and its matri
   const config = { ...tinyConfig(sizes), ...linear };
   const n = networkOf(JSON.stringify(config));
   expect(n.attentionLayers).toBe(2);
-  expect(n.layers * n.layerMatrices + n.embedding).toBe(n.parameters);
-  expect(n.vectors).toBe(0);
+  expect(n.layers * n.layerMatrices + n.vectors + n.embedding).toBe(n.parameters);
+  // two norms a layer and the last one; of attention the norms of q and k, of DeltaNet decay, time step and its heads' norm
+  expect(n.vectors).toBe((2 * 8 + 1) * n.width + 2 * 2 * 8 + 6 * (4 + 4 + 8));
   const types = ["linear_attention", "full_attention", "full_attention"];
   const listed = { ...config, num_hidden_layers: 3, layer_types: types };
   expect(networkOf(JSON.stringify(listed)).attentionLayers).toBe(2);
