@@ -1,0 +1,74 @@
+// Matrices turned for the backward, which multiplies gradients by them.
+#include "model/network.h"
+
+namespace hone::model {
+namespace {
+
+using kernels::PackedMatrix;
+
+/// Stored and multiplied as `packed` is.
+PackedMatrix pack_transposed(const Stream& stream, const TensorView& w, const PackedMatrix& packed, Arena& arena) {
+  PackedMatrix out{w.dim(1), w.dim(0), packed.storage, nullptr, false, packed.arithmetic};
+  out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, out.storage));
+  kernels::pack_matrix(stream, {.w = w, .transpose = true, .out = out});
+  return out;
+}
+
+/// All matrices of a layer, each turned by turn(matrix, its pack).
+template <class Turn>
+TransposedWeights::Layer turned_layer(const LayerViews& from, const PackedLayer& packed, const Turn& turn) {
+  const auto if_there = [&](const TensorView& w, const PackedMatrix& as) { return as.n > 0 ? turn(w, as) : PackedMatrix{}; };
+  TransposedWeights::Layer out{.qkv = turn(from.qkv, packed.qkv),
+                               .o = turn(from.o, packed.o),
+                               .gate_up = if_there(from.gate_up, packed.gate_up),
+                               .down = if_there(from.down, packed.down),
+                               .experts = {.router = if_there(from.router, packed.router), .gate_up = {}, .down = {}}};
+  for (size_t e = 0; e < packed.experts_gate_up.size(); ++e) {
+    const PackedMatrix &gate_up = packed.experts_gate_up[e], &down = packed.experts_down[e];
+    out.experts.gate_up.push_back(turn(matrix_of(from.experts_gate_up, e, gate_up), gate_up));
+    out.experts.down.push_back(turn(matrix_of(from.experts_down, e, down), down));
+  }
+  return out;
+}
+
+}  // namespace
+
+TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
+                                    Arena& arena, const FormedWeights& formed) {
+  const auto turn = [&](const TensorView& master, const PackedMatrix& packed) {
+    if (stream.is_cuda()) return PackedMatrix{packed.k, packed.n, packed.storage, packed.panels, true};
+    return pack_transposed(stream, formed ? formed(master) : master, packed, arena);
+  };
+  TransposedWeights out;
+  for (int64_t l = 0; l < parameters.config().layers; ++l) {
+    out.layers.push_back(turned_layer(parameters.layer(l), weights.layers[size_t(l)], turn));
+  }
+  out.head = turn(parameters.head(), weights.head);
+  return out;
+}
+
+TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena) {
+  return turned_layer(from, packed, [&](const TensorView& w, const PackedMatrix& as) { return pack_transposed(stream, w, as, arena); });
+}
+
+PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena) {
+  return pack_transposed(stream, parameters.head(), weights.head, arena);
+}
+
+int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
+  if (stream.is_cuda()) return 0;
+  const auto bytes = [&](int64_t n, int64_t k, DType kept) {
+    return Arena::rounded(kernels::packed_bytes(stream, n, k, kept));
+  };
+  int64_t layers = 0;
+  for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) {
+    layers += bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);
+    if (const int64_t F = c.mlp_width_of(l)) layers += bytes(c.width, 2 * F, storage) + bytes(F, c.width, storage);
+    if (!c.mixes(l)) continue;
+    const ExpertsConfig& e = c.experts;
+    layers += bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, 2 * e.width, storage) + bytes(e.width, c.width, storage));
+  }
+  return layers + bytes(c.width, c.vocabulary, DType::kF32);
+}
+
+}  // namespace hone::model

@@ -1,0 +1,52 @@
+// Transposed packs: as many bytes as are said, and a product with one is the product with the matrix the other way round.
+#include "check.h"
+#include "model/network.h"
+#include "model/reference.h"
+
+namespace model_transposed_weights_test {
+namespace {
+
+using namespace hone;
+using kernels::PackedMatrix;
+
+/// d W of a row d, in f64.
+void expect_turned(const std::string& name, const TensorView& w, const PackedMatrix& turned) {
+  EXPECT_TRUE(turned.n == w.dim(1) && turned.k == w.dim(0));
+  const std::vector<float> d = test::random_floats(w.dim(0));
+  std::vector<float> out = test::poison(w.dim(1));
+  kernels::linear({}, {.x = f32(d.data(), {1, w.dim(0)}), .w = turned, .bias = {}, .y = f32(out.data(), {1, w.dim(1)})});
+  for (int64_t i = 0; i < w.dim(1); ++i) {
+    double sum = 0.0;
+    for (int64_t n = 0; n < w.dim(0); ++n) sum += double(d[size_t(n)]) * double(w.row<float>(n)[i]);
+    if (!(std::fabs(double(out[size_t(i)]) - sum) < 1e-4)) test::report(__FILE__, __LINE__, name + ": another product");
+  }
+}
+
+TEST(every_matrix_is_turned_and_takes_what_is_said) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    model::Parameters parameters(config);
+    test::roughen(parameters, 4);
+    const auto weights = model::WeightSnapshot::make({}, parameters, 1);
+    Arena arena(model::transposed_bytes({}, config, DType::kF32), "test");
+    const model::TransposedWeights turned = model::transpose_weights({}, parameters, *weights, arena);
+    EXPECT_EQ(arena.used(), arena.capacity());
+    expect_turned(name, parameters.head(), turned.head);
+    for (int64_t l = 0; l < config.layers; ++l) {
+      const model::LayerViews& from = parameters.layer(l);
+      const model::TransposedWeights::Layer& to = turned.layers[size_t(l)];
+      expect_turned(name, from.qkv, to.qkv), expect_turned(name, from.o, to.o);
+      EXPECT_EQ(to.gate_up.panels == nullptr, from.gate_up.empty());
+      if (!from.gate_up.empty()) expect_turned(name, from.gate_up, to.gate_up), expect_turned(name, from.down, to.down);
+      EXPECT_EQ(int64_t(to.experts.down.size()), config.mixes(l) ? config.experts.count : 0);
+      if (config.mixes(l)) expect_turned(name, from.router, to.experts.router);
+      for (size_t e = 0; e < to.experts.down.size(); ++e) {
+        const model::PackedLayer& packed = weights->layers[size_t(l)];
+        expect_turned(name, model::matrix_of(from.experts_gate_up, e, packed.experts_gate_up[e]), to.experts.gate_up[e]);
+        expect_turned(name, model::matrix_of(from.experts_down, e, packed.experts_down[e]), to.experts.down[e]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace model_transposed_weights_test
