@@ -5,7 +5,7 @@ export { type GeneratedToken, generateTokens } from "./generate.ts";
 export { parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
 export { isHubPath, parseDatasetName, resolveDataset } from "./hub-data.ts";
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
-export { modelFacts, withContext } from "./model-facts.ts";
+export { layersOfAttention, modelFacts, withContext } from "./model-facts.ts";
 export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
 export { checkOrigin, type ModelOrigin, originOf } from "./model-origin.ts";
 export { findConfig, PUBLISHED_CONFIGS } from "./published.ts";

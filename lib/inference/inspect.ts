@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { shardsOf } from "./hub-cache.ts";
-import { modelFacts } from "./model-facts.ts";
+import { layersOfAttention, modelFacts } from "./model-facts.ts";
 import { readModelFile } from "./model-folder.ts";
 import { readHeader } from "./safetensors-header.ts";
 
@@ -64,7 +64,7 @@ export async function inspectModel(
       if (part !== skipped) parameters += tensor.shape.reduce((product, n) => product * n, 1);
     }
   }
-  const keyValuesPerToken = layers * kvHeads * headDim * 2 * 4;
+  const keyValuesPerToken = layersOfAttention(text, layers) * kvHeads * headDim * 2 * 4;
   return {
     architecture: String((JSON.parse(text) as { readonly model_type: unknown }).model_type),
     decoder,

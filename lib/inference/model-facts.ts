@@ -35,3 +35,19 @@ export function withContext(configJson: string, tokens: number): string {
  * True if the numbers of a model depend on how long its longest sequence is. @param configJson text of its config.json
  */
 export const dependsOnContext = (configJson: string): boolean => configJson.includes('"long_factor"');
+
+interface LayerKinds {
+  readonly model_type?: string;
+  readonly layer_types?: readonly string[] | null;
+  readonly full_attention_interval?: number | null;
+  readonly text_config?: LayerKinds;
+}
+
+/** Layers with keys and values: all but those of gated DeltaNet, as the core finds them in a config that it takes. */
+export function layersOfAttention(configJson: string, layers: number): number {
+  const whole = JSON.parse(configJson) as LayerKinds;
+  const text = whole.text_config ?? whole;
+  if (text.layer_types) return text.layer_types.filter((type) => type !== "linear_attention").length;
+  if (text.model_type !== "qwen3_5_text") return layers;
+  return Math.floor(layers / (text.full_attention_interval ?? 4));
+}

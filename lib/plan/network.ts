@@ -1,4 +1,4 @@
-import { modelFacts } from "../inference/index.ts";
+import { layersOfAttention, modelFacts } from "../inference/index.ts";
 
 /** Sizes of a network, in the letters of docs/reference/glossary.md, with what follows from them. */
 export interface Network {
@@ -41,24 +41,8 @@ export function networkOf(config: string): Network {
   const qWidth = heads * headDim;
   const qkvWidth = qWidth + 2 * kvHeads * headDim;
   const embedding = vocabulary * width;
-  const attentionLayers = layers - linearLayers(config, layers);
+  const attentionLayers = layersOfAttention(config, layers);
   const ends = embedding * (tiedHead ? 1 : 2);
   const layerMatrices = (facts.activeParameters - ends - facts.vectors) / layers;
   return { ...facts, attentionLayers, layerMatrices, embedding, qWidth, qkvWidth };
-}
-
-interface LayerKinds {
-  readonly model_type?: string;
-  readonly layer_types?: readonly string[] | null;
-  readonly full_attention_interval?: number | null;
-  readonly text_config?: LayerKinds;
-}
-
-/** Layers of gated DeltaNet, as the core finds them in a config that it takes. */
-function linearLayers(config: string, layers: number): number {
-  const whole = JSON.parse(config) as LayerKinds;
-  const text = whole.text_config ?? whole;
-  if (text.layer_types) return text.layer_types.filter((type) => type === "linear_attention").length;
-  if (text.model_type !== "qwen3_5_text") return 0;
-  return layers - Math.floor(layers / (text.full_attention_interval ?? 4));
 }

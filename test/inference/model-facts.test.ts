@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { inspectModel, modelFacts } from "../../lib/inference/index.ts";
+import { inspectModel, layersOfAttention, modelFacts } from "../../lib/inference/index.ts";
 import { networkOf } from "../../lib/plan/index.ts";
 import { temporaryFolder, tinyConfig } from "../fixtures/model-folder.ts";
 
@@ -74,4 +74,11 @@ describe("a mixture of experts that no architecture has is refused in one line",
     await expect(inspectModel(folder.path)).rejects.toThrow(refusal);
   });
   test("by plan", () => expect(() => networkOf(JSON.stringify(config))).toThrow(refusal));
+});
+
+test("layers of gated DeltaNet have no keys and values", () => {
+  const config = JSON.stringify(PUBLISHED["Qwen/Qwen3.5-0.8B"]!.config);
+  const { layers } = modelFacts(config);
+  expect([layers, layersOfAttention(config, layers)]).toEqual([24, 6]); // one in four
+  expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);
 });
