@@ -12,15 +12,15 @@ namespace hone::kernels::cpu {
 namespace {
 
 // About 5 us of streaming work, as in rows.cc.
-constexpr int64_t kChunkFloats = 32 * 1024;
+constexpr int64_t kRouteFloats = 32 * 1024;
 // A product of one expert with at least these operations is divided among threads; of smaller ones each thread takes some,
 // as many as make a chunk that is worth handing to another core (matmul.cc).
-constexpr double kLargeFlops = 64e6, kChunkFlops = 4e6;
+constexpr double kLargeFlops = 64e6, kExpertFlops = 4e6;
 // What keeps the sum of weights from 0 where every sigmoid is. Source: transformers, modeling_glm4_moe.
 constexpr float kLeastSum = 1e-20f;
 
-int64_t row_grain(const Stream& stream, int64_t rows, int64_t width) {
-  return even_grain(stream, rows, kChunkFloats / std::max<int64_t>(1, width));
+int64_t route_grain(const Stream& stream, int64_t rows, int64_t width) {
+  return even_grain(stream, rows, kRouteFloats / std::max<int64_t>(1, width));
 }
 
 struct Pairs {
@@ -132,7 +132,7 @@ void route_grad_row(const RouteGradArgs& a, int64_t r, std::vector<double>& dsco
 template <class Each>
 void for_experts(const Stream& stream, int64_t experts, double flops, const Each& each) {
   const double each_flops = flops / double(experts);
-  const int64_t grain = each_flops >= kLargeFlops ? experts : int64_t(kChunkFlops / std::max(each_flops, 1.0)) + 1;
+  const int64_t grain = each_flops >= kLargeFlops ? experts : int64_t(kExpertFlops / std::max(each_flops, 1.0)) + 1;
   stream.parallel_for(experts, grain, [&](int64_t begin, int64_t end) {
     for (int64_t e = begin; e < end; ++e) each(e);
   });
@@ -143,7 +143,7 @@ void for_experts(const Stream& stream, int64_t experts, double flops, const Each
 void route(const Stream& stream, const RouteArgs& a) {
   const int64_t E = a.scores.dim(1), k = a.experts.dim(1);
   const auto score = a.how.sigmoid ? HONE_PICK(sigmoid_row) : HONE_PICK(softmax_row);
-  stream.parallel_for(a.scores.dim(0), row_grain(stream, a.scores.dim(0), (4 + k) * E), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.scores.dim(0), route_grain(stream, a.scores.dim(0), (4 + k) * E), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       float *const scores = a.scores.row<float>(r), *const weights = a.weights.row<float>(r);
       int32_t* const experts = a.experts.row<int32_t>(r);
@@ -157,7 +157,7 @@ void route(const Stream& stream, const RouteArgs& a) {
 
 void route_grad(const Stream& stream, const RouteGradArgs& a) {
   const int64_t R = a.scores.dim(0), E = a.scores.dim(1), k = a.experts.dim(1);
-  stream.parallel_for(R, row_grain(stream, R, 4 * E), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(R, route_grain(stream, R, 4 * E), [&](int64_t begin, int64_t end) {
     std::vector<double> dscores(size_t(k), 0.0);
     for (int64_t r = begin; r < end; ++r) route_grad_row(a, r, dscores);
   });
@@ -190,7 +190,7 @@ void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& a) {
 void combine_rows(const Stream& stream, const CombineRowsArgs& a) {
   const int64_t C = a.to.dim(1), k = a.pairs.dim(1);
   const auto add = HONE_PICK(axpby_row);
-  stream.parallel_for(a.to.dim(0), row_grain(stream, a.to.dim(0), k * C), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(a.to.dim(0), route_grain(stream, a.to.dim(0), k * C), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       for (int64_t j = 0; j < k; ++j) {
         const float weight = a.weights.empty() ? 1.0f : a.weights.row<float>(r)[j];
@@ -204,7 +204,7 @@ void weigh_pairs(const Stream& stream, const WeighPairsArgs& a) {
   const int64_t R = a.pairs.dim(0), k = a.pairs.dim(1), F = a.product.dim(1), G = a.beside.dim(1);
   const auto dot = HONE_PICK(dot_row);
   const auto scale = HONE_PICK(axpby_row);
-  stream.parallel_for(R, row_grain(stream, R, k * (F + G)), [&](int64_t begin, int64_t end) {
+  stream.parallel_for(R, route_grain(stream, R, k * (F + G)), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       for (int64_t j = 0; j < k; ++j) {
         const int32_t p = a.pairs.row<int32_t>(r)[j];
