@@ -1,8 +1,5 @@
 // Gated DeltaNet against a recurrence in f64 that is written here from the formulas, its gradient against that recurrence's
 // central differences, and the bits of a sequence against those of its rows in several calls.
-//
-// Mutants tried, killed: a state that does not decay (matches_f64); the tail of the convolution one row late (pieces); dq
-// overwritten by the second value head of a key head (gradient); the state of a chunk's end kept for its beginning (long).
 #include "kernels/delta_rule.h"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
 // The output gate of attention and its gradient against f64, and the way of heads and gates out of one matrix and back.
-//
-// Mutants tried, killed: the gate of the next head (split); slope s instead of s (1 - s) (gradient).
 #include "kernels/head_gate.h"
 
 #include <cmath>

@@ -1,5 +1,4 @@
 // Qwen3.5: which layers are of which kind, sizes and defaults of the class, the wrapper around the text model, tensors by name.
-// Mutants tried, killed: an interval that counts from 0; gates left out of q_proj's rows.
 #include <algorithm>
 
 #include "check.h"
