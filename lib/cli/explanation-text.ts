@@ -74,7 +74,10 @@ function chain({ settings }: Explanation): string[][] {
     row("lowest to highest", ({ group }) => `${number(group.lowest)} to ${number(group.highest)}`),
     row("baseline", ({ reward, group }) => `${maybe(reward?.baseline)} (${group.baseline})`),
     row("divided by", ({ reward, group }) => `${maybe(reward?.divisor)} (${group.divideBy})`),
-    row("advantage A", ({ reward }) => maybe(reward?.advantage)),
+    row("advantage A", ({ reward, tokens }) => {
+      const own = tokens.some(({ advantage }) => advantage !== undefined);
+      return `${maybe(reward?.advantage)}${own ? " (of the reward; tokens have their own)" : ""}`;
+    }),
     row("trained", trainedCell),
     row("objective", objectiveCell),
     row("clip", ({ sequence: { clipLow, clipHigh } = {} }) =>
@@ -130,13 +133,24 @@ function gradientRows(settings: readonly ExplainedSettings[]): string[][] {
 /** Green where the step raises the token, red where it lowers it, dim where it does neither. */
 function tokenTable(settings: readonly ExplainedSettings[], columns: number, style: Style): string[] {
   const [trained, ...others] = settings;
-  const names = ["token", "version", "then", "now", "ratio", "clipped", "coefficient"];
+  const taught = trained!.tokens.some(({ advantage }) => advantage !== undefined);
+  const names = [
+    "token",
+    "version",
+    "then",
+    "now",
+    ...(taught ? ["A"] : []),
+    "ratio",
+    "clipped",
+    "coefficient",
+  ];
   const head = [...names, ...others.flatMap(() => ["· ratio", "· clipped", "· coefficient"])];
   const rows = trained!.tokens.map((token, i) => [
     `${String(token.index).padStart(4)} ${onOneLine(token.text)}`,
     token.lag === 0 ? String(token.version) : `${token.version} (−${token.lag})`,
     token.given ? "–" : token.behavior.toFixed(4),
     token.given ? "–" : token.now.toFixed(4),
+    ...(taught ? [maybe(token.advantage)] : []),
     ...termCells(token),
     ...others.flatMap(({ tokens }) => termCells(tokens[i]!)),
   ]);

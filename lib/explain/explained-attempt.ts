@@ -151,9 +151,11 @@ export function explainedToken(
 const UNTRAINED = { coefficient: 0, policySlope: 0, klSlope: 0, entropyCoefficient: 0 } as const;
 
 function trainedToken(term: TokenTerm, corrected: boolean) {
-  const { ratio, clipped, weight, bounded, coefficient, policySlope, klSlope, entropyCoefficient } = term;
+  const { ratio, advantage, clipped, weight, bounded } = term;
+  const { coefficient, policySlope, klSlope, entropyCoefficient } = term;
   return {
     ratio,
+    ...(advantage !== undefined && { advantage }),
     ...(clipped && { clipped }),
     ...(corrected && { weight }),
     ...(bounded && { bounded }),

@@ -141,6 +141,8 @@ export interface ExplainedToken {
   readonly now: number;
   /** exp(now − behavior). */
   readonly tokenRatio: number;
+  /** A_t, where a teacher gives tokens their own. */
+  readonly advantage?: number;
   /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
   readonly given?: true;
   /** What the clip looks at: the token's or the sequence's; of a custom objective the token's. Absent where the attempt is not trained on. */

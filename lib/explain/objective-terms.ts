@@ -41,6 +41,8 @@ export type Side = "high" | "low";
 export interface TokenTerm {
   /** exp(now − behavior) of this token alone. */
   readonly tokenRatio: number;
+  /** A_t, where tokens have their own. */
+  readonly advantage?: number;
   /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction in a first update. */
   readonly ratio: number;
   /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. A custom objective does not say. */
@@ -227,6 +229,7 @@ export function sequenceTerms(
     const klSlope = -kl * Math.expm1(d);
     return {
       tokenRatio,
+      ...(sequence.tokenAdvantages && { advantage: sequence.tokenAdvantages[t]! }),
       ratio,
       clipped: term.clipped,
       ...weights[t]!,

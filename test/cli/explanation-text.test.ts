@@ -130,6 +130,14 @@ test("the way from verdict to gradient", () => {
   expect(text).toContain("3 \\n\\u202e  ");
 });
 
+test("with a teacher a token has an advantage of its own, and the reward's is said to be that", () => {
+  const taught = { ...TRAINED, tokens: [token(0, { advantage: -0.5 }), token(1, { given: true })] };
+  const text = explanationText({ ...EXPLAINED, settings: [taught] }, 120, PLAIN);
+  expect(rowsOf(text).get("advantage A")).toEqual(["1.5000 (of the reward; tokens have their own)"]);
+  expect(text).toMatch(/token +version +then +now +A +ratio/);
+  expect(text).toMatch(/0 four +3 \(−2\) +-1\.5000 +-1\.2500 +-0\.50000 +1\.25000/);
+});
+
 test("other settings stand beside what was trained", () => {
   const other = {
     ...TRAINED,

@@ -253,6 +253,8 @@ function compareAttempt(
       Math.abs(token.coefficient - slope),
       `token ${t}: ${token.coefficient}, here ${slope}`,
     ).toBeLessThan(1e-6 * Math.abs(slope) + 1e-9 / totals.N);
+    if (recipe.teacher !== undefined) near(token.advantage, advantages[t]!, "advantage of the token", 1e-6);
+    else expect(token.advantage).toBeUndefined();
     near(token.tokenRatio, Math.exp(token.now - token.behavior), "ratio of the token", 1e-12);
     if ((token.clipped ?? token.bounded) !== undefined) seen.clipped += 1;
     if (Math.abs(token.tokenRatio - 1) > 1e-4) seen.changed += 1;
