@@ -74,7 +74,7 @@ TEST(attempts_that_share_a_prompt_begin_with_its_state) {
   engine::StepOutput step;
   Rollouts all;
   for (int i = 0; i < 12; ++i) engine.step(step), gather(step, all);
-  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);  // before or after it began: its place goes to nobody
+  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);  // before or after it began: no other attempt gets its state
   while (engine.step(step)) gather(step, all);
   for (const engine::Request& r : requests) {
     for (int32_t a = 0; a < r.count; ++a) {
