@@ -1,10 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { ROLLOUT_FILE, RUN_FILES } from "../metrics/index.ts";
 import type { RecordedRange } from "./wire.ts";
 
-/** As lib/orchestration/records writes them; the page of a run that nobody has asked yet does not load that module. */
-const FOLDER = "rollouts";
-const NAME = /^step-(\d{6,})\.jsonl$/;
 /** Files whose size is asked for; of more the rest counts as large as their mean. */
 const MEASURED = 50;
 
@@ -15,7 +13,7 @@ export class RecordedRollouts {
   #range: RecordedRange | undefined;
 
   constructor(dir: string) {
-    this.#folder = join(dir, FOLDER);
+    this.#folder = join(dir, RUN_FILES.rollouts);
   }
 
   /** Undefined where nothing is kept. */
@@ -29,8 +27,8 @@ export class RecordedRollouts {
 }
 
 function rangeOf(folder: string): RecordedRange | undefined {
-  const names = readdirSync(folder).filter((name) => NAME.test(name));
-  const steps = names.map((name) => Number(NAME.exec(name)![1])).sort((a, b) => a - b);
+  const names = readdirSync(folder).filter((name) => ROLLOUT_FILE.test(name));
+  const steps = names.map((name) => Number(ROLLOUT_FILE.exec(name)![1])).sort((a, b) => a - b);
   if (steps.length === 0) return undefined;
   const measured = names.slice(0, MEASURED);
   const bytes = measured.reduce(

@@ -11,6 +11,7 @@ export { Message } from "./protobuf.ts";
 export { RunDigest } from "./run-digest.ts";
 export {
   clearLeft,
+  ROLLOUT_FILE,
   RUN_FILES,
   type RunManifest,
   readJson,

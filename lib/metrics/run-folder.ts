@@ -14,6 +14,8 @@ export const RUN_FILES = {
   events: "events.jsonl",
   /** Completions and their verdicts. */
   verdicts: "verdicts.jsonl",
+  /** Folder of what steps trained on, by `rollouts.record`; a file a step, ROLLOUT_FILE. */
+  rollouts: "rollouts",
   /** Tokens of rollouts in progress, by `rollouts.recordEveryTokens`. */
   unfinished: "unfinished.bin",
   /** Evaluation before training; kept for resumed sessions. */
@@ -35,6 +37,9 @@ export const RUN_FILES = {
   trackers: "trackers",
   wandb: "wandb",
 } as const;
+
+/** Name of a step's file in RUN_FILES.rollouts, with the step's number. */
+export const ROLLOUT_FILE = /^step-(\d{6,})\.jsonl$/;
 
 /** Describes a run: enough to start it again and to know what it ran on. */
 export interface RunManifest {

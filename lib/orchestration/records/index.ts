@@ -26,7 +26,6 @@ export {
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
-  ROLLOUT_RECORD,
   readRolloutRecord,
   recordedSteps,
   writeRolloutRecord,

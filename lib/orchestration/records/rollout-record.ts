@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { type Recipe, recordedLast } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
-import { fileWork, readRunManifest } from "../../metrics/index.ts";
+import { fileWork, ROLLOUT_FILE, RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
 import { REWRITING } from "../../plain-file.ts";
 import {
@@ -30,9 +30,6 @@ import { type PolicyUpdate, type StepOutcome, stepOptions, type UpdateReport } f
 import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
-
-/** Folder in a run folder, a file a step; docs/reference/rollouts.md has the format. */
-export const ROLLOUT_RECORD = "rollouts";
 
 /** First line of a file. */
 export interface RecordedStep {
@@ -105,11 +102,10 @@ export interface RecordedRollout {
   readonly teacher?: string;
 }
 
-const NAME = /^step-(\d{6,})\.jsonl$/;
 const LEFTOVER = /^step-\d{6,}\.jsonl\.tmp$/;
 
 const fileOf = (dir: string, step: number): string =>
-  join(dir, ROLLOUT_RECORD, `step-${String(step).padStart(6, "0")}.jsonl`);
+  join(dir, RUN_FILES.rollouts, `step-${String(step).padStart(6, "0")}.jsonl`);
 
 /**
  * Writes what a step trained on, and what it was given up for: a file that is complete if it exists, under the number
@@ -119,7 +115,7 @@ const fileOf = (dir: string, step: number): string =>
 export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOutcome): void {
   const path = fileOf(dir, outcome.step + 1);
   fileWork(path, () => {
-    mkdirSync(join(dir, ROLLOUT_RECORD), { recursive: true });
+    mkdirSync(join(dir, RUN_FILES.rollouts), { recursive: true });
     const fd = openSync(`${path}.tmp`, REWRITING);
     try {
       for (const line of recordLines(recipe, outcome)) writeAll(fd, `${JSON.stringify(line)}\n`);
@@ -133,16 +129,16 @@ export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOut
 }
 
 function removeRecords(dir: string, isGone: (step: number) => boolean): void {
-  const folder = join(dir, ROLLOUT_RECORD);
+  const folder = join(dir, RUN_FILES.rollouts);
   for (const name of readdirSync(folder)) {
-    const step = NAME.exec(name)?.[1];
+    const step = ROLLOUT_FILE.exec(name)?.[1];
     if (step !== undefined && isGone(Number(step))) rmSync(join(folder, name));
   }
 }
 
 /** Removes the records of steps after `steps`, which a run that goes on from there takes anew. Throws HONE_ERR_IO. */
 export function cutRolloutRecord(dir: string, steps: number): void {
-  const folder = join(dir, ROLLOUT_RECORD);
+  const folder = join(dir, RUN_FILES.rollouts);
   fileWork(folder, () => {
     if (!existsSync(folder)) return;
     for (const name of readdirSync(folder)) if (LEFTOVER.test(name)) rmSync(join(folder, name));
@@ -152,7 +148,7 @@ export function cutRolloutRecord(dir: string, steps: number): void {
 
 /** Steps that a run folder has records of, ascending. Throws HONE_ERR_IO where there are none, or no run. */
 export function recordedSteps(dir: string): number[] {
-  const folder = join(dir, ROLLOUT_RECORD);
+  const folder = join(dir, RUN_FILES.rollouts);
   if (!existsSync(folder)) {
     readRunManifest(dir);
     throw new HoneError("HONE_ERR_IO", `${folder}: no such folder`, {
@@ -161,7 +157,7 @@ export function recordedSteps(dir: string): number[] {
   }
   const names = fileWork(folder, () => readdirSync(folder));
   return names
-    .flatMap((name) => (NAME.test(name) ? [Number(NAME.exec(name)![1])] : []))
+    .flatMap((name) => (ROLLOUT_FILE.test(name) ? [Number(ROLLOUT_FILE.exec(name)![1])] : []))
     .sort((a, b) => a - b);
 }
 

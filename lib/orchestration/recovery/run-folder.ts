@@ -17,7 +17,7 @@ import {
   writeWhole,
 } from "../../metrics/index.ts";
 import { moduleHashes } from "../../trust.ts";
-import { inTodaysNames, ROLLOUT_RECORD, recipeChanges } from "../records/index.ts";
+import { inTodaysNames, recipeChanges } from "../records/index.ts";
 import type { HeldOut, HubCommits, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { expectCheckpoints } from "./lost-checkpoints.ts";
@@ -212,7 +212,7 @@ function expectRecords(dir: string): void {
 /** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
 export function clearRunFolder(directory: string): void {
   try {
-    for (const name of [...Object.values(RUN_FILES), ROLLOUT_RECORD]) {
+    for (const name of Object.values(RUN_FILES)) {
       rmSync(join(directory, name), { recursive: true, force: true });
     }
     new Checkpoints(directory).clear();
