@@ -55,14 +55,13 @@ export function sizesOf(
     weightStorage,
     device,
     recompute,
-    ...loraOptions(recipe),
     ...(sharding && { sharding }),
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
-  const core = (maxContext: number, config = configOf(planned)) =>
+  const core = (maxContext: number, config = configOf(planned), lora = loraOptions(recipe)) =>
     memorySizes(
       config,
-      { engine: { ...engine, maxContext }, trainer },
+      { engine: { ...engine, maxContext }, trainer: { ...trainer, ...lora } },
       { sequences, threads, ranks: Math.max(1, ranks) },
     );
   const sizes = core(engine.maxContext);
@@ -72,7 +71,7 @@ export function sizesOf(
   return {
     ...sizes,
     evaluationScratch: engineScratch,
-    teacher: teacher === undefined ? 0 : scorerBytes(core(engine.maxContext, teacher)),
+    teacher: teacher === undefined ? 0 : scorerBytes(core(engine.maxContext, teacher, {})),
   };
 }
 

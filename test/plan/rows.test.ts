@@ -54,6 +54,8 @@ test("a teacher is counted by its own sizes, as a trainer that only scores", () 
         alone.arrays,
     );
     expect(sum(rowsOf(sizes)) - sum(rowsOf(without))).toBe(bytesOf(rowsOf(sizes), row));
+    const adapted = sizesOf(small("lora.rank=8"), { config: TINY, teacher: large }, device, 1);
+    expect(adapted.teacher, "a teacher has no adapters").toBe(sizes.teacher);
   }
 });
 

@@ -1,4 +1,4 @@
-import { evaluationContext, type Recipe } from "../../config/index.ts";
+import { maxContext, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import {
   type ModelOrigin,
@@ -34,7 +34,7 @@ export async function openTeacher(
 ): Promise<Teacher | undefined> {
   if (recipe.teacher === undefined) return undefined;
   const folder = await resolveModelFolder(recipe.teacher.folder);
-  const context = evaluationContext(recipe);
+  const context = maxContext(recipe);
   const config = withContext(readModelFile(folder, "config.json"), context);
   const { vocabulary, maxPositions } = modelFacts(config);
   const needed = modelFacts(student.config).vocabulary;
@@ -54,7 +54,7 @@ export async function openTeacher(
     );
   if (maxPositions < context)
     refuse(
-      `has ${maxPositions} positions; rollouts.maxPromptTokens with the largest budget of outputs is ${context}`,
+      `has ${maxPositions} positions; rollouts.maxPromptTokens + maxOutputTokens is ${context}`,
       "Lower rollouts.maxOutputTokens, or take a teacher with a longer context.",
     );
   return { folder, config, origin: originOf(folder), fill: (trainer) => trainer.loadHf(folder) };
