@@ -51,7 +51,7 @@ export function groupAdvantages(rewards: readonly number[], options: AdvantageOp
  * Of each reward the mean of the best over all sets of k members that hold it, less the same over those that do not
  * (k at most n - 1; with k = 1 the difference to the mean of the others). Times k / n, its score-function gradient is the
  * unbiased estimate of that of E[best of k]: Walder & Karkhanis 2025, "Pass@K Policy Optimization"; for rewards of 0 and 1
- * that of pass@k (Chen et al. 2025, "Pass@k Training"). O(n^2).
+ * that of pass@k (Chen et al. 2025, "Pass@k Training"). O(n^2 log n).
  */
 export function bestOfDifferences(rewards: readonly number[], k: number): number[] {
   const size = Math.min(k, rewards.length - 1);
