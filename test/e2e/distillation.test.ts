@@ -109,6 +109,7 @@ describe.skipIf(noAddon !== undefined)("a run with a teacher", () => {
     const kept = readFileSync(config, "utf8");
     writeFileSync(config, kept.replace("{", "{ "));
     await expect(train(dir, of(6), true)).rejects.toThrow(/^teacher\.folder: .*config\.json differ/);
+    await expect(replayRun(dir, { verifiers })).rejects.toThrow(/^teacher\.folder: .*config\.json differ/);
     writeFileSync(config, kept);
   });
 

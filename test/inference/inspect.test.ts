@@ -244,3 +244,23 @@ test.skipIf(!existsSync(GOLDENS)).each([
 ])("%s as it is (skipped without goldens)", async (name, expected) => {
   expect(await inspectModel(join(GOLDENS, name))).toMatchObject(expected);
 });
+
+test("a hybrid's layers without attention have no keys and values", async () => {
+  const linear = {
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 2,
+    linear_key_head_dim: 4,
+    linear_value_head_dim: 4,
+  };
+  const config = {
+    ...CONFIG,
+    model_type: "qwen3_5_text",
+    num_hidden_layers: 8,
+    num_key_value_heads: 2,
+    head_dim: 8,
+  };
+  writeFileSync(join(dir, "config.json"), JSON.stringify({ ...config, ...linear }));
+  safetensors("model.safetensors", { "model.norm.weight": ["F32", [8], 32] });
+  // layers 4 and 8: keys and values of two heads of eight, f32
+  expect((await inspectModel(dir)).memory.keyValuesPerToken).toBe(2 * 2 * 2 * 8 * 4);
+});

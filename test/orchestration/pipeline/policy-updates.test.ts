@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { miniBatches, updatePolicy } from "../../../lib/orchestration/pipeline/policy-updates.ts";
 import { stepOptions } from "../../../lib/orchestration/pipeline/step-trainer.ts";
+import { taughtBatch } from "../../../lib/orchestration/pipeline/teacher-advantages.ts";
 import { assembleBatch } from "../../../lib/orchestration/pipeline/training-batch.ts";
 import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -119,4 +120,15 @@ test("where every update is skipped, so is the step", async () => {
   const { report } = await updatePolicy(batchOf(2, 1), trainer, engine());
   expect(report.skipped).toBe(true);
   expect(trainer.version).toBe(6);
+});
+
+test("with a teacher each update has the advantages of its own tokens", async () => {
+  const trainer = new StandInTrainer({});
+  const two = batchOf(2, 1);
+  const teacherLogprobs = Float32Array.from(two.whole.data.tokens, (_, t) => -t / 4);
+  const whole = taughtBatch(two.whole, teacherLogprobs, { coef: 1, rewardCoef: 0 });
+  await updatePolicy({ ...two, whole }, trainer);
+  const given = trainer.steps.flatMap(({ tokenAdvantages }) => [...tokenAdvantages!]);
+  expect(given).toEqual([...whole.data.tokenAdvantages]);
+  expect(given.filter((advantage) => advantage !== 0).length).toBeGreaterThan(10);
 });
