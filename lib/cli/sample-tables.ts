@@ -187,13 +187,21 @@ function broken(line: string, columns: number): string[] {
 /** A hint with the samples that show it. */
 export type ShownHint = Omit<Hint, "rows"> & { readonly samples: readonly Sample[] };
 
-export function hintsText(found: readonly ShownHint[]): string {
+export function hintsText(found: readonly ShownHint[], columns: number): string {
   if (found.length === 0) return "Nothing looks as if reward were gained otherwise than meant.";
-  return found.map(hintText).join("\n\n");
+  return found.map((hint) => hintText(hint, columns)).join("\n\n");
 }
 
-function hintText({ kind, says, quotes = {}, samples }: ShownHint): string {
+function hintText({ kind, says, quotes = {}, samples }: ShownHint, columns: number): string {
   const quoted = Object.entries(quotes).map(([name, text]) => `  ${name}: ${text.replace(/\s+/g, " ")}`);
   const shown = samples.map((one) => `step ${one.step} group ${one.group} attempt ${one.attempt}`);
-  return visibleText([`${kind}: ${says}`, ...quoted, `  see: ${shown.join("; ")}`].join("\n"));
+  const lines = [`${kind}: ${says}`, ...quoted].map(visibleText);
+  const see = flow([`see: ${shown[0] ?? "none"}`, ...shown.slice(1)], columns - 2, "; ");
+  return [...lines.flatMap((line) => wrapped(line, columns)), ...see.map((line) => `  ${line}`)].join("\n");
+}
+
+/** A line in pieces of at most so many columns; all but the first are indented. */
+function wrapped(line: string, columns: number): string[] {
+  const [first, ...rest] = broken(line, Math.max(1, columns - 2));
+  return [first ?? "", ...rest.map((more) => `  ${more}`)];
 }

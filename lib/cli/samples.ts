@@ -65,7 +65,7 @@ export async function showSamples(dir: string, flags: SampleFlags, columns: numb
   if (flags.beforeAfter !== undefined) return heldOut(dir, flags.beforeAfter, flags, columns);
   const index = await SampleIndex.open(dir);
   if (flags.domain !== undefined) expectDomain(index, flags.domain);
-  if (flags.hints) return shownHints(index, flags.hints);
+  if (flags.hints) return shownHints(index, flags.hints, columns);
   if (flags.problems !== undefined) {
     const { domain, offset, limit = SAMPLES } = flags;
     const paging = { limit, ...(offset !== undefined && { offset }) };
@@ -118,13 +118,13 @@ function filterOf(flags: SampleFlags): SampleFilter {
   return { ...numbers, domain, statuses: verdict, truncated, wrongButLong: wrongLong };
 }
 
-async function shownHints(index: SampleIndex, kind: boolean | HintKind): Promise<Shown> {
+async function shownHints(index: SampleIndex, kind: boolean | HintKind, columns: number): Promise<Shown> {
   const found = (await hints(index)).filter((hint) => kind === true || hint.kind === kind);
   const shown = found.map(({ rows, ...hint }) => ({
     ...hint,
     samples: rows.map((row) => sampleOf(index, row)),
   }));
-  return { value: shown, text: hintsText(shown) };
+  return { value: shown, text: hintsText(shown, columns) };
 }
 
 /** The groups of a problem, and one attempt of the first beside the same of the last. */

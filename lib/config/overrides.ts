@@ -12,8 +12,19 @@ import type { Recipe, RecipeInput } from "./schema.ts";
 export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): Recipe {
   const input = recipeInput(recipe);
   const issues = assignments.flatMap((assignment) => assign(input, assignment) ?? []);
-  if (issues.length > 0) throw new ConfigError("--set", issues);
-  return defineRecipe(input, "--set");
+  if (issues.length === 0) return defineRecipe(input, "--set");
+  throw new ConfigError("--set", [...issues, ...issuesOf(input)]);
+}
+
+/** What is wrong with the assignments that have found their place, so that one mistake hides no other. */
+function issuesOf(input: RecipeInput): readonly ConfigIssue[] {
+  try {
+    defineRecipe(input, "--set");
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
 }
 
 /** Fields of which a recipe has one: the assigned one takes the other's place. */

@@ -81,10 +81,27 @@ test("problems and hints", () => {
   expect(text).toMatch(
     /math 7 +rows.jsonl:17 +chain +1 +2 +8 +0 +25 % +0 % +50 % +1\.\.9 +10 +Sort\\x1b these\n\n1 of 3 problems/,
   );
-  expect(hintsText([])).toContain("Nothing looks");
+  expect(hintsText([], 80)).toContain("Nothing looks");
   const hint = { kind: "one-answer", domain: "math", says: "all say 4.", evidence: {} } as const;
-  expect(hintsText([{ ...hint, quotes: { answer: "4\n\u001b[1m" }, samples: [sample()] }])).toBe(
+  expect(hintsText([{ ...hint, quotes: { answer: "4\n\u001b[1m" }, samples: [sample()] }], 80)).toBe(
     "one-answer: all say 4.\n  answer: 4 \\x1b[1m\n  see: step 3 group 5 attempt 1",
+  );
+});
+
+test("hints are wrapped to the columns of a terminal, between words", () => {
+  const hint = {
+    kind: "one-answer",
+    domain: "math",
+    says: "most of them say 4 ".repeat(9),
+    evidence: {},
+  } as const;
+  const lines = hintsText([{ ...hint, samples: [1, 2, 3].map((step) => sample({ step })) }], 50).split("\n");
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
+  expect(lines.map((line) => line.trim()).join(" ")).toBe(
+    `one-answer: ${hint.says} see: step 1 group 5 attempt 1 step 2 group 5 attempt 1 step 3 group 5 attempt 1`.replace(
+      / {2}/g,
+      " ",
+    ),
   );
 });
 

@@ -15,6 +15,18 @@ test("overrides are typed, follow derived defaults and name what is unknown", ()
   expect(() => overrideRecipe(recipe, ["steps"])).toThrow(/path=value/);
 });
 
+test("two bad assignments are both told, whatever is wrong with each", () => {
+  const recipe = defineRecipe(minimal());
+  for (const pair of [
+    ["nope.x=2", "training.stepz=3"],
+    ["nope.x=2", "training.steps=many"],
+    ["steps", "optimizer.lr=x"],
+  ])
+    expect(() => overrideRecipe(recipe, pair)).toThrow(
+      new RegExp(`--set: 2 problem.*${pair[0]!.split("=")[0]}.*${pair[1]!.split("=")[0]}`, "s"),
+    );
+});
+
 test("overriding a section the recipe left out starts from its defaults", () => {
   expect(overrideRecipe(defineRecipe(minimal()), ["objective.klCoef=0.1"]).objective).toMatchObject({
     klCoef: 0.1,
