@@ -78,9 +78,44 @@ test("the chart of a step's time has a line for every stage, in order, each of a
       .slice(1)
       .map((rest) => rest.slice(0, 7)),
   );
-  const themes = [0, 1, 2].map((theme) => new Set(colours.map((each) => each[theme])));
+  expect(colours.map((each) => each.length)).toEqual(colours.map(() => 2)); // light and dark, each once
+  const themes = [0, 1].map((theme) => new Set(colours.map((each) => each[theme])));
   for (const theme of themes) expect(theme.size).toBe(STEP_STAGES.length);
   expect(themes.every((theme) => !theme.has(undefined))).toBe(true);
+});
+
+test("lag is lines of shares, of which a step that does not name one has 0: no block hides the others", async () => {
+  const [screen, data]: string[] = [
+    "../../lib/live/page/first-screen.js",
+    "../../lib/live/page/chart-data.js",
+  ];
+  const { firstScreen } = (await import(screen!)) as {
+    firstScreen(runs: object[], stages: readonly string[]): { id: string; stacked?: boolean }[];
+  };
+  const { chartData } = (await import(data!)) as {
+    chartData(page: object, spec: object, width: number): { columns: (number | null)[][] };
+  };
+  const shares: Record<string, (number | null)[]> = {
+    "lag/share/0": [1, 0.25, null, null, null, null, null, null],
+    "lag/share/1": [null, 0.75, 1, 1, 1, 1, 1, 1],
+  };
+  const run = { run: 0, names: Object.keys(shares), domains: [] };
+  const spec = firstScreen([run], STEP_STAGES).find(({ id }) => id === "lag")!;
+  expect(spec.stacked).toBeUndefined();
+  const store = { steps: () => [1, 2, 3, 4, 5, 6, 7, 8], column: (_: number, name: string) => shares[name] };
+  const shown = { visibleRuns: () => [run], store, view: { range: null, smoothing: 1 } };
+  expect(chartData(shown, spec, 400).columns).toEqual([
+    [1, 0.25, 0, 0, 0, 0, 0, 0],
+    [0, 0.75, 1, 1, 1, 1, 1, 1],
+  ]);
+});
+
+test("the axis of what was 0 throughout has round limits", async () => {
+  const { scales } = (await lookOf("fraction", [lineOf(0)], [])) as unknown as {
+    scales: { y: { range(plot: null, low: number, high: number): [number, number] } };
+  };
+  expect(scales.y.range(null, 0, 0)).toEqual([0, 1]);
+  expect(scales.y.range(null, 0, 0.5)[1]).toBeCloseTo(0.54);
 });
 
 interface Numbers {

@@ -16,6 +16,7 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @property {[number, number]} [range] of the values, where it is fixed
  * @property {string} [quiet] said where every value in sight is 0
  * @property {boolean} [stacked]
+ * @property {number} [absent] value of a line at a step that does not name it
  * @property {ChartLine[]} lines
  *
  * `rare`: most steps have no value, so that points say more than the line between them. `means`: of a smoothed line, of all
@@ -49,7 +50,7 @@ export function chartData(page, spec, width) {
  * Of a run: steps in sight, and of each line its values, and where it is smoothed the mean over them.
  * @param {Page} page @param {ChartSpec} spec @param {RunInfo} info
  */
-function drawnOf({ store, view }, { lines, stacked }, { run }) {
+function drawnOf({ store, view }, { lines, stacked, absent }, { run }) {
   const steps = store.steps(run);
   const window = view.smoothing === 0 ? smoothingWindow(steps.length) : view.smoothing;
   const [from, to] = view.range
@@ -58,9 +59,10 @@ function drawnOf({ store, view }, { lines, stacked }, { run }) {
   /** @type {Drawn[]} */
   const drawn = [];
   for (const line of lines) {
-    const column = store.column(run, line.name);
-    const there = column?.filter((value) => value !== null).length ?? 0;
-    if (column === undefined || there === 0) continue;
+    const named = store.column(run, line.name);
+    if (named === undefined || named.every((value) => value === null)) continue;
+    const column = absent === undefined ? named : named.map((value) => value ?? absent);
+    const there = column.filter((value) => value !== null).length;
     const rare = there < RARE * steps.length && !stacked;
     const smooth = window > 1 && !stacked && !rare;
     drawn.push({ run, line, values: column.slice(from, to), faint: smooth, rare });

@@ -37,7 +37,8 @@ export function legendItems(page, spec, drawn, cursor) {
 function legendItem(page, spec, { line, run, means }, step) {
   const { store } = page;
   const row = step === undefined ? -1 : lowerBound(store.steps(run), step);
-  const value = store.steps(run)[row] === step ? store.column(run, line.name)?.[row] : undefined;
+  const value =
+    store.steps(run)[row] === step ? (store.column(run, line.name)?.[row] ?? spec.absent) : undefined;
   const unit = line.right ? (spec.rightUnit ?? "") : spec.unit;
   const ofRun = lineIsRun(page, spec) ? "" : `${line.label} · `;
   const name = chartRuns(page, spec).length > 1 ? `${ofRun}${page.runLabel(run)}` : line.label;

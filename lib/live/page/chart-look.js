@@ -121,6 +121,7 @@ export const withAlpha = (hex, alpha) =>
  */
 function fitted(low, high, unit) {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
+  if (low === 0 && high === 0) return [0, 1];
   const zero = unit !== "–" || low < 0.5;
   const bottom = zero ? Math.min(0, low) : low;
   const pad = (high - bottom || Math.abs(high) || 1) * 0.08;

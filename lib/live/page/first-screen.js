@@ -35,7 +35,7 @@ export function firstScreen(runs, stages, everyLine = false) {
 export function oneLineEach(spec, has) {
   if (spec.lines.length < 2) return spec;
   const [name = "", says = "", unit = spec.unit] = MAIN_LINES[spec.id] ?? [];
-  const { stacked: _, range: __, rightUnit: ___, ...rest } = spec;
+  const { stacked: _, range: __, rightUnit: ___, absent: ____, ...rest } = spec;
   const line = has(name) ? one(name, says) : { ...spec.lines[0], hue: 0, right: false };
   return { ...rest, unit, note: `A line a run: ${has(name) ? says : line.label}.`, lines: [line] };
 }
@@ -138,10 +138,10 @@ function trainingCharts({ has, rest, each, byDomain }, stages) {
     {
       id: "lag",
       title: "Lag",
-      note: "Rollouts trained by the age of their oldest token, in steps.",
+      note: "Share of the rollouts trained whose oldest token is so many steps old.",
       unit: "fraction",
-      stacked: true,
       range: [0, 1],
+      absent: 0,
       lines: each(
         "lag/share/",
         rest("lag/share/").sort((a, b) => parseInt(a, 10) - parseInt(b, 10)),

@@ -10,11 +10,16 @@ import { recentSteps } from "./recent-steps.js";
 
 /** Undefined until it is here. @typedef {{ summary?: ShownSummary | null, hints?: readonly ShownHint[] | null }} Asked */
 
-const COLUMNS = ["score/mean", "evaluation/score", "speed/generated", "time/step"];
+const ROLES = ["engine", "trainer", "verifiers"];
+const COLUMNS = [
+  ...["score/mean", "evaluation/score", "speed/generated", "time/step"],
+  ...ROLES.map((role) => `utilisation/${role}`),
+];
 
 /**
  * What a reader wants first, a row of cards a run: held-out score with its error, change of the last steps with its noise,
- * tokens and time, what the run waits for, number of hints. Each card leads to its tab.
+ * tokens and time, the role that is busiest (the header says what the run waits for at this moment), number of hints. Each
+ * card leads to its tab.
  * @param {Page} page
  */
 export function headline(page) {
@@ -93,7 +98,7 @@ function runCards(page, info, { summary, hints }) {
       heldOut(summary, column("evaluation/score")),
       training(column("score/mean")),
       generated(column("speed/generated"), column("time/step")),
-      waiting(info),
+      bottleneckCard(info, column),
       suspicions(hints),
     ),
   );
@@ -160,15 +165,19 @@ function generated(speeds, times) {
   return card("metrics", "Generated", `${short(tokens)} tokens`, `${duration(seconds)} of training`);
 }
 
-/** @param {RunInfo} info */
-function waiting({ status, state }) {
+/** @param {RunInfo} info @param {(name: string) => readonly (number | null)[]} column */
+function bottleneckCard({ status, state }, column) {
   const live = ["running", "paused", "stopping"].includes(state);
-  return card(
-    "line",
-    live ? "Bottleneck" : "State",
-    state,
-    status === undefined ? "the run keeps no status" : doctorText(status, live),
-  );
+  const says = status === undefined ? "the run keeps no status" : doctorText(status, live);
+  const [busiest] = ROLES.flatMap((role) => {
+    const recent = recentSteps(column(`utilisation/${role}`));
+    return recent === undefined ? [] : [{ role, ...recent }];
+  }).sort((a, b) => b.mean - a.mean);
+  if (!live) return card("line", "State", state, says);
+  if (busiest === undefined || status?.waits.stuck) return card("line", "Bottleneck", state, says);
+  const { role, mean, steps } = busiest;
+  const detail = `busy ${Math.round(100 * mean)} % of the last ${steps === 1 ? "step" : `${steps} steps`}`;
+  return card("line", "Bottleneck", role, detail);
 }
 
 /** @param {readonly ShownHint[] | null | undefined} hints */

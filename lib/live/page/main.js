@@ -90,6 +90,7 @@ function silence() {
 
 function showHeader() {
   const { runs } = page.store;
+  const inHeader = page.headerRuns();
   const [first] = page.visibleRuns();
   document.title =
     first === undefined
@@ -100,8 +101,9 @@ function showHeader() {
     el(
       "div",
       { className: "top-runs" },
-      ...(runs.length <= 3 ? runs : page.visibleRuns().slice(0, 3)).map(runLine),
-      runs.length > 3 && el("p", { className: "muted" }, `and ${runs.length - 3} more`),
+      ...inHeader.map(runLine),
+      runs.length > inHeader.length &&
+        el("p", { className: "muted" }, `and ${runs.length - inHeader.length} more`),
     ),
     el(
       "div",
@@ -271,7 +273,10 @@ page.view.on(() => {
 });
 addEventListener("hashchange", showPanel);
 addEventListener("keydown", onKey);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed("theme"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  applyTheme(page.view.theme);
+  changed("theme");
+});
 page.store.load().then(
   () => {
     showEmptyTabs();

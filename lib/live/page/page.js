@@ -19,6 +19,8 @@ import { View } from "./view.js";
  * @property {(root: HTMLElement, page: Page) => Mounted} mount
  */
 
+const MOST_IN_HEADER = 3;
+
 /** Shared state of the panels. */
 export class Page {
   connection;
@@ -37,6 +39,12 @@ export class Page {
   visibleRuns() {
     const shown = this.store.runs.filter(({ dir }) => this.view.shows(dir));
     return shown.length > 0 ? shown : this.store.runs.slice(0, 1);
+  }
+
+  /** Runs that the header has a line for. @returns {RunInfo[]} */
+  headerRuns() {
+    const { runs } = this.store;
+    return runs.length <= MOST_IN_HEADER ? runs : this.visibleRuns().slice(0, MOST_IN_HEADER);
   }
 
   /** A name that tells runs apart. @param {number} run */

@@ -21,6 +21,8 @@ const looked = new Map();
 export const gradientsPanel = {
   id: "gradients",
   title: "Gradients",
+  empty: (page) =>
+    page.visibleRuns().some((info) => measuredDomains(info).length > 0) ? undefined : NOT_MEASURED,
   mount(root, page) {
     const about = el("p", { className: "muted note" });
     const now = el("div", {});

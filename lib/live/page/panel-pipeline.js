@@ -55,15 +55,17 @@ function runNow(info, page) {
       ),
     );
   const live = ["running", "paused", "stopping"].includes(info.state);
+  const isAbove = live && page.headerRuns().some(({ run }) => run === info.run);
   return el(
     "section",
     { "data-run": info.run },
     title,
-    el(
-      "p",
-      { className: `doctor ${status.waits.stuck && live ? "stuck" : ""}`, role: "status" },
-      doctorText(status, live),
-    ),
+    !isAbove &&
+      el(
+        "p",
+        { className: `doctor ${status.waits.stuck && live ? "stuck" : ""}`, role: "status" },
+        doctorText(status, live),
+      ),
     stages(status, live),
     processes(status, live),
     el("div", { className: "pair" }, machine(status), verifiers(status)),
@@ -99,7 +101,7 @@ function stages({ stages, credits, version }, live) {
       el(
         "p",
         {},
-        `the engine samples with v${version.engine}; ${credits.total - credits.free} of ${credits.total} credits are out`,
+        `the engine ${live ? "samples" : "sampled last"} with v${version.engine}; ${credits.total - credits.free} of ${credits.total} credits are out`,
       ),
     ),
   );
@@ -190,7 +192,7 @@ function verifiers({ verifiers, verifierWorkers }) {
   );
   return el(
     "div",
-    { className: "card" },
+    { className: "card verifiers" },
     el("h3", {}, `Verifiers, ${verifierWorkers} at a time`),
     rows.length === 0
       ? el("p", { className: "muted" }, "None was called yet. Episodes are scored by their environment.")
@@ -198,6 +200,12 @@ function verifiers({ verifiers, verifierWorkers }) {
           ["verifier", "out", "oldest", "limit", "calls", "timed out", "crashed", "unscored", "p50 / p95"],
           rows,
         ),
+    rows.length > 0 &&
+      el(
+        "p",
+        { className: "muted note" },
+        "Of this session, with the evaluation before its first step; Results counts what steps had judged.",
+      ),
   );
 }
 

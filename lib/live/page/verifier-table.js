@@ -17,7 +17,7 @@ export const verifierTable = (rows) =>
     el(
       "p",
       { className: "muted note" },
-      "Judged counts a completion once. Wrong are also those without an answer, and those that cannot be read. Calls, mean and p95 are of those that came back.",
+      "Judged counts a completion once. Wrong are also those without an answer, and those that cannot be read. Calls, mean and p95 are of those that came back while it trained: the evaluation before, which Pipeline counts too, is not in them.",
     ),
   );
 

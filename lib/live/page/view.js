@@ -78,9 +78,10 @@ export class View {
   }
 }
 
-/** @param {Chosen["theme"]} theme */
+/** Tells the style sheet, and again when the system's changes. @param {Chosen["theme"]} theme */
 export function applyTheme(theme) {
-  document.documentElement.dataset["theme"] = theme;
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  document.documentElement.dataset["theme"] = theme === "auto" ? system : theme;
 }
 
 /** @returns {Partial<Chosen>} */
