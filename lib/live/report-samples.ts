@@ -1,7 +1,15 @@
 import { HoneError } from "../errors.ts";
-import { query, type Sample, type SampleIndex, wholeSamples } from "../samples/index.ts";
+import {
+  groupsOfRows,
+  membersBeside,
+  query,
+  type Sample,
+  type SampleIndex,
+  sampleOf,
+  wholeSamples,
+} from "../samples/index.ts";
 import { hints } from "./answers/hints.ts";
-import { excerptOf, isReadable, samplesOf, shownSample } from "./run-samples.ts";
+import { excerptOf, isReadable, samplesOf, shownGroup, shownSample } from "./run-samples.ts";
 import type { Watch } from "./watch.ts";
 import type { ReportSamples, SamplesAnswer, ShownSample } from "./wire.ts";
 
@@ -13,13 +21,15 @@ const TAKEN_BY = ["best", "worst", "longest"] as const;
 const EXCERPT_CHARS = 160;
 /** Characters of one text, beginning and end together: a report has many. */
 const TEXT_CHARS = 8000;
-/** Characters of all texts: a page's 2 MB, less what its charts take. */
+/** Characters of all completions: a page's 2 MB, less what its charts take. */
 const MOST_CHARS = 500_000;
+/** Completions whose texts are read at once. */
+const BATCH = 64;
 
 /**
  * Completions kept in a static report: those that hints name, then for each domain early, in the middle and late some
- * of the best, of the worst and of the longest, as many as fit. Undefined if the run has none, or its journal cannot be
- * read.
+ * of the best, of the worst and of the longest, and then the other members of their groups, as many as fit. Undefined if
+ * the run has none, or its journal cannot be read.
  */
 export async function reportSamples(watch: Watch): Promise<ReportSamples | undefined> {
   try {
@@ -27,10 +37,11 @@ export async function reportSamples(watch: Watch): Promise<ReportSamples | undef
     const index = await samplesOf(run);
     if (index === undefined || index.tables.members.rows === 0) return undefined;
     const named = (await hints({ query: new URLSearchParams(), watch })) ?? [];
-    const chosen = [...named.flatMap(({ samples }) => samples), ...spread(index, run.info().domains)].filter(
-      isReadable,
-    );
-    return await kept(index, [...new Map(chosen.map((one) => [one.row, one])).values()]);
+    const chosen = [...named.flatMap(({ samples }) => samples), ...spread(index, run.info().domains)];
+    const rows = chosen.map(({ row }) => row);
+    const groups = new Set(rows.flatMap((row) => membersBeside(index, row)));
+    const wanted = [...new Set([...rows, ...groups])].map((row) => sampleOf(index, row));
+    return await kept(index, wanted.filter(isReadable));
   } catch (error) {
     if (HoneError.is(error)) return undefined;
     throw error;
@@ -51,20 +62,35 @@ function spread(index: SampleIndex, domains: readonly string[]): Sample[] {
   );
 }
 
-async function kept(index: SampleIndex, chosen: readonly Sample[]): Promise<ReportSamples> {
+async function kept(index: SampleIndex, wanted: readonly Sample[]): Promise<ReportSamples> {
   const samples: SamplesAnswer["samples"][number][] = [];
   const shown: Record<number, ShownSample> = {};
-  let chars = 0;
-  const texts = await wholeSamples(
-    index,
-    chosen.map(({ row }) => row),
-  );
-  for (const [i, whole] of texts.entries()) {
-    const one = shownSample(whole, TEXT_CHARS);
-    chars += JSON.stringify(one).length;
-    if (chars > MOST_CHARS) break;
-    samples.push({ ...chosen[i]!, excerpt: excerptOf(whole, EXCERPT_CHARS) });
-    shown[one.row] = one;
+  for await (const [sample, one] of asFit(index, wanted)) {
+    samples.push(sample);
+    shown[sample.row] = one;
   }
-  return { of: index.tables.members.rows, samples, shown };
+  const groups = await groupsOfRows(
+    index,
+    samples.map(({ row }) => row),
+  );
+  return { of: index.tables.members.rows, samples, groups: groups.map(shownGroup), shown };
+}
+
+/** Completions, in their order, until a file has no room for the next. */
+async function* asFit(index: SampleIndex, wanted: readonly Sample[]) {
+  let chars = 0;
+  for (let at = 0; at < wanted.length; at += BATCH) {
+    const batch = wanted.slice(at, at + BATCH);
+    const texts = await wholeSamples(
+      index,
+      batch.map(({ row }) => row),
+    );
+    for (const [i, whole] of texts.entries()) {
+      const sample = { ...batch[i]!, excerpt: excerptOf(whole, EXCERPT_CHARS) };
+      const one = shownSample(whole, TEXT_CHARS);
+      chars += JSON.stringify([sample, one]).length;
+      if (chars > MOST_CHARS) return;
+      yield [sample, one] as const;
+    }
+  }
 }

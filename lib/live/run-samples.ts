@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RUN_FILES } from "../metrics/index.ts";
-import { type Sample, SampleIndex, type SpokenPart, type WholeSample } from "../samples/index.ts";
+import {
+  type Sample,
+  type SampleGroup,
+  SampleIndex,
+  type SpokenPart,
+  type WholeSample,
+} from "../samples/index.ts";
 import { visibleText } from "../visible-text.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { ShownSample } from "./wire.ts";
@@ -61,6 +67,12 @@ export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
     ...(reason !== undefined && { reason: shownText(reason, most) }),
   };
 }
+
+/** For the page: the question's beginning without what a screen acts on. */
+export const shownGroup = ({ begins, ...group }: SampleGroup): SampleGroup => ({
+  ...group,
+  ...(begins !== undefined && { begins: visibleText(begins) }),
+});
 
 const MOST_PARTS = 200;
 

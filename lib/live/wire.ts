@@ -199,6 +199,8 @@ export interface ReportSamples {
   /** Number of completions of the run. */
   readonly of: number;
   readonly samples: SamplesAnswer["samples"];
+  /** Of those completions; their `rows` are the ones kept. */
+  readonly groups: readonly SampleGroup[];
   /** By row. */
   readonly shown: Readonly<Record<number, ShownSample>>;
 }

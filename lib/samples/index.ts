@@ -38,5 +38,11 @@ export {
   wholeSample,
   wholeSamples,
 } from "./sample.ts";
-export { type FoundGroups, type SampleGroup, sampleGroups } from "./sample-groups.ts";
+export {
+  type FoundGroups,
+  groupsOfRows,
+  membersBeside,
+  type SampleGroup,
+  sampleGroups,
+} from "./sample-groups.ts";
 export { SampleIndex } from "./sample-index.ts";

@@ -40,8 +40,18 @@ export async function sampleGroups(
   filter: SampleFilter,
   { order = "newest", offset = 0, limit = DEFAULT_LIMIT }: Page = {},
 ): Promise<FoundGroups> {
-  const { at } = index.tables.members.columns;
   const rows = sorted(index, matching(index, filter), order);
+  const found = byGroup(index, rows);
+  const groups = await named(index, found.slice(offset, offset + limit));
+  return { total: found.length, samples: rows.length, groups };
+}
+
+/** The groups that rows are in, in the order of the first of each; `rows` are those given. Throws HONE_ERR_FORMAT. */
+export const groupsOfRows = (index: SampleIndex, rows: readonly number[]): Promise<SampleGroup[]> =>
+  named(index, byGroup(index, rows));
+
+function byGroup(index: SampleIndex, rows: readonly number[]): number[][] {
+  const { at } = index.tables.members.columns;
   const found = new Map<number, number[]>();
   for (const row of rows) {
     const line = at[row]!; // of the journal, one a group that a step took
@@ -49,14 +59,18 @@ export async function sampleGroups(
     if (own === undefined) found.set(line, [row]);
     else own.push(row);
   }
+  return [...found.values()];
+}
+
+async function named(index: SampleIndex, found: readonly (readonly number[])[]): Promise<SampleGroup[]> {
   await using journal = await index.journal();
   const groups: SampleGroup[] = [];
-  for (const own of [...found.values()].slice(offset, offset + limit)) {
+  for (const own of found) {
     const problem = index.tables.members.columns.problem[own[0]!]!;
     const { begins } = await nameOf(index, problem, journal);
     groups.push({ ...groupOf(index, own), ...(begins && { begins }) });
   }
-  return { total: found.size, samples: rows.length, groups };
+  return groups;
 }
 
 function groupOf(index: SampleIndex, own: readonly number[]): SampleGroup {
@@ -80,7 +94,7 @@ function groupOf(index: SampleIndex, own: readonly number[]): SampleGroup {
 }
 
 /** Rows of the group that a row is in: they were written down one after the other. */
-function membersBeside({ tables: { members } }: SampleIndex, row: number): number[] {
+export function membersBeside({ tables: { members } }: SampleIndex, row: number): number[] {
   const { at } = members.columns;
   const line = at[row]!;
   let first = row;

@@ -285,9 +285,16 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const faults: string[] = [];
       const page = await open(`file://${await writeReport(dir)}#samples`, faults);
       await page.waitForSelector(".sample-row");
-      expect(await textOf(page, ".count")).toMatch(/completions kept in this file; the run has 18 /);
+      expect(await textOf(page, ".count")).toMatch(
+        /^1 to 6 of 6 groups, of 12 completions kept in this file; the run has 18 /, // but those of 10 MB
+      );
+      expect(await textOf(page, ".group summary")).toMatch(
+        /2 of 2 solved\s+reward [\s\S]* tokens each · math · step 6/,
+      );
+      await openGroups(page);
       await page.selectOption("select[name=status]", "wrong");
       await page.waitForSelector('.count:has-text("1 to ")');
+      await openGroups(page);
       const statuses = await page.locator(".sample-row .status").allInnerTexts();
       expect(new Set(statuses)).toEqual(new Set(["wrong"]));
       await page.locator(".sample-row").first().click();

@@ -18,7 +18,7 @@ async function of(dir: string): Promise<ReportSamples | undefined> {
 }
 
 /** Nine steps of two domains; in the last of them code says one thing over and over. */
-function run(text = (step: number, attempt: number) => boxed(10 * step + attempt)): string {
+function run(text = (step: number, attempt: number) => boxed(10 * step + attempt), members = 4): string {
   const dir = smallRun(9);
   using constructed = new ConstructedRun(dir);
   for (let step = 1; step <= 9; step++)
@@ -26,7 +26,7 @@ function run(text = (step: number, attempt: number) => boxed(10 * step + attempt
       ...["math", "code"].map((domain) => ({
         problem: step,
         domain,
-        said: [0, 1, 2, 3].map((attempt) => ({
+        said: Array.from({ length: members }, (_, attempt) => ({
           text: text(step, attempt),
           status: attempt === 0 ? ("correct" as const) : ("wrong" as const),
           tokens: 10 * step + attempt,
@@ -55,10 +55,24 @@ test("of each domain the best, the worst and the longest of an early, a middle a
     expect(shown[row]).toMatchObject({ step, attempt, response: expect.stringContaining("boxed") });
 });
 
+test("they come with their groups, whole where there is room: how many of all members were right", async () => {
+  const { samples, groups } = (await of(run()))!;
+  expect(groups.length).toBeGreaterThan(10);
+  for (const group of groups) {
+    const { step, domain, members, judged, solved, rows } = group;
+    expect([members, judged, solved, rows.length]).toEqual([4, 4, 1, 4]);
+    const own = samples.filter((one) => one.step === step && one.domain === domain);
+    expect(own.map(({ row }) => row).sort((a, b) => a - b)).toEqual(rows);
+  }
+  expect(samples).toHaveLength(4 * groups.length);
+});
+
 test("a file stays small, whatever was written: two ends of a long text, and as many as there is room for", async () => {
-  const dir = run((step, attempt) => `${step} ${attempt} ${"y".repeat(200_000)} end`);
-  const { samples, shown } = (await of(dir))!;
+  const dir = run((step, attempt) => `${step} ${attempt} ${"y".repeat(200_000)} end`, 8);
+  const { samples, groups, shown } = (await of(dir))!;
   expect(samples.length).toBeGreaterThan(10);
+  expect(groups.some(({ rows, members }) => rows.length < members)).toBe(true); // cut, and the numbers are whole
+  for (const { members, solved } of groups) expect([members, solved]).toEqual([8, 1]);
   expect(Object.keys(shown)).toHaveLength(samples.length);
   const [first] = Object.values(shown);
   expect(first!.response.length).toBeLessThan(8200);

@@ -1,7 +1,6 @@
 import { sampleGroups } from "../../samples/index.ts";
-import { visibleText } from "../../visible-text.ts";
 import { type Question, runOf } from "../question.ts";
-import { samplesOf } from "../run-samples.ts";
+import { samplesOf, shownGroup } from "../run-samples.ts";
 import type { GroupsAnswer } from "../wire.ts";
 import { filterOf, natural, orderOf } from "./samples.ts";
 
@@ -15,9 +14,5 @@ export async function groups(question: Question): Promise<GroupsAnswer | null> {
   if (index === undefined) return null;
   const [offset, limit] = [natural(query, "offset") ?? 0, Math.min(natural(query, "limit") ?? 20, MOST)];
   const found = await sampleGroups(index, filter, { order, offset, limit });
-  const shown = found.groups.map(({ begins, ...group }) => ({
-    ...group,
-    ...(begins !== undefined && { begins: visibleText(begins) }),
-  }));
-  return { ...found, groups: shown };
+  return { ...found, groups: found.groups.map(shownGroup) };
 }

@@ -3,19 +3,12 @@ import { showBeforeAfter } from "./before-after.js";
 import { el, fill } from "./dom.js";
 import { newestSearch } from "./newest-answer.js";
 import { sampleFilters } from "./sample-filters.js";
-import {
-  GROUPS_A_PAGE,
-  givenConditions,
-  groupsList,
-  noCompletions,
-  SAMPLES_A_PAGE,
-  samplesList,
-} from "./sample-list.js";
+import { GROUPS_A_PAGE, givenConditions, groupsList, noCompletions } from "./sample-list.js";
 import { chooseSample, sampleSearch } from "./sample-search.js";
 import { sampleView } from "./sample-view.js";
 
 /** @import { Mounted, Panel, Page } from "./page.js" */
-/** @import { GroupsAnswer, SamplesAnswer, ShownSample } from "../wire.ts" */
+/** @import { GroupsAnswer, ShownSample } from "../wire.ts" */
 
 /** With room for a completion beside the list. */
 const BESIDE = "(min-width: 901px)";
@@ -103,15 +96,10 @@ function mountTraining(root, page) {
 /** Asks for the list, and returns what draws it; null without completions. @param {Page} page */
 async function askList(page) {
   const { run, asked, offset } = sampleSearch;
-  const { frozen, completionsInAll } = page.connection;
-  const limit = frozen ? SAMPLES_A_PAGE : GROUPS_A_PAGE;
-  const params = { run, ...givenConditions(asked), offset, limit };
-  const answer = await page.connection.ask(frozen ? "samples" : "groups", params);
+  const params = { run, ...givenConditions(asked), offset, limit: GROUPS_A_PAGE };
+  const answer = /** @type {GroupsAnswer | null} */ (await page.connection.ask("groups", params));
   if (answer === null) return null;
-  return (/** @type {import("./sample-list.js").ListActions} */ actions) =>
-    frozen
-      ? samplesList(/** @type {SamplesAnswer} */ (answer), actions, completionsInAll)
-      : groupsList(page, /** @type {GroupsAnswer} */ (answer), actions);
+  return (/** @type {import("./sample-list.js").ListActions} */ actions) => groupsList(page, answer, actions);
 }
 
 /** @param {Page} page @param {HTMLElement} list @param {HTMLElement} shown */

@@ -1,4 +1,4 @@
-/** @import { StaticReport, ReportSamples, SamplesAnswer } from "../wire.ts" */
+/** @import { GroupsAnswer, StaticReport, ReportSamples, SamplesAnswer } from "../wire.ts" */
 
 /** Error answer of the server. */
 export class Refused extends Error {}
@@ -8,6 +8,7 @@ export function reportAnswer({ overview, series, answers, samples }, name, query
   if (name === "overview") return overview;
   if (name === "series") return series;
   if (name === "samples") return samples === undefined ? null : samplesLike(samples, query);
+  if (name === "groups") return samples === undefined ? null : groupsLike(samples, query);
   const row = name === "sample" ? samples?.shown[Number(query.get("row"))] : undefined;
   if (row !== undefined) return row;
   const question = query.size === 0 ? name : `${name}?${query}`;
@@ -16,11 +17,43 @@ export function reportAnswer({ overview, series, answers, samples }, name, query
 }
 
 /** @param {ReportSamples} kept @param {URLSearchParams} query @returns {SamplesAnswer} */
-function samplesLike({ samples }, query) {
+function samplesLike(kept, query) {
+  const found = keptLike(kept, query);
+  return { total: found.length, samples: pageOf(found, query) };
+}
+
+/** Groups in the order of the first completion of each. @param {ReportSamples} kept @param {URLSearchParams} query @returns {GroupsAnswer} */
+function groupsLike(kept, query) {
+  const found = keptLike(kept, query);
+  const key = (/** @type {{ step: number, group: number }} */ { step, group }) => `${step} ${group}`;
+  /** @type {Map<string, number[]>} */
+  const rows = new Map();
+  for (const one of found) rows.set(key(one), [...(rows.get(key(one)) ?? []), one.row]);
+  const whole = new Map(kept.groups.map((group) => [key(group), group]));
+  const groups = [...rows].flatMap(([name, own]) => {
+    const group = whole.get(name);
+    return group === undefined ? [] : [{ ...group, rows: own.sort((a, b) => a - b) }];
+  });
+  return { total: groups.length, samples: found.length, groups: pageOf(groups, query) };
+}
+
+/** @template T @param {readonly T[]} found @param {URLSearchParams} query @returns {T[]} */
+function pageOf(found, query) {
+  const offset = Number(query.get("offset") ?? 0);
+  return found.slice(offset, offset + Number(query.get("limit") ?? 50));
+}
+
+/** Completions that pass the conditions, in their order. @param {ReportSamples} kept @param {URLSearchParams} query */
+function keptLike({ samples }, query) {
   const is = (/** @type {string} */ name, /** @type {string | number} */ value) =>
     (query.get(name) || String(value)) === String(value);
   const found = samples.filter(
-    ({ domain, status, problem }) => is("domain", domain) && is("status", status) && is("problem", problem),
+    ({ domain, status, problem, step, group }) =>
+      is("domain", domain) &&
+      is("status", status) &&
+      is("problem", problem) &&
+      is("steps", step) &&
+      is("group", group),
   );
   const order = query.get("order") || "newest";
   const key = (/** @type {typeof samples[0]} */ one) =>
@@ -34,7 +67,5 @@ function samplesLike({ samples }, query) {
   const worth = (/** @type {typeof samples[0]} */ one) =>
     one.reward === undefined ? Number.MAX_VALUE : order === "best" ? -one.reward : one.reward;
   const by = order === "best" || order === "worst" ? worth : key;
-  found.sort((a, b) => by(a) - by(b));
-  const offset = Number(query.get("offset") ?? 0);
-  return { total: found.length, samples: found.slice(offset, offset + Number(query.get("limit") ?? 50)) };
+  return found.sort((a, b) => by(a) - by(b));
 }

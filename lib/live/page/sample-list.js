@@ -6,8 +6,6 @@ import { sampleSearch } from "./sample-search.js";
 /** @import { GroupsAnswer, SampleGroup, SamplesAnswer } from "../wire.ts" */
 
 export const GROUPS_A_PAGE = 20;
-/** Of a page in a file, which keeps completions and no groups. */
-export const SAMPLES_A_PAGE = 40;
 const MOST_MEMBERS = 200;
 
 /** What a list does when the reader acts. @typedef {{ open: (row: number) => Promise<void>, again: () => void }} ListActions */
@@ -25,10 +23,12 @@ export function groupsList(page, { total, samples, groups }, actions) {
     total === 0
       ? "no completion is like that"
       : `${sampleSearch.offset + 1} to ${last} of ${total} groups, of ${samples} completions`;
+  const { completionsInAll: all } = page.connection;
+  const kept = all === undefined ? "" : ` kept in this file; the run has ${short(all)} (hone watch)`;
   return [
-    el("p", { className: "count", role: "status" }, count),
+    el("p", { className: "count", role: "status" }, count + kept),
     el("ol", { className: "groups" }, ...groups.map((one, i) => groupRow(page, one, i === 0, actions))),
-    pager(last, total, GROUPS_A_PAGE, actions),
+    pager(last, total, actions),
   ];
 }
 
@@ -41,7 +41,7 @@ function groupRow(page, group, first, actions) {
     const which = { steps: group.step, group: group.group, order: "oldest", limit: MOST_MEMBERS };
     const answer = await page.connection.ask("samples", { run, ...conditions, ...which });
     const { samples } = /** @type {SamplesAnswer} */ (answer);
-    fill(members, ...samples.map((one) => el("li", {}, sampleRow(one, actions.open, row, false))));
+    fill(members, ...samples.map((one) => el("li", {}, sampleRow(one, actions.open, row))));
     members.setAttribute("aria-busy", "false");
   };
   const box = el(
@@ -64,7 +64,7 @@ function groupRow(page, group, first, actions) {
 /** @param {SampleGroup} group */
 function groupSummary({ domain, problem, begins, solved, judged, members, rewards, meanTokens, step, rows }) {
   const how = solved === judged && judged > 0 ? "correct" : solved > 0 ? "partial" : "";
-  const shown = rows.length === members ? "" : ` · ${rows.length} of ${members} like that`;
+  const shown = rows.length === members ? "" : ` · ${rows.length} of ${members} shown`;
   const range = rewards && (rewards[0] === rewards[1] ? [rewards[0]] : rewards);
   return el(
     "summary",
@@ -79,24 +79,8 @@ function groupSummary({ domain, problem, begins, solved, judged, members, reward
   );
 }
 
-/** Completions of a page in a file. @param {SamplesAnswer} answer @param {ListActions} actions @param {number | undefined} of */
-export function samplesList({ total, samples }, actions, of) {
-  const { offset, row } = sampleSearch;
-  const last = offset + samples.length;
-  return [
-    el(
-      "p",
-      { className: "count", role: "status" },
-      total === 0 ? "no completion is like that" : `${offset + 1} to ${last} of ${total} completions`,
-      of === undefined ? "" : ` kept in this file; the run has ${short(of)} (hone watch)`,
-    ),
-    el("ol", {}, ...samples.map((one) => el("li", {}, sampleRow(one, actions.open, row, true)))),
-    pager(last, total, SAMPLES_A_PAGE, actions),
-  ];
-}
-
-/** @param {number} last @param {number} total @param {number} each @param {ListActions} actions */
-function pager(last, total, each, { again }) {
+/** @param {number} last @param {number} total @param {ListActions} actions */
+function pager(last, total, { again }) {
   const move = (/** @type {number} */ by) => () => {
     sampleSearch.offset = Math.max(0, sampleSearch.offset + by);
     again();
@@ -104,16 +88,17 @@ function pager(last, total, each, { again }) {
   return el(
     "p",
     { className: "pager" },
-    el("button", { type: "button", disabled: sampleSearch.offset === 0, onclick: move(-each) }, "back"),
-    el("button", { type: "button", disabled: last >= total, onclick: move(each) }, "more"),
+    el(
+      "button",
+      { type: "button", disabled: sampleSearch.offset === 0, onclick: move(-GROUPS_A_PAGE) },
+      "back",
+    ),
+    el("button", { type: "button", disabled: last >= total, onclick: move(GROUPS_A_PAGE) }, "more"),
   );
 }
 
-/**
- * @param {SamplesAnswer["samples"][0]} one @param {(row: number) => Promise<void>} open @param {number | undefined} current
- * @param {boolean} alone without a group above that names the problem
- */
-function sampleRow(one, open, current, alone) {
+/** @param {SamplesAnswer["samples"][0]} one @param {(row: number) => Promise<void>} open @param {number | undefined} current */
+function sampleRow(one, open, current) {
   return el(
     "button",
     {
@@ -124,8 +109,7 @@ function sampleRow(one, open, current, alone) {
       onclick: () => void open(one.row),
     },
     el("span", { className: `status ${one.status}` }, one.status.replace("_", " ")),
-    alone && el("span", { className: "what" }, `${one.domain} ${one.problem}`),
-    el("span", { className: "muted" }, `${alone ? `step ${one.step} · ` : ""}attempt ${one.attempt}`),
+    el("span", { className: "muted" }, `attempt ${one.attempt}`),
     el(
       "span",
       { className: "muted" },
