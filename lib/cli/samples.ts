@@ -97,7 +97,7 @@ async function heldOut(
   if (found !== undefined) return { value: found, text: heldOutText(found, { show, columns }) };
   const which = step === undefined ? "two evaluations" : `an evaluation before and one at step ${step[1]}`;
   throw new HoneError("HONE_ERR_USAGE", `${dir} has not kept the answers of ${which}`, {
-    hint: "A run keeps them where verification.journal is true, its default: before training, at every evaluation.everySteps, and after.",
+    hint: "A run keeps them where verification.journal is true, its default: before training, at every evaluation.everySteps, and after; runs of earlier versions kept none.",
   });
 }
 

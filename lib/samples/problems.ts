@@ -64,6 +64,8 @@ export interface ProblemQuery {
 const CORRECT = STATUSES.indexOf("correct");
 const UNSCORED = STATUSES.indexOf("unscored");
 const DEFAULT_LIMIT = 50;
+/** Marks of a tokenizer before the question, in a prompt as the model saw it. */
+const MARKS = /^(?:<[^<>\s]+>)+/;
 
 /** Sums over a problem's samples, while they are read in the order of steps. */
 interface Sums {
@@ -163,7 +165,7 @@ export async function nameOf({ tables }: SampleIndex, first: number, journal: Jo
   const line = await journal.line({ at: at[first]!, size: size[first]! });
   if (!("problem" in line)) throw journal.damaged(at[first]!, "the index is of another journal");
   const { row, prompt } = line;
-  const begins = line.begins ?? (prompt && beginning(prompt));
+  const begins = line.begins ?? (prompt && beginning(prompt.replace(MARKS, "")));
   return { identity: identityOfLine(line), ...(row && { row }), ...(begins && { begins }) };
 }
 

@@ -192,7 +192,7 @@ test("a journal of an older version: the prompt and the reference tell a problem
   writeFileSync(join(folder.path, "verdicts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
   const { problems: listed } = await problems(await SampleIndex.open(folder.path), { order: "most" });
   expect(listed.map(({ problem, groups, begins }) => [problem, groups, begins])).toEqual([
-    [0, 2, "<bos>Sort these. Sort these. Sort these. Sort these. Sort th"],
+    [0, 2, "Sort these. ".repeat(5)], // sixty characters behind the tokenizer's mark
     [1, 1, "Other"],
     [3, 1, undefined],
     [4, 1, undefined],

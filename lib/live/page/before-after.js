@@ -44,7 +44,7 @@ const noEvaluations = () =>
   el(
     "p",
     { className: "muted" },
-    "No two evaluations of this run have kept their answers: they do where verification.journal is on, before training, at every evaluation.everySteps, and after.",
+    "No two evaluations of this run have kept their answers: they do where verification.journal is on, before training, at every evaluation.everySteps, and after. Runs of earlier versions kept none.",
   );
 
 /** @param {BeforeAfterAnswer} answer @param {() => void} again @param {Page} page @returns {(Node | false)[]} */

@@ -1,0 +1,49 @@
+// Light and dark of a run's page, in a real browser: the system's chromium.
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { LiveServer } from "../../lib/live/index.ts";
+import { smallRun, writeStatus } from "../live/live-run.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const WAIT = { timeout: 60_000 };
+
+describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
+
+  it("the theme is the system's until one is chosen, and numbers of stages stay on a line", async () => {
+    const dir = smallRun(3);
+    const { stages } = writeStatus(dir);
+    const [first, ...rest] = stages;
+    writeStatus(dir, { stages: [{ ...first!, holds: 64, of: 64 }, ...rest] });
+    await using live = await LiveServer.open([dir]);
+    const dark = { viewport: { width: 1000, height: 800 }, colorScheme: "dark" } as const;
+    const page = await browser.newPage(dark);
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(`${live.url}#line`);
+    await page.waitForSelector(".stage");
+    const paper = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const [light, night] = ["rgb(246, 247, 249)", "rgb(16, 21, 28)"];
+    expect(await paper()).toBe(night);
+    await page.emulateMedia({ colorScheme: "light" });
+    await vi.waitFor(async () => expect(await paper()).toBe(light), WAIT);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.keyboard.press("t");
+    await vi.waitFor(async () => expect(await paper()).toBe(light), WAIT);
+    await page.keyboard.press("t");
+    await page.emulateMedia({ colorScheme: "light" });
+    await vi.waitFor(async () => expect(await paper()).toBe(night), WAIT);
+    const lines = await page
+      .locator(".stage b")
+      .evaluateAll((all) => all.map((one) => one.getClientRects().length));
+    expect(lines).toEqual(lines.map(() => 1));
+    expect(await page.locator(".verifiers .note").innerText()).toContain("the evaluation before");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
