@@ -123,6 +123,13 @@ export interface UnscoredVerdict {
 
 export type Verdict = ScoredVerdict | UnscoredVerdict;
 
+/** One of several rewards of a rollout, normalised in its group, and its weight among them. */
+export interface RewardShare {
+  readonly name: string;
+  readonly weight: number;
+  readonly normalised: number;
+}
+
 /** A rollout with its verdict and what reward shaping made of it. */
 export interface ScoredRollout {
   readonly rollout: Rollout;
@@ -132,8 +139,13 @@ export interface ScoredRollout {
   /** Lambda and P of the length penalty, 0 where none applies. */
   readonly penaltyScale: number;
   readonly penalty: number;
-  /** Of its reward; what a masked rollout would have been trained with. */
+  /**
+   * Of its reward; what a masked rollout would have been trained with. Where the recipe normalises over the batch, before
+   * the batch is whole and in a group that is dropped: the difference before that.
+   */
   readonly advantage: number;
+  /** Where each of several rewards is normalised in its group: their weighted sum stands for the reward. */
+  readonly shares?: readonly RewardShare[];
   /** Whether it was cut and is left out of the loss, in the group's baseline all the same; absent where nothing is masked. */
   readonly masked?: boolean;
 }
@@ -149,6 +161,8 @@ export interface RolloutGroup {
   readonly solveRate: number;
   /** Weight version at submission. */
   readonly submittedVersion: number;
+  /** Baseline (0: the group's) and divisor (1: none) of the step's batch, or of the domain's part; absent where all is of the group. */
+  readonly batchwide?: { readonly baseline: number; readonly divisor: number };
   /** Set when the whole group is filtered. */
   readonly dropped?: DropReason;
 }

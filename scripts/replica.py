@@ -212,9 +212,50 @@ def reward_of(rollout, length, solve_rate, recipe):
     return worth + (1.0 if cut or rule["kind"] == "lp" else scale) * penalty
 
 
+def normalised(values):
+    """Over the ones that are there; 0 of the others."""
+    there = [v for v in values if v is not None]
+    mean = sum(there) / max(1, len(there))
+    std = math.sqrt(sum((v - mean) ** 2 for v in there) / max(1, len(there)))
+    flat = len(there) < 2 or max(there) - min(there) < 1e-6
+    return [0.0 if v is None or flat else (v - mean) / (std + 1e-6) for v in values]
+
+
+def combined(rollouts, weights):
+    """GDPO: the weighted sum of the rewards of a group, each normalised in it; the length penalty is one of weight 1."""
+    penalties = [r["penaltyScale"] * r["penalty"] for r in rollouts]
+    columns = [(1.0, [r["reward"] - p for r, p in zip(rollouts, penalties)])]
+    if weights:
+        columns = [(w / sum(weights.values()), [r["verdict"].get("parts", {}).get(name) for r in rollouts]) for name, w in weights.items()]
+    columns.append((1.0, penalties))
+    columns = [(w, normalised(values)) for w, values in columns]
+    return [sum(w * values[i] for w, values in columns) for i in range(len(rollouts))]
+
+
+def scoped(values, domains, scope):
+    """[(mean, std, flat)] of the batch, or of each one's domain, over n."""
+    out = []
+    for domain in domains:
+        mine = [v for v, d in zip(values, domains) if scope.startswith("batch-") or d == domain]
+        mean = sum(mine) / len(mine)
+        out.append((mean, math.sqrt(sum((v - mean) ** 2 for v in mine) / len(mine)), max(mine) - min(mine) < 1e-6))
+    return out
+
+
+def batchwide(differences, domains, rule):
+    """Of every rollout of the kept groups: less a mean, over a deviation, of the batch or of the domain's part of it."""
+    if rule["baseline"] in ("batch-mean", "domain-mean"):
+        differences = [0.0 if flat else d - mean for d, (mean, _, flat) in zip(differences, scoped(differences, domains, rule["baseline"]))]
+    if rule["divideBy"] in ("batch-std", "domain-std"):
+        differences = [d / (std + 1e-6) for d, (_, std, _) in zip(differences, scoped(differences, domains, rule["divideBy"]))]
+    return differences
+
+
 def advantages_of(rewards, rule):
-    """Centred, over the standard deviation plus 1e-6; all 0 where rewards differ by less than that."""
+    """Centred, over the standard deviation plus 1e-6; all 0 where rewards differ by less than that. What is of the batch is left out."""
     n, mean = len(rewards), sum(rewards) / len(rewards)
+    if rule["baseline"] in ("batch-mean", "domain-mean"):
+        return list(rewards)
     if n < 2 or max(rewards) - min(rewards) < 1e-6:
         return [0.0] * n
     out = [(r - mean) * (n / (n - 1) if rule["baseline"] == "leave-one-out" else 1) for r in rewards]
@@ -222,7 +263,7 @@ def advantages_of(rewards, rule):
         sets = list(itertools.combinations(range(n), min(rule["passAt"], n - 1)))
         best = lambda of: sum(max(rewards[j] for j in s) for s in of) / len(of)
         out = [best([s for s in sets if i in s]) - best([s for s in sets if i not in s]) for i in range(n)]
-    if rule["divideBy"] == "none":
+    if rule["divideBy"] in ("none", "batch-std", "domain-std"):
         return out
     std = math.sqrt(sum((r - mean) ** 2 for r in rewards) / (n - (rule["divideBy"] == "sample-std")))
     return [a / (std + 1e-6) for a in out]
@@ -245,6 +286,7 @@ class Step:
         self.head, self.trained, self.worst = head, head.get("trained"), dict.fromkeys(LIMITS, 0.0)
         self.rollouts = []
         self.updates = (self.trained or {}).get("updates") or ([{**self.trained, "epoch": 0, "rollouts": math.inf}] if self.trained else [])
+        self.check_advantages(groups, recipe)
         for group in groups:
             first = len(self.rollouts)
             judged = [r for r in group["rollouts"] if "reward" in r]
@@ -295,11 +337,30 @@ class Step:
         for rollout in rollouts:
             length = int(chosen_of(rollout, len(base64.b64decode(rollout["tokens"])) // 4).sum())
             self.differ("reward", rollout["reward"], reward_of(rollout, length, solve_rate, recipe))
-        advantages = advantages_of([r["reward"] for r in rollouts], recipe["advantages"]) if rollouts else []
-        for rollout, advantage in zip(rollouts, advantages):
-            self.differ("advantage", rollout["advantage"], advantage)
             masks = recipe["advantages"]["overlong"] == "mask"
             self.differ("advantage", rollout.get("masked", False), masks and rollout["finish"] == "length")
+
+    def check_advantages(self, groups, recipe):
+        """Of the whole step: a batch-wide form takes every group that is kept, and leaves the others as they are."""
+        rule, kept, said, domains = recipe["advantages"], [], [], []
+        for group in groups:
+            rollouts = [r for r in group["rollouts"] if "reward" in r]
+            if not rollouts:
+                continue
+            rewards = [r["reward"] for r in rollouts]
+            if rule.get("combine") == "advantages":
+                several = recipe["domains"][group["domain"]].get("rewards") or {}
+                rewards = combined(rollouts, {name: one["weight"] for name, one in several.items()})
+            found = advantages_of(rewards, rule)
+            if "dropped" in group:
+                for rollout, advantage in zip(rollouts, found):
+                    self.differ("advantage", rollout["advantage"], advantage)
+                continue
+            kept += found
+            said += [r["advantage"] for r in rollouts]
+            domains += [group["domain"]] * len(rollouts)
+        for one, advantage in zip(said, batchwide(kept, domains, rule)):
+            self.differ("advantage", one, advantage)
 
     def differ(self, what, said, found, scale=None):
         off = abs(said - found) / (scale or max(1.0 if what in ("reward", "advantage") else 1e-30, abs(said)))

@@ -69,14 +69,16 @@ function chain({ settings }: Explanation): string[][] {
       "reward R + λP",
       ({ reward, group }) => `${maybe(reward?.reward)}${group.byHook ? " (of a hook)" : ""}`,
     ),
+    row("rewards, each normalised", sharesCell),
     row("group", ({ group }) => `${group.size} judged, solve rate ${number(group.solveRate)}`),
     row("mean ± deviation", ({ group }) => `${number(group.mean)} ± ${number(group.deviation)}`),
     row("lowest to highest", ({ group }) => `${number(group.lowest)} to ${number(group.highest)}`),
     row("baseline", ({ reward, group }) => `${maybe(reward?.baseline)} (${group.baseline})`),
     row("divided by", ({ reward, group }) => `${maybe(reward?.divisor)} (${group.divideBy})`),
-    row("advantage A", ({ reward, tokens }) => {
+    row("advantage A", ({ reward, tokens, group }) => {
       const own = tokens.some(({ advantage }) => advantage !== undefined);
-      return `${maybe(reward?.advantage)}${own ? " (of the reward; tokens have their own)" : ""}`;
+      const set = group.advantagesByHook ? " (of a hook)" : "";
+      return `${maybe(reward?.advantage)}${set}${own ? " (of the reward; tokens have their own)" : ""}`;
     }),
     row("trained", trainedCell),
     row("objective", objectiveCell),
@@ -98,6 +100,15 @@ function chain({ settings }: Explanation): string[][] {
     ...gradientRows(settings),
   ];
   return rows.filter(([, ...cells]) => cells.some((cell) => cell !== "–"));
+}
+
+function sharesCell({ reward }: ExplainedSettings): string {
+  if (reward?.shares === undefined) return "–";
+  const sum = reward.shares.reduce((all, { weight, normalised }) => all + weight * normalised, 0);
+  const each = reward.shares.map(
+    ({ name, weight, normalised }) => `${name} ${number(weight)} × ${number(normalised)}`,
+  );
+  return `${onOneLine(each.join(", "))}: ${number(sum)}`;
 }
 
 function penaltyCell({ reward }: ExplainedSettings): string {

@@ -5,6 +5,7 @@ import { hasExpert } from "./environment.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
+import { whyNotBaseline, whyNotBestOf, whyNotCombined } from "./shaping.ts";
 import { whyNotTogether } from "./sharding.ts";
 import { whyNotTaught } from "./teacher.ts";
 
@@ -325,13 +326,9 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : undefined,
   },
   { paths: ["objective.kind", "teacher"], rule: whyNotTaught },
-  {
-    paths: ["advantages.passAt", "rollouts.groupSize"],
-    rule: ({ advantages: { passAt = 1 }, rollouts: { groupSize } }) =>
-      passAt >= groupSize
-        ? `is ${passAt}, not below rollouts.groupSize ${groupSize}; the baseline is of sets of that many without the member`
-        : undefined,
-  },
+  { paths: ["advantages.passAt", "rollouts.groupSize"], rule: whyNotBestOf },
+  { paths: ["advantages.baseline", "advantages.divideBy", "advantages.passAt"], rule: whyNotBaseline },
+  { paths: ["advantages.combine", "advantages.passAt", "reward.table", "domains"], rule: whyNotCombined },
   {
     paths: ["model.arithmetic", "model.weightStorage", "device"],
     rule: whyNotMultiplied,

@@ -9,6 +9,7 @@ import { expectPlainData } from "./plain-data.ts";
 import { putRewardFunctions, type RewardFunctions, takeRewardFunctions } from "./reward-functions.ts";
 import { keepRowMaps, putRowMaps, takeRowMaps } from "./row-maps.ts";
 import { maxContext, type ParsedRecipe, type Recipe, type RecipeInput, recipeSchema } from "./schema.ts";
+import { isBatchwide } from "./shaping.ts";
 import { keepSlopes, slopesFunction, takeSlopes } from "./slopes.ts";
 
 const INPUT = Symbol.for("hone.recipe.input");
@@ -82,12 +83,13 @@ function resolve(parsed: ParsedRecipe): Recipe {
     ...(warmStart && { warmStart: warmed(warmStart, warmStart.steps) }),
     training: { ...training, maxLag, credits: training.credits ?? training.groupsPerStep * (maxLag + 1) },
     engine: { ...engine, pages: engine.pages ?? engine.maxRunning * pagesPerContext },
-    // with a teacher a group of equal scores has something to learn from
-    advantages: {
-      ...advantages,
-      filter: advantages.filter ?? (parsed.teacher === undefined ? "score" : "none"),
-    },
+    advantages: { ...advantages, filter: advantages.filter ?? defaultFilter(parsed) },
   };
+}
+
+/** With a teacher, or beside other groups, a group of equal scores has something to learn from. */
+function defaultFilter({ teacher, advantages: { baseline } }: ParsedRecipe): Recipe["advantages"]["filter"] {
+  return teacher === undefined && !isBatchwide(baseline) ? "score" : "none";
 }
 
 /** `recompute` and `optimizerMemory` alone are for any device. */

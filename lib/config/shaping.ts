@@ -42,16 +42,65 @@ export const lengthPenaltySchema = z
 
 export const advantagesSchema = z
   .strictObject({
-    baseline: z.enum(["mean", "leave-one-out"]).default("mean"),
+    /** "batch-mean", "domain-mean": over the step's kept groups, or the domain's among them (docs/reference/recipe.md). */
+    baseline: z.enum(["mean", "leave-one-out", "batch-mean", "domain-mean"]).default("mean"),
     /** k below groupSize: the best of k answers is maximised (pass@k), with a baseline of its own. Default: one answer. */
     passAt: z.int().min(2).max(MOST_SEQUENCES).optional(),
-    divideBy: z.enum(["population-std", "sample-std", "none"]).default("population-std"),
+    /** "batch-std", "domain-std": of the differences to the baseline, over the step's kept groups or the domain's. */
+    divideBy: z
+      .enum(["population-std", "sample-std", "batch-std", "domain-std", "none"])
+      .default("population-std"),
+    /** Of a domain's several rewards: their weighted mean is the reward, or each is normalised in its group first (GDPO). */
+    combine: z.enum(["rewards", "advantages"]).default("rewards"),
     /**
      * Numbers that must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the
-     * length penalty. Default: "score", with a teacher "none".
+     * length penalty. Default: "score"; with a teacher, or a baseline of the batch or domain, "none".
      */
     filter: z.enum(["score", "reward", "none"]).optional(),
     /** Completions that maxOutputTokens cut: "mask" keeps them in the group's baseline and out of the loss (DAPO). */
     overlong: z.enum(["keep", "mask"]).default("keep"),
   })
   .prefault({});
+
+interface Chosen {
+  readonly advantages: z.output<typeof advantagesSchema>;
+  readonly rollouts: { readonly groupSize: number };
+  readonly reward: z.output<typeof rewardSchema>;
+  readonly domains: Readonly<Record<string, { readonly rewards?: object | undefined }>>;
+}
+
+/** True of a baseline of all groups of a step, or of those of a domain. */
+export const isBatchwide = (baseline: Chosen["advantages"]["baseline"]): boolean =>
+  baseline === "batch-mean" || baseline === "domain-mean";
+
+/** Why a baseline is not one of the recipe's other choices; undefined where it is. */
+export function whyNotBaseline({ advantages: { baseline, divideBy, passAt } }: Chosen): string | undefined {
+  if (!isBatchwide(baseline)) return undefined;
+  if (passAt !== undefined)
+    return `is "${baseline}", but advantages.passAt ${passAt} has a baseline of its own; leave out one of the two`;
+  return divideBy === "population-std" || divideBy === "sample-std"
+    ? `is "${baseline}", but advantages.divideBy "${divideBy}" is of a group, whose rewards may all be equal; say divideBy "batch-std", "domain-std" or "none"`
+    : undefined;
+}
+
+/** Why a group has no best of k; undefined where it has one, or none is asked for. */
+export function whyNotBestOf({ advantages, rollouts: { groupSize } }: Chosen): string | undefined {
+  const { passAt = 1 } = advantages;
+  return passAt >= groupSize
+    ? `is ${passAt}, not below rollouts.groupSize ${groupSize}; the baseline is of sets of that many without the member`
+    : undefined;
+}
+
+/** Why rewards cannot be normalised one by one; undefined where they can. */
+export function whyNotCombined({ advantages, reward, domains }: Chosen): string | undefined {
+  if (advantages.combine === "rewards") return undefined;
+  if (advantages.passAt !== undefined)
+    return `is "advantages", which has no best of k; leave out advantages.passAt ${advantages.passAt}`;
+  if (reward.table !== "score")
+    return 'is "advantages", which normalises the scores of rewards; reward.table must be "score"';
+  return Object.values(domains).some(
+    ({ rewards }) => rewards !== undefined && Object.keys(rewards).length > 1,
+  )
+    ? undefined
+    : 'is "advantages", but no domain has several rewards; give one `rewards: { <name>: { weight, reward } }`, or say "rewards"';
+}

@@ -241,7 +241,7 @@ async function explained(
   { place, member: index }: Target,
   { again, recipe, set, update, options }: Basis,
 ): Promise<ExplainedSettings> {
-  const group = explainedGroup(groups[place]!, recipe.advantages);
+  const group = explainedGroup(groups[place]!, recipe);
   const rollout = groups[place]!.rollouts[index]!;
   const member = groups[place]!.group.rollouts.find((scored) => scored.rollout === rollout);
   const sequence = again && sequenceOf(again.batch, rollout);
@@ -272,7 +272,7 @@ async function explained(
 /** R: the reward where no length penalty applies. */
 function worthOf(before: BeforeStep, place: number, { attempt }: Rollout, recipe: Recipe): number {
   const plain = { ...recipe, lengthPenalty: { ...recipe.lengthPenalty, kind: "none" as const } };
-  const [settled] = settleRecorded([before.groups[place]!], plain, new Map());
+  const [settled] = settleRecorded([before.groups[place]!], plain, {});
   return settled!.group.rollouts.find(({ rollout }) => rollout.attempt === attempt)!.reward;
 }
 

@@ -20,10 +20,11 @@ const mean = (values: readonly number[]): number =>
 const EPSILON = 1e-6;
 
 export function explainedGroup(
-  { group, rewards: hooked }: ResettledGroup,
-  { baseline, passAt, divideBy }: Recipe["advantages"],
+  { group, rewards: hooked, advantages }: ResettledGroup,
+  recipe: Recipe,
 ): ExplainedGroup {
-  const rewards = group.rollouts.map(({ reward }) => reward);
+  const { baseline, passAt, divideBy } = recipe.advantages;
+  const rewards = group.rollouts.map(rewardOf);
   const middle = rewards.length === 0 ? 0 : mean(rewards);
   return {
     ...(group.dropped && { dropped: group.dropped }),
@@ -36,6 +37,8 @@ export function explainedGroup(
     baseline: passAt === undefined ? baseline : `pass@${passAt}`,
     divideBy,
     byHook: hooked !== undefined,
+    advantagesByHook: advantages !== undefined,
+    ...(group.batchwide && { batchwide: group.batchwide }),
     members: group.rollouts.map(({ rollout, verdict, reward, advantage, masked = false }) => ({
       attempt: rollout.attempt,
       status: verdict.status,
@@ -48,6 +51,10 @@ export function explainedGroup(
   };
 }
 
+/** What stands for a rollout's reward: where several are normalised one by one, their weighted sum. */
+const rewardOf = ({ reward, shares }: ScoredRollout): number =>
+  shares?.reduce((sum, { weight, normalised }) => sum + weight * normalised, 0) ?? reward;
+
 /** @param worth R, what the verdict is worth without a length penalty. */
 export function explainedReward(
   member: ScoredRollout,
@@ -56,21 +63,27 @@ export function explainedReward(
   recipe: Recipe,
 ): ExplainedReward {
   const n = group.size;
-  const others = (group.mean * n - member.reward) / Math.max(1, n - 1);
+  const stands = rewardOf(member);
+  const others = (group.mean * n - stands) / Math.max(1, n - 1);
   const spread = group.highest - group.lowest;
   const divisor = {
     none: 1,
     "population-std": group.deviation + EPSILON,
     "sample-std": group.deviation * Math.sqrt(n / Math.max(1, n - 1)) + EPSILON,
+    "batch-std": group.batchwide?.divisor ?? 1,
+    "domain-std": group.batchwide?.divisor ?? 1,
   }[group.divideBy];
+  const ofBatch = group.baseline === "batch-mean" || group.baseline === "domain-mean";
+  const baseline = { mean: group.mean, "leave-one-out": others }[group.baseline as string];
   // of pass@k what the reward is above by: its part of the sets' best
-  const ofBest = member.reward - member.advantage * divisor;
+  const ofBest = stands - member.advantage * divisor;
   return {
     verdict: worth,
     penalty: explainedPenalty(member, recipe),
     reward: member.reward,
-    baseline: { mean: group.mean, "leave-one-out": others }[group.baseline as string] ?? ofBest,
-    ...(n > 1 && spread >= EPSILON && { divisor }),
+    ...(member.shares && { shares: member.shares }),
+    baseline: (ofBatch ? group.batchwide?.baseline : baseline) ?? ofBest,
+    ...((ofBatch || (n > 1 && spread >= EPSILON)) && { divisor }),
     advantage: member.advantage,
   };
 }

@@ -1,5 +1,13 @@
 import type { Recipe } from "../config/index.ts";
-import type { DomainName, DropReason, FinishReason, ScoredVerdict, Verdict } from "../records.ts";
+import type {
+  DomainName,
+  DropReason,
+  FinishReason,
+  RewardShare,
+  RolloutGroup,
+  ScoredVerdict,
+  Verdict,
+} from "../records.ts";
 import type { GradientShares } from "./gradient-share.ts";
 import type { Side } from "./objective-terms.ts";
 
@@ -58,15 +66,18 @@ export interface ExplainedGroup {
   /** Members with a verdict. */
   readonly size: number;
   readonly solveRate: number;
-  /** Of the members' rewards; the deviation is over n. */
+  /** Of the members' rewards, or of the sums of their shares; the deviation is over n. */
   readonly mean: number;
   readonly deviation: number;
   readonly lowest: number;
   readonly highest: number;
   readonly baseline: Recipe["advantages"]["baseline"] | `pass@${number}`;
   readonly divideBy: Recipe["advantages"]["divideBy"];
-  /** A hook gave the rewards. */
+  /** A hook gave the rewards, or the advantages. */
   readonly byHook: boolean;
+  readonly advantagesByHook: boolean;
+  /** Of the step's batch, or the domain's part: the baseline (0: the group's) and the divisor (1: none). */
+  readonly batchwide?: RolloutGroup["batchwide"];
   readonly members: readonly ExplainedMember[];
 }
 
@@ -86,6 +97,8 @@ export interface ExplainedReward {
   readonly penalty: ExplainedPenalty;
   /** R + λP, or what a hook gave. */
   readonly reward: number;
+  /** Where several rewards are normalised one by one: their weighted sum stands for the reward. */
+  readonly shares?: readonly RewardShare[];
   readonly baseline: number;
   /** What the difference to the baseline is divided by; absent where the advantage is 0 by rule. */
   readonly divisor?: number;

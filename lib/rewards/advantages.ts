@@ -1,18 +1,21 @@
 export interface AdvantageOptions {
-  /** Baseline of a reward: the group's mean, or the mean of the others. Default "mean". */
-  readonly baseline?: "mean" | "leave-one-out";
+  /**
+   * Baseline of a reward: the group's mean, the mean of the others, or the mean over the step's batch or over the domain's
+   * part of it. Default "mean".
+   */
+  readonly baseline?: "mean" | "leave-one-out" | "batch-mean" | "domain-mean";
   /** k: what is maximised is the best of k answers, in place of one; see {@link bestOfDifferences}. Default: one. */
   readonly passAt?: number | undefined;
   /**
-   * Divisor of the difference: 1, or the group's standard deviation over n or over n - 1, plus 1e-6. Default
-   * "population-std".
+   * Divisor of the difference: 1, or a standard deviation plus 1e-6: the group's over n or over n - 1, or over n that of
+   * the differences of the step's batch, or of the domain's part of it. Default "population-std".
    */
-  readonly divideBy?: "none" | "population-std" | "sample-std";
+  readonly divideBy?: "none" | "population-std" | "sample-std" | "batch-std" | "domain-std";
   /** Groups whose rewards span less than this get advantages of exactly 0. Default 1e-6. */
   readonly minSpread?: number;
 }
 
-const STD_EPSILON = 1e-6;
+export const STD_EPSILON = 1e-6;
 /** Relative: sums of a thousand shares stay below. */
 const ROUNDING = 1e-12;
 export const MIN_SPREAD = 1e-6;
@@ -25,11 +28,13 @@ export function spread(values: readonly number[]): number {
 /**
  * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless.
  * Rewards that do not differ, and groups of one, give exactly 0: rounding must not become a gradient.
+ * What needs the step's batch is left to {@link batchAdvantages}: a divisor of it is 1 here, a baseline of it 0.
  * Source: the baseline and the scale are switches because the paper only says "relative to the group".
  */
 export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
   const { baseline = "mean", passAt = 1, divideBy = "population-std", minSpread = MIN_SPREAD } = options;
   const n = rewards.length;
+  if (isBatchwide(baseline)) return [...rewards];
   if (n < 2 || spread(rewards) < minSpread) return rewards.map(() => 0);
   // Subtracting the first reward before summing keeps the digits of rewards that are large and close.
   const origin = rewards[0]!;
@@ -43,9 +48,15 @@ export function groupAdvantages(rewards: readonly number[], options: AdvantageOp
     none: 1,
     "population-std": Math.sqrt(squares / n) + STD_EPSILON,
     "sample-std": Math.sqrt(squares / (n - 1)) + STD_EPSILON,
+    "batch-std": 1,
+    "domain-std": 1,
   }[divideBy];
   return differences.map((difference) => difference / divisor);
 }
+
+/** True of a baseline or divisor that is one of all groups of a step, or of those of a domain. */
+export const isBatchwide = (choice: string | undefined): boolean =>
+  choice?.startsWith("batch-") === true || choice?.startsWith("domain-") === true;
 
 /**
  * Of each reward the mean of the best over all sets of k members that hold it, less the same over those that do not

@@ -1,3 +1,4 @@
+export { batchAdvantages } from "./batch-advantages.ts";
 export { type JudgeOptions, keyOf } from "./judge/judge.ts";
 export { type Probe, probeJudge } from "./judge/probe.ts";
 export { checkVerdict } from "./pool/judging.ts";

@@ -1,6 +1,8 @@
 import {
+  type DomainName,
   type DropReason,
   type Problem,
+  type RewardShare,
   type Rollout,
   type RolloutGroup,
   type ScoredRollout,
@@ -12,12 +14,20 @@ import { type AdvantageOptions, groupAdvantages } from "./advantages.ts";
 import { type GroupFilter, hasZeroAdvantage } from "./group-filter.ts";
 import { type LengthPenaltyOptions, lengthPenalty } from "./length-penalty.ts";
 import { type RewardRule, tableReward } from "./reward-table.ts";
+import { hookShares, rewardShares, sumOfShares } from "./several-rewards.ts";
 
 export interface ShapingOptions {
   /** Value of a verdict. Default "score". */
   readonly reward?: RewardRule;
   readonly lengthPenalty: LengthPenaltyOptions;
   readonly advantage: AdvantageOptions;
+  /**
+   * Weights of the rewards of domains that have several. Where it is given, each reward is normalised in its group and
+   * their weighted sum stands for the reward (GDPO). Default: the reward is what the verdict is worth.
+   */
+  readonly partWeights?:
+    | Readonly<Record<DomainName, Readonly<Record<string, number>> | undefined>>
+    | undefined;
   readonly filter: GroupFilter;
   /**
    * Treatment of rollouts that the budget cut. "mask": they are in the group's baseline and in no loss (overlong
@@ -57,7 +67,7 @@ export function shapeGroup(
   }
   const solved = judged.filter(({ verdict }) => verdict.status === "correct").length;
   const solveRate = judged.length === 0 ? 0 : solved / judged.length;
-  const scored = scoreMembers(judged, solveRate, options);
+  const scored = scoreMembers(judged, solveRate, options, problem.domain);
   const dropped = dropReason(scored, options);
   const group = { problem, rollouts: scored, solveRate, submittedVersion, ...(dropped ? { dropped } : {}) };
   return { group, unscored };
@@ -72,6 +82,7 @@ function scoreMembers(
   judged: readonly { readonly rollout: Rollout; readonly verdict: ScoredVerdict }[],
   solveRate: number,
   options: ShapingOptions,
+  domain: DomainName,
 ): ScoredRollout[] {
   const { reward: rule = "score", overlong = "keep" } = options;
   const shaped = judged.map(({ rollout, verdict }) => {
@@ -85,19 +96,25 @@ function scoreMembers(
     const masked = overlong === "mask" && { masked: rollout.finish === "length" };
     return { rollout, verdict, reward, penaltyScale, penalty, ...masked };
   });
-  return withAdvantages(shaped, options);
+  const { partWeights } = options;
+  return withAdvantages(shaped, options, partWeights && rewardShares(shaped, partWeights[domain]));
 }
 
 function withAdvantages(
-  shaped: readonly Omit<ScoredRollout, "advantage">[],
+  members: readonly Omit<ScoredRollout, "advantage">[],
   { advantage }: ShapingOptions,
+  shares: readonly (readonly RewardShare[])[] | undefined,
 ): ScoredRollout[] {
-  const rewards = shaped.map(({ reward }) => reward);
+  const shaped = shares ? members.map((member, i) => ({ ...member, shares: shares[i]! })) : members;
+  const rewards = shaped.map((member) => (member.shares ? sumOfShares(member.shares) : member.reward));
   const advantages = groupAdvantages(rewards, advantage);
   return shaped.map((member, i) => ({ ...member, advantage: advantages[i]! }));
 }
 
-/** A kept group with other rewards, rewards[i] for its i-th rollout: advantages and filter follow. */
+/**
+ * A kept group with other rewards, rewards[i] for its i-th rollout: advantages and filter follow. They are one reward,
+ * also where the domain has several.
+ */
 export function withRewards(
   group: RolloutGroup,
   rewards: readonly number[],
@@ -106,6 +123,7 @@ export function withRewards(
   const rollouts = withAdvantages(
     group.rollouts.map((member, i) => ({ ...member, reward: rewards[i]! })),
     options,
+    options.partWeights && hookShares(rewards),
   );
   const dropped = dropReason(rollouts, options);
   return { ...group, rollouts, ...(dropped && { dropped }) };
@@ -116,10 +134,12 @@ function dropReason(scored: readonly ScoredRollout[], options: ShapingOptions): 
   if (scored.length < options.minGroupSize) return "too-small-group";
   const scores = scored.map(({ verdict }) => verdict.score);
   const rewards = scored.map(({ reward }) => reward);
-  if (hasZeroAdvantage(scores, rewards, options.filter)) return "zero-advantage";
-  // the best of k is the same with and without any member, as where all but one are right
-  const teaches = scored.some(({ advantage }) => advantage !== 0);
-  if (!teaches && options.advantage.passAt !== undefined && options.filter !== "none")
+  if (options.partWeights === undefined && hasZeroAdvantage(scores, rewards, options.filter))
     return "zero-advantage";
+  // the best of k is the same with and without any member, as where all but one are right; of several rewards normalised
+  // apart one may differ where their mean does not
+  const looksAtAdvantages = options.advantage.passAt !== undefined || options.partWeights !== undefined;
+  const teaches = scored.some(({ advantage }) => advantage !== 0);
+  if (!teaches && looksAtAdvantages && options.filter !== "none") return "zero-advantage";
   return scored.every(({ masked }) => masked === true) ? "overlong" : undefined;
 }

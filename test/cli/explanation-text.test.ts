@@ -43,6 +43,7 @@ const TRAINED: ExplainedSettings = {
     baseline: "mean",
     divideBy: "population-std",
     byHook: false,
+    advantagesByHook: false,
     members: [],
   },
   reward: {

@@ -27,6 +27,36 @@ test.each([
     "is 8, not below rollouts.groupSize 8",
   ],
   [
+    "a batch's mean over a group's deviation",
+    { "advantages.baseline": "batch-mean" },
+    "advantages.baseline",
+    'advantages.divideBy "population-std" is of a group',
+  ],
+  [
+    "a domain's mean beside the best of k",
+    { "advantages.baseline": "domain-mean", "advantages.divideBy": "none", "advantages.passAt": 2 },
+    "advantages.baseline",
+    "advantages.passAt 2 has a baseline of its own",
+  ],
+  [
+    "rewards normalised one by one where there is one",
+    { "advantages.combine": "advantages" },
+    "advantages.combine",
+    "no domain has several rewards",
+  ],
+  [
+    "rewards normalised one by one beside the best of k",
+    { "advantages.combine": "advantages", "advantages.passAt": 2 },
+    "advantages.combine",
+    "has no best of k",
+  ],
+  [
+    "rewards normalised one by one beside a table",
+    { "advantages.combine": "advantages", "reward.table": "success_and_format" },
+    "advantages.combine",
+    'reward.table must be "score"',
+  ],
+  [
     "a correction without a bound",
     { "objective.correction": { kind: "icepop", low: 0.5 } },
     "objective.correction.high",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineRecipe } from "../../lib/config/index.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { changed, issuesOf, minimal } from "./recipes.ts";
 
 test("defaults of what makes rewards and advantages of verdicts", () => {
@@ -8,10 +8,19 @@ test("defaults of what makes rewards and advantages of verdicts", () => {
   expect(lengthPenalty).toEqual({ kind: "dap", bufferTokens: 64, solveRateExponent: 1, incorrectScale: 1 });
   expect(advantages).toEqual({
     baseline: "mean",
+    combine: "rewards",
     divideBy: "population-std",
     filter: "score",
     overlong: "keep",
   });
+});
+
+test("groups of equal scores are kept where the baseline is not the group's", () => {
+  const filterOf = (advantages: object) =>
+    defineRecipe(changed({ advantages }) as RecipeInput).advantages.filter;
+  expect(filterOf({ baseline: "batch-mean", divideBy: "batch-std" })).toBe("none");
+  expect(filterOf({ baseline: "domain-mean", divideBy: "none", filter: "score" })).toBe("score");
+  expect(filterOf({ divideBy: "batch-std" })).toBe("score");
 });
 
 const row = { correct: 1, wrong: 0, no_answer: 0, unparsable: 0 };

@@ -127,7 +127,7 @@ native(
   async () => {
     await trained(recipeOf({ steps: 2, maxLag: 1 }));
     await using before = await openBeforeStep(dir, 2, { core: await nativeCore() });
-    const groups = settleRecorded(before.groups, before.recipe, new Map());
+    const groups = settleRecorded(before.groups, before.recipe, {});
     const { data, rollouts } = recordedBatch(groups, before.recipe);
     const options = { ...before.step.trained!.objective, muonLr: 0, lr: 0 };
     const own = await before.trainer.step(data, options);

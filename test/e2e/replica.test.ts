@@ -38,7 +38,8 @@ async function record(rest: Partial<RecipeInput>): Promise<void> {
     rollouts: { ...input.rollouts, ...rest.rollouts, record: true },
     checkpoint: { everySteps: 1, keepLast: 10 },
   });
-  await using run = await createRun(recipe, { dir, verifiers });
+  const ownRewards = Object.values(rest.domains ?? {}).some(({ rewards }) => rewards !== undefined);
+  await using run = await createRun(recipe, { dir, ...(!ownRewards && { verifiers }) });
   await run.finished;
 }
 
@@ -98,6 +99,36 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   [
     "episodes, dapo with a KL and an entropy term",
     { ...episodes, objective: { kind: "dapo", klCoef: 0.05, entropyCoef: 0.01 } },
+  ],
+  [
+    "grpo, normalised over the batch, two updates of it",
+    {
+      objective: { kind: "grpo", ...clip },
+      advantages: { divideBy: "batch-std", filter: "reward" },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
+  [
+    "gspo, over the batch's mean by each domain's deviation",
+    { objective: { kind: "gspo" }, advantages: { baseline: "batch-mean", divideBy: "domain-std" } },
+  ],
+  [
+    "grpo, rewards normalised one by one, then over the batch",
+    {
+      objective: { kind: "grpo", ...clip },
+      advantages: { combine: "advantages", divideBy: "batch-std" },
+      domains: {
+        math: {
+          weight: 1,
+          source: "procedural/math",
+          rewards: {
+            digits: { weight: 2, reward: ({ completion }) => (/\d/.test(completion) ? 1 : 0) },
+            brief: { weight: 1, reward: ({ completion }) => -completion.length / 100 },
+          },
+        },
+        logic: { weight: 1, source: "procedural/logic", reward: ({ completion }) => completion.length % 3 },
+      },
+    },
   ],
   [
     "dapo, a teacher beside the reward, two updates a batch",
@@ -222,14 +253,16 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ],
 ];
 
-test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, longest ? CASES.length : 5))(
+test.skipIf(noAddon !== undefined || noTorch !== undefined).each(CASES.slice(0, longest ? CASES.length : 6))(
   "recorded steps are those of a float64 replica: %s",
   async (_, rest) => {
     await record(rest);
     const steps = replica();
     expect(steps.length).toBeGreaterThanOrEqual(4);
     const recorded = readFileSync(join(dir, "rollouts", "step-000005.jsonl"), "utf8");
-    expect(recorded.includes('"given":[')).toBe("domains" in rest);
+    expect(recorded.includes('"given":[')).toBe(
+      rest.domains !== undefined && rest.domains === episodes.domains,
+    );
   },
   patient(300_000),
 );

@@ -36,7 +36,7 @@ test("what a listener throws or rejects with is one warning, and ends nothing", 
 
 const never = () => new Promise<never>(() => {});
 
-test.runIf(long).each(["beforeTraining", "afterStep", "onGroup"] as const)(
+test.runIf(long).each(["beforeTraining", "afterStep", "onGroup", "onBatch"] as const)(
   "a run whose hook %s never returns can be aborted and disposed of",
   async (hook) => {
     const controller = new AbortController();
@@ -70,7 +70,7 @@ test.runIf(long).each(["beforeTraining", "afterStep", "onGroup"] as const)(
   },
 );
 
-test.each(["afterStep", "onGroup"] as const)(
+test.each(["afterStep", "onGroup", "onBatch"] as const)(
   "a hook %s that does not return is the stall's culprit",
   async (hook) => {
     const hooks = { [hook]: never };

@@ -15,6 +15,8 @@ export interface SettledGroup {
   readonly unscored: readonly number[];
   /** Rewards that a hook returned instead, one a rollout of the group; logged, so that a replay has them. */
   readonly rewards?: readonly number[];
+  /** Advantages that a hook set once the step's batch was whole, one a rollout of the group; logged likewise. */
+  readonly advantages?: readonly number[];
 }
 
 /** Request of a hook: drop the group, or train on other rewards. */
@@ -94,8 +96,18 @@ function penaltyOptions(
   return { kind, bufferTokens, maxOutputTokens, ...scales };
 }
 
+/** Weights of the rewards of each domain that has several. */
+function partWeights({ domains }: Recipe): NonNullable<ShapingOptions["partWeights"]> {
+  const weights = ([domain, { rewards }]: readonly [string, Recipe["domains"][string]]) =>
+    rewards === undefined
+      ? []
+      : [[domain, Object.fromEntries(Object.entries(rewards).map(([name, { weight }]) => [name, weight]))]];
+  return Object.fromEntries(Object.entries(domains).flatMap(weights));
+}
+
 /** The recipe's switches in the terms of `rewards`. */
-export function shapingOptions({ reward, lengthPenalty, advantages, rollouts }: Recipe): ShapingOptions {
+export function shapingOptions(recipe: Recipe): ShapingOptions {
+  const { reward, lengthPenalty, advantages, rollouts } = recipe;
   return {
     reward: reward.table,
     lengthPenalty: penaltyOptions(lengthPenalty, rollouts.maxOutputTokens),
@@ -104,6 +116,7 @@ export function shapingOptions({ reward, lengthPenalty, advantages, rollouts }: 
       passAt: advantages.passAt,
       divideBy: advantages.divideBy,
     },
+    partWeights: advantages.combine === "advantages" ? partWeights(recipe) : undefined,
     filter: advantages.filter,
     overlong: advantages.overlong,
     minGroupSize: 2,

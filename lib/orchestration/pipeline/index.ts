@@ -1,6 +1,7 @@
 /** The stages of the pipeline and the accounting of what passes along it. */
 
 export { type ActorOptions, actorOptions, type GroupRollouts, submitGroup } from "./actor.ts";
+export { type BatchHook, type BatchWish, given, weighed } from "./batch-advantages.ts";
 export { batchGroups, type StepBatch } from "./batcher.ts";
 export { customSlopes, openSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type PipelineFacts, type PipelineSnapshot } from "./diagnosis.ts";

@@ -1,7 +1,6 @@
 import type { EngineStats } from "../../native/face.ts";
 import type { VerifierStats } from "../../rewards/index.ts";
 import type { GroupAccounting } from "./group-accounting.ts";
-import type { GroupHook } from "./grouper.ts";
 import { heldByHook, type PipelinePosition } from "./stall-watch.ts";
 
 /** Contents of the pipeline's stages. */
@@ -21,15 +20,17 @@ export class PipelineProgress {
   readonly verifying = { groups: 0 };
   #moves = 0;
   #training = false;
-  #inGroupHook = false;
+  readonly #inHooks = { onGroup: 0, onBatch: 0 };
 
   get training(): boolean {
     return this.#training;
   }
 
-  /** The hook that holds the pipeline; a step goes on beside it. */
-  get hook(): string | undefined {
-    return this.#inGroupHook && !this.#training ? "onGroup" : undefined;
+  /** The hook that holds the pipeline: of a batch, or, unless a step goes on beside it, of a group. */
+  get hook(): "onBatch" | "onGroup" | undefined {
+    const { onBatch, onGroup } = this.#inHooks;
+    if (onBatch > 0) return "onBatch";
+    return onGroup > 0 && !this.#training ? "onGroup" : undefined;
   }
 
   moved(): void {
@@ -49,13 +50,13 @@ export class PipelineProgress {
     }
   }
 
-  aroundHook(hook: GroupHook): GroupHook {
-    return async (group) => {
-      this.#inGroupHook = true;
+  aroundHook<A, T>(name: "onBatch" | "onGroup", hook: (of: A) => T | Promise<T>): (of: A) => Promise<T> {
+    return async (of) => {
+      this.#inHooks[name] += 1;
       try {
-        return await hook(group);
+        return await hook(of);
       } finally {
-        this.#inGroupHook = false;
+        this.#inHooks[name] -= 1;
         this.moved();
       }
     };

@@ -10,6 +10,7 @@ import type { Verifiers } from "../setup/index.ts";
 import { PromptEncoder, verificationCalls } from "../setup/index.ts";
 import { actorOptions, generateRollouts } from "./actor.ts";
 import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
+import { type BatchHook, weighBatches } from "./batch-advantages.ts";
 import { batchGroups } from "./batcher.ts";
 import type { PipelineSnapshot } from "./diagnosis.ts";
 import { type EpisodeStage, liveEpisodes } from "./episode-stage.ts";
@@ -36,6 +37,7 @@ export interface PipelineParts {
   readonly unfinished?: AccountingParts["unfinished"];
   readonly clock: Clock;
   readonly onGroup?: GroupHook | undefined;
+  readonly onBatch?: BatchHook | undefined;
   readonly onSettled?: AccountingParts["onSettled"];
   /** Told of every problem that cannot be asked and was passed over. */
   readonly onLeftOut?: DrawerOptions["onLeftOut"];
@@ -74,8 +76,8 @@ export class Pipeline {
   /** Runs the pipeline; one outcome per step. Ending the iteration stops every stage. */
   async *steps(): AsyncGenerator<StepOutcome, void, undefined> {
     const { accounting } = this;
-    const { recipe, model, generations, clock, trainer, onGroup, frozen, plays = NONE } = this.#parts;
-    const { unfinished } = this.#parts;
+    const { recipe, model, generations, clock, trainer, frozen, plays = NONE } = this.#parts;
+    const { onGroup, onBatch, unfinished } = this.#parts;
     const closing = new AbortController();
     const progress = this.#progress;
     const requests = drawProblems(this.#drawer, accounting, mostGroups(recipe));
@@ -89,18 +91,20 @@ export class Pipeline {
     const judge = this.#verifiers.verify.bind(this.#verifiers);
     const calls = verificationCalls(recipe);
     const judged = verifyGroups(rollouts, judge, progress.verifying, () => calls(this.workers));
+    const shaping = shapingOptions(recipe);
     const settled = settleGroups(judged, {
-      shaping: shapingOptions(recipe),
-      onGroup: onGroup && progress.aroundHook(onGroup),
+      shaping,
+      onGroup: onGroup && progress.aroundHook("onGroup", onGroup),
       onCompletion: (...counts) => {
         progress.moved();
         accounting.completed(...counts);
       },
     });
     void pour(settled, this.#settled);
-    const batches = batchGroups(this.#settled, recipe.training, accounting);
+    const batches = progress.aroundTraining(batchGroups(this.#settled, recipe.training, accounting));
+    const weighed = weighBatches(batches, shaping, onBatch && progress.aroundHook("onBatch", onBatch));
     try {
-      yield* trainSteps(progress.aroundTraining(batches), this.#firstStep, {
+      yield* trainSteps(weighed, this.#firstStep, {
         recipe,
         trainer,
         clock,
@@ -157,7 +161,7 @@ export class Pipeline {
     const { running, waiting, ...engine } = generations.engine.stats();
     const { credits, outstanding } = this.accounting;
     return {
-      training: this.isStepping,
+      training: this.isStepping && this.#progress.hook === undefined,
       hook: this.#progress.hook,
       progress: this.position().progress,
       credits: { free: credits.free, total: credits.total },

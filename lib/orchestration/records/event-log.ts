@@ -29,6 +29,8 @@ export type RunEvent =
       readonly r: readonly LoggedRollout[];
       /** Verdict on each of `r`, null where it got none; absent in logs of versions before 0.2. */
       readonly j?: readonly LoggedVerdict[];
+      /** Scores of each of several rewards on each of `r`, null where there are none; absent where none has any. */
+      readonly p?: readonly (Readonly<Record<string, number>> | null)[];
       /** Rewards that a hook put in place of the recipe's, one for each judged of `r`; absent where none did. */
       readonly h?: readonly number[];
       /** Episodes among `r`, null for what is none; absent where none is. */
@@ -45,6 +47,8 @@ export type RunEvent =
       readonly v: number;
       readonly k: readonly number[];
       readonly lr?: number;
+      /** Advantages that a hook set, [group, one for each judged rollout, ...]; absent where none did. */
+      readonly a?: readonly (readonly number[])[];
     }
   /** The recipe of the steps that follow. */
   | { readonly e: "start"; readonly c: unknown }
@@ -82,6 +86,7 @@ const eventSchema = z.discriminatedUnion("e", [
     u: z.array(natural).optional(),
     r: z.array(z.tuple([natural, natural, z.string()], natural)),
     j: z.array(z.tuple([status, z.number()]).nullable()).optional(),
+    p: z.array(z.record(z.string(), z.number()).nullable()).optional(),
     h: z.array(z.number()).optional(),
     o: z.array(loggedEpisodeSchema.nullable()).optional(),
     t: z.array(z.array(natural).min(2)).optional(),
@@ -92,6 +97,7 @@ const eventSchema = z.discriminatedUnion("e", [
     v: natural,
     k: z.array(natural),
     lr: z.number().optional(),
+    a: z.array(z.array(z.number()).min(1)).optional(),
   }),
   z.object({
     e: z.literal("note"),
@@ -151,6 +157,7 @@ function groupEvent({ request, group, rollouts, rewards }: SettledGroup, step: n
   const episodes = rollouts.some(({ episode }) => episode !== undefined);
   const t = rollouts.map((r) => [r.attempt, ...resumedAt(r)]).filter(({ length }) => length > 1);
   const verdicts = new Map(group.rollouts.map(({ rollout, verdict }) => [rollout.attempt, verdict]));
+  const parts = rollouts.map(({ attempt }) => verdicts.get(attempt)?.parts ?? null);
   return {
     e: "group",
     g: request.group,
@@ -158,6 +165,7 @@ function groupEvent({ request, group, rollouts, rewards }: SettledGroup, step: n
     ...(group.dropped && { x: group.dropped }),
     r: rollouts.map((r) => [r.attempt, r.tokens.length, hashRollout(r), ...versionRuns(r.versions)] as const),
     j: rollouts.map(({ attempt }) => loggedVerdict(verdicts.get(attempt))),
+    ...(parts.some((of) => of !== null) && { p: parts }),
     ...(rewards && { h: rewards }),
     ...(episodes && { o: rollouts.map((r) => (r.episode ? loggedEpisode(r, r.episode) : null)) }),
     ...(t.length > 0 && { t }),
@@ -168,7 +176,11 @@ function stepEvent({ step, version, batch, update }: StepOutcome): RunEvent {
   const k = batch.groups
     .filter(({ group }) => group.dropped === undefined)
     .map(({ request }) => request.group);
-  return { e: "step", s: step, v: version, k, ...(update && { lr: update.learningRate }) };
+  const a = batch.groups.flatMap(({ request, advantages }) =>
+    advantages === undefined ? [] : [[request.group, ...advantages]],
+  );
+  const rate = update && { lr: update.learningRate };
+  return { e: "step", s: step, v: version, k, ...rate, ...(a.length > 0 && { a }) };
 }
 
 function told<T>(work: () => T): T {

@@ -30,7 +30,13 @@ export {
   recordedSteps,
   writeRolloutRecord,
 } from "./rollout-record.ts";
-export { expectPlayable, type GroupEvent, type RunHistory, readHistory } from "./run-history.ts";
+export {
+  expectPlayable,
+  type GroupEvent,
+  hookAdvantages,
+  type RunHistory,
+  readHistory,
+} from "./run-history.ts";
 export { type BetweenSteps, StepRecorder } from "./step-recorder.ts";
 export { UnfinishedRollouts } from "./unfinished-rollouts.ts";
 export {

@@ -58,6 +58,10 @@ function stretchesOf(steps: readonly (LoggedStep & { readonly recipe: unknown })
   return stretches;
 }
 
+/** Advantages that a hook set in a step, by group. */
+export const hookAdvantages = ({ a = [] }: StepEvent): Map<number, readonly number[]> =>
+  new Map(a.map(([group, ...advantages]) => [group!, advantages]));
+
 /**
  * Throws HONE_ERR_FORMAT naming the step or group that no run can have logged: replaying it would wait for ever for
  * weights that never come, or compare with something else than what the run did.
@@ -83,6 +87,15 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
     }
     const kept = groups.flatMap(({ g, x }) => (x === undefined ? [g] : [])).sort((a, b) => a - b);
     if (kept.join() !== event.k.join()) refuse(`step ${i} trained groups ${event.k}, but ${kept} were kept`);
+    for (const [group, advantages] of hookAdvantages(event)) {
+      const judged = groups
+        .find(({ g, x }) => g === group && x === undefined)
+        ?.j?.filter((one) => one !== null);
+      if (judged?.length !== advantages.length)
+        refuse(
+          `step ${i} has ${advantages.length} advantages for group ${group}, which has ${judged?.length ?? 0}`,
+        );
+    }
     if (event.v !== version && event.v !== version + 1)
       refuse(`step ${i} leads from version ${version} to version ${event.v}`);
     version = event.v;

@@ -9,6 +9,7 @@ import type { StepReport, TrainerFace } from "../../native/face.ts";
 import type { Trust } from "../../trust.ts";
 import { customSlopes, openSlopes, updatePolicy } from "../pipeline/index.ts";
 import {
+  hookAdvantages,
   noRecordOf,
   type RecordedGroup,
   type RecordedStep,
@@ -20,13 +21,13 @@ import {
 } from "../records/index.ts";
 import { Checkpoints, recordedArithmetic, recordedClock } from "../recovery/index.ts";
 import { type Core, type Model, nativeCore, openModel, trainerOptions } from "../setup/index.ts";
-import { batchUpdates, expectRecorded, type HookRewards, settleRecorded } from "./recorded-groups.ts";
+import { batchUpdates, expectRecorded, type Hooked, settleRecorded } from "./recorded-groups.ts";
 
 /** A recorded step, and a trainer that has the weights it started from. */
 export interface BeforeStep extends AsyncDisposable {
   readonly step: RecordedStep;
   readonly groups: readonly RecordedGroup[];
-  readonly hooked: HookRewards;
+  readonly hooked: Hooked;
   /** Recipe of the step. */
   readonly recipe: Recipe;
   readonly model: Model;
@@ -35,10 +36,10 @@ export interface BeforeStep extends AsyncDisposable {
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
 }
 
-/** Recipes and hook rewards of a run by step, as its event log has them. */
+/** Recipes and what hooks changed of a run by step, as its event log has them. */
 interface Past {
   readonly recipes: ReadonlyMap<number, Recipe>;
-  readonly hooked: HookRewards;
+  readonly hooked: Hooked;
 }
 
 type Step = Pick<BeforeStep, "step" | "groups">;
@@ -157,17 +158,21 @@ async function expectAskable(recipe: Recipe): Promise<void> {
   await openSlopes(recipe);
 }
 
-/** Recipe of every step and the rewards of hooks, from the event log; the latter need no more than the log has. */
+/** Recipe of every step and what hooks changed, from the event log; the latter need no more than the log has. */
 function readPast(dir: string, trust: Trust | undefined): Past {
   const events = readEvents(join(dir, RUN_FILES.events));
   const recipes = new Map<number, Recipe>();
   const manifest = readRunManifest(dir);
-  const hooked = new Map<number, readonly number[]>();
+  const hooked = {
+    rewards: new Map<number, readonly number[]>(),
+    advantages: new Map<number, readonly number[]>(),
+  };
   for (const { recipe: config, steps } of readHistory(events).stretches) {
     const recipe = recordedRecipe(config ?? manifest.config, dir, { ...manifest, trust });
     for (const { event, groups } of steps) {
       recipes.set(event.s + 1, recipe);
-      for (const { g, h } of groups) if (h !== undefined) hooked.set(g, h);
+      for (const { g, h } of groups) if (h !== undefined) hooked.rewards.set(g, h);
+      for (const [g, advantages] of hookAdvantages(event)) hooked.advantages.set(g, advantages);
     }
   }
   return { recipes, hooked };

@@ -10,7 +10,7 @@ export {
 export {
   batchUpdates,
   expectRecorded,
-  type HookRewards,
+  type Hooked,
   type ResettledGroup,
   recordedBatch,
   settleRecorded,

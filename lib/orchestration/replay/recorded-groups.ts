@@ -6,11 +6,13 @@ import {
   type AssembledBatch,
   assembleBatch,
   type BatchUpdates,
+  given,
   rewarded,
   type SettledGroup,
   settle,
   shapingOptions,
   taughtBatch,
+  weighed,
 } from "../pipeline/index.ts";
 import {
   decodeIds,
@@ -26,30 +28,34 @@ export interface ResettledGroup extends SettledGroup {
   readonly lines: ReadonlyMap<Rollout, RecordedRollout>;
 }
 
-/** Rewards that a hook put in place of the recipe's, by group. */
-export type HookRewards = ReadonlyMap<number, readonly number[]>;
+/** What hooks put in place of the recipe's, by group. */
+export interface Hooked {
+  readonly rewards?: ReadonlyMap<number, readonly number[]>;
+  readonly advantages?: ReadonlyMap<number, readonly number[]>;
+}
 
 /**
- * Recorded groups with rewards, advantages and filter as `recipe` has them, from the recorded verdicts and lengths; a
- * group that a hook took out stays out, and the rewards of a hook stay in place.
+ * The recorded groups of a step with rewards, advantages and filter as `recipe` has them, from the recorded verdicts and
+ * lengths; a group that a hook took out stays out, and the rewards and advantages of a hook stay in place.
  */
 export function settleRecorded(
   groups: readonly RecordedGroup[],
   recipe: Recipe,
-  hooked: HookRewards,
+  hooked: Hooked,
 ): ResettledGroup[] {
   const shaping = shapingOptions(recipe);
-  return groups.map((recorded) => {
+  const settled = groups.map((recorded) => {
     const { rollouts, lines } = rolloutsOf(recorded);
     const verdicts = recorded.rollouts.map(({ verdict }): Verdict => verdict);
     const judged = settle(requestOf(recorded), rollouts, verdicts, shaping);
-    const rewards = hooked.get(recorded.group);
+    const rewards = hooked.rewards?.get(recorded.group);
     const kept = judged.group.dropped === undefined;
     const settled = rewards !== undefined && kept ? rewarded(judged, rewards, shaping) : judged;
     const { dropped } = recorded;
     const byHook = dropped === "hook" || dropped === "abort";
     return { ...settled, lines, ...(byHook && { group: { ...settled.group, dropped } }) };
   });
+  return [...given(weighed(settled, shaping), hooked.advantages ?? new Map())];
 }
 
 function requestOf({ group, problem, domain, family, level, submittedVersion, rollouts }: RecordedGroup) {

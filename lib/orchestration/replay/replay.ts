@@ -20,6 +20,7 @@ import {
   type ActorOptions,
   actorOptions,
   type GroupRollouts,
+  given,
   openSlopes,
   rewarded,
   type SettledGroup,
@@ -27,13 +28,14 @@ import {
   shapingOptions,
   submitGroup,
   trainBatch,
+  weighed,
 } from "../pipeline/index.ts";
 import {
   expectPlayable,
   type GroupEvent,
   hashRollout,
+  hookAdvantages,
   type LoggedRollout,
-  type LoggedVerdict,
   type RunHistory,
   readEvents,
   readHistory,
@@ -246,7 +248,8 @@ class Replay {
       clock: systemClock,
       frozen: this.#frozen,
     };
-    await trainBatch({ groups: settled, credits: 0 }, event.s, parts);
+    const taken = given(weighed(settled, shapingOptions(recipe)), hookAdvantages(event));
+    await trainBatch({ groups: taken, credits: 0 }, event.s, parts);
     if (trainer.version !== event.v) {
       throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
         step: event.s,
@@ -289,7 +292,7 @@ class Replay {
       compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, request);
       this.rollouts += 1;
     }
-    const verdicts = logged.j?.map(recordedVerdict) ?? (await this.#judgeAgain(rollouts, logged));
+    const verdicts = recordedVerdicts(logged) ?? (await this.#judgeAgain(rollouts, logged));
     const shaping = shapingOptions(this.#resources.recipe);
     const judged = settle(request, rollouts, verdicts, shaping);
     const settled = logged.h === undefined ? judged : rewarded(judged, logged.h, shaping);
@@ -310,8 +313,14 @@ class Replay {
 
 const LOST: Verdict = { status: "unscored", cause: "so it was in the run" };
 
-const recordedVerdict = (logged: LoggedVerdict): Verdict =>
-  logged === null ? LOST : { status: logged[0], score: logged[1], reason: "as it was in the run" };
+function recordedVerdicts({ j, p }: GroupEvent): Verdict[] | undefined {
+  return j?.map((logged, i): Verdict => {
+    const parts = p?.[i];
+    if (logged === null) return LOST;
+    const [status, score] = logged;
+    return { status, score, reason: "as it was in the run", ...(parts && { parts }) };
+  });
+}
 
 const runsOf = ([, , , ...runs]: LoggedRollout): number[] => runs;
 

@@ -6,7 +6,7 @@ import type { ControlOutcome, EvaluationFacts, ProcessStatus, Sink } from "../..
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName, RolloutGroup, StepRecord } from "../../records.ts";
 import type { Tracker } from "../../trackers/index.ts";
-import type { GroupHook } from "../pipeline/index.ts";
+import type { BatchHook, GroupHook } from "../pipeline/index.ts";
 import type { Core, Model, ValidationSet, Verifiers } from "../setup/index.ts";
 import type { WarmStartProgress } from "./warm-start.ts";
 
@@ -32,6 +32,8 @@ export interface RunHooks {
   readonly beforeTraining?: (run: Run) => void | Promise<void>;
   /** Before a group is trained on. */
   readonly onGroup?: GroupHook;
+  /** Before a step: its groups with their advantages, which the hook may set. */
+  readonly onBatch?: BatchHook;
   readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
   /** Describes what a hook that has not returned is doing, for status displays: "the evaluation of step 20". */
   readonly doing?: () => string | undefined;

@@ -23,7 +23,7 @@ import { type RunState, weightsHash } from "../recovery/index.ts";
 import { DeferredTask } from "./deferred-task.ts";
 import { noteEvents } from "./event-notes.ts";
 import { openFrozenPolicies } from "./frozen-policies.ts";
-import { callHook } from "./hooks.ts";
+import { batchHook, callHook } from "./hooks.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { pipelineWarnings } from "./pipeline-warnings.ts";
 import type { RunContext } from "./run-context.ts";
@@ -246,6 +246,7 @@ export async function train(
       ...pipelineWarnings(recipe, resources.sources, warn),
       verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
+      onBatch: batchHook(context),
       frozen,
     };
     const training = new Training(context, lifecycle, new Pipeline(parts, state), {

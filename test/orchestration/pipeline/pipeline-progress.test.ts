@@ -40,7 +40,7 @@ test("a hook that holds the pipeline is named while it is asked, and its return 
   const pipeline = new PipelineProgress();
   const before = pipeline.position(facts()).progress;
   let during = "";
-  const hook = pipeline.aroundHook(async () => {
+  const hook = pipeline.aroundHook("onGroup", async () => {
     during = pipeline.position(facts()).culprit;
     return "drop" as const;
   });

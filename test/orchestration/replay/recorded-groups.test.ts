@@ -41,7 +41,7 @@ const recipe = smallRecipe({});
 
 test("rewards, advantages and the batch are those of the run", () => {
   const groups = [group()];
-  const settled = settleRecorded(groups, recipe, new Map());
+  const settled = settleRecorded(groups, recipe, {});
   expectRecorded(settled, groups);
   const { data, rollouts } = recordedBatch(settled, recipe);
   expect(rollouts.map(({ advantage }) => advantage)).toEqual([0.5, -0.5]);
@@ -52,22 +52,22 @@ test("rewards, advantages and the batch are those of the run", () => {
 });
 
 test("what a hook did stays", () => {
-  const hooked = settleRecorded([group()], recipe, new Map([[9, [3, 5]]]));
+  const hooked = settleRecorded([group()], recipe, { rewards: new Map([[9, [3, 5]]]) });
   expect(hooked[0]!.group.rollouts.map(({ reward, advantage }) => [reward, advantage])).toEqual([
     [3, -1],
     [5, 1],
   ]);
-  const [out] = settleRecorded([group({ dropped: "hook" })], recipe, new Map());
+  const [out] = settleRecorded([group({ dropped: "hook" })], recipe, {});
   expect(out!.group.dropped).toBe("hook");
 });
 
 test("a record that the recipe does not give is refused by name", () => {
   const groups = [group({ rollouts: [member(0, 1), { ...member(1, 0), reward: 0.25 }] })];
-  expect(() => expectRecorded(settleRecorded(groups, recipe, new Map()), groups)).toThrow(
+  expect(() => expectRecorded(settleRecorded(groups, recipe, {}), groups)).toThrow(
     "group 9 (math): attempt 1 has the reward 0, in the record 0.25",
   );
   const kept = [group({ dropped: "zero-advantage" })];
-  expect(() => expectRecorded(settleRecorded(kept, recipe, new Map()), kept)).toThrow(
+  expect(() => expectRecorded(settleRecorded(kept, recipe, {}), kept)).toThrow(
     "group 9 (math): zero-advantage in the run, kept here",
   );
 });
@@ -77,11 +77,11 @@ test("a teacher's log-probs come from the record, and are in the advantages", ()
     {},
     { objective: { kind: "dapo" }, teacher: { folder: "t", coef: 2, rewardCoef: 1 } },
   );
-  const settled = settleRecorded([group()], taught, new Map());
+  const settled = settleRecorded([group()], taught, {});
   expect(() => recordedBatch(settled, taught)).toThrow("no teacher log-probs of math problem 17, attempt 0");
   const teacher = encode(Float32Array.of(-1, -0.5, -0.25));
   const groups = [group({ rollouts: [member(0, 1), member(1, 0)].map((line) => ({ ...line, teacher })) })];
-  const { data, teacherLogprobs } = recordedBatch(settleRecorded(groups, taught, new Map()), taught);
+  const { data, teacherLogprobs } = recordedBatch(settleRecorded(groups, taught, {}), taught);
   expect(Array.from(teacherLogprobs!)).toEqual([0, 0, -1, -0.5, -0.25, 0, 0, -1, -0.5, -0.25]);
   // less the group's mean gap, -1/12
   const gaps = [-0.5, 0, 0.25].map((gap) => 2 * (gap + 1 / 12));
@@ -93,12 +93,12 @@ test("a teacher's log-probs come from the record, and are in the advantages", ()
 
 test("reference log-probs come from the record, or are asked for", () => {
   const withKl = smallRecipe({}, { objective: { klCoef: 0.1 } });
-  const settled = settleRecorded([group()], withKl, new Map());
+  const settled = settleRecorded([group()], withKl, {});
   expect(() => recordedBatch(settled, withKl)).toThrow(
     "no reference log-probs of math problem 17, attempt 0",
   );
   const reference = encode(Float32Array.of(-1, -2, -4));
   const groups = [group({ rollouts: [member(0, 1), member(1, 0)].map((line) => ({ ...line, reference })) })];
-  const { data } = recordedBatch(settleRecorded(groups, withKl, new Map()), withKl);
+  const { data } = recordedBatch(settleRecorded(groups, withKl, {}), withKl);
   expect(Array.from(data.referenceLogprobs!)).toEqual([0, 0, -1, -2, -4, 0, 0, -1, -2, -4]);
 });
