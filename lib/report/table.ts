@@ -22,14 +22,15 @@ export function settingName(table: Pick<EvaluationTable, "temperature" | "topP">
   return `T=${table.temperature}${nucleus}`;
 }
 
-/** Domains, their mean, then validation sets. */
+/** Domains, of several their mean, then validation sets. */
 export function scoreRows(
   before: EvaluationTable,
   after: EvaluationTable | undefined,
 ): { readonly name: string; readonly was: Score; readonly is: Score | undefined }[] {
+  const domains = Object.entries(before.domains);
   return [
-    ...Object.entries(before.domains).map(([name, was]) => ({ name, was, is: after?.domains[name] })),
-    { name: "mean", was: before.mean, is: after?.mean },
+    ...domains.map(([name, was]) => ({ name, was, is: after?.domains[name] })),
+    ...(domains.length > 1 ? [{ name: "mean", was: before.mean, is: after?.mean }] : []),
     ...Object.entries(before.sets ?? {}).map(([name, was]) => ({ name, was, is: after?.sets?.[name] })),
   ];
 }
@@ -103,6 +104,7 @@ export function honestyNotes(summary: RunSummary): string[] {
       );
     }
   }
+  notes.push(...atLimit(summary.after[hot] ?? summary.before[hot]));
   const defaults = Object.entries(summary.defaults ?? {}).map(([field, value]) => `${field} ${value}`);
   if (defaults.length > 0) notes.push(`Left at their defaults: ${defaults.join(", ")}.`);
   if (summary.before.length > 0)
@@ -125,6 +127,15 @@ function noGain(before: EvaluationTable | undefined, after: EvaluationTable | un
       ];
 }
 
+/** The sentence on a column that looks like a fault where answers have the length of the limit, and is one elsewhere. */
+function atLimit(table: EvaluationTable | undefined): string[] {
+  if (table === undefined || table.mean.truncation <= MOST_CUT) return [];
+  const { truncation, n } = table.mean;
+  return [
+    `${percent(truncation, 0)} of ${n} answers end at rollouts.maxOutputTokens: no fault where a right answer is as long as that; elsewhere the limit is too low.`,
+  ];
+}
+
 /** Domains whose score fell, whatever the mean did. */
 function fallen(before: EvaluationTable | undefined, after: EvaluationTable | undefined): string[] {
   if (before === undefined || after === undefined || Object.keys(before.domains).length < 2) return [];
@@ -139,6 +150,7 @@ function fallen(before: EvaluationTable | undefined, after: EvaluationTable | un
 const fallText = (points: number, was: Score, is: Score): string =>
   `${(-points).toFixed(1)} points, from ${was.score.toFixed(3)} to ${is.score.toFixed(3)}`;
 
+const MOST_CUT = 0.5;
 const AFTER_A_LOSS =
   "A learning rate that is too high is the usual cause: lower optimizer.lr. With evaluation.everySteps and checkpoint.keepBest a run keeps its best step.";
 

@@ -6,6 +6,7 @@ import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
+import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -72,7 +73,32 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     expect(Math.abs(Number(own) / near.at(-1)! - 1)).toBeLessThan(0.005);
     await cards.first().click();
     await page.waitForSelector("#panel-results");
+    const change = /[+−][\d.]+ ± [\d.]+ points, \d+ answers/.exec(heldOut!)![0];
+    await vi.waitFor(async () =>
+      expect(await page.locator("#panel-results .card").first().innerText()).toContain(change),
+    );
     expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("of a live run the overview names the busiest role, and the header's step is that of its sentence", async () => {
+    const dir = smallRun(2);
+    for (const step of [3, 4, 5, 6])
+      addStep(dir, step, { "utilisation/engine": 0.2, "utilisation/trainer": step / 10 });
+    const sentence = "trainer is in step 5";
+    writeStatus(dir, { step: 4, waits: { sentence, sinceMs: Date.now(), stuck: false } });
+    using _ = breathing(dir);
+    await using live = await LiveServer.open([dir]);
+    const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+    await page.goto(live.url);
+    const card = page.locator('.headline .card[href="#line"]');
+    await vi.waitFor(
+      async () =>
+        expect(await card.innerText()).toMatch(/^Bottleneck\n\s*trainer\n\s*busy 45 % of the last 4 steps$/),
+      { timeout: 60_000 },
+    );
+    expect(await page.locator(".run-line .steps").innerText()).toMatch(/^step 4 of 20 /); // the log has six
+    expect(await page.getByText(sentence).count()).toBe(1);
     await page.close();
   });
 });

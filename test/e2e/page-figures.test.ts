@@ -110,6 +110,18 @@ test("lag is lines of shares, of which a step that does not name one has 0: no b
   ]);
 });
 
+test("the mixture of one domain is no chart", async () => {
+  const screen: string = "../../lib/live/page/first-screen.js";
+  const { firstScreen } = (await import(screen)) as {
+    firstScreen(runs: object[], stages: readonly string[]): { id: string; lines: object[] }[];
+  };
+  const linesOf = (domains: string[]) => {
+    const names = domains.map((domain) => `mixture/trained/${domain}`);
+    return firstScreen([{ names, domains }], STEP_STAGES).find(({ id }) => id === "mixture")!.lines.length;
+  };
+  expect([linesOf(["math", "code"]), linesOf(["math"])]).toEqual([2, 0]);
+});
+
 test("the axis of what was 0 throughout has round limits", async () => {
   const { scales } = (await lookOf("fraction", [lineOf(0)], [])) as unknown as {
     scales: { y: { range(plot: null, low: number, high: number): [number, number] } };

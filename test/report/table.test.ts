@@ -1,7 +1,8 @@
 // Mutants that die here: the gain as a ratio, the mean's standard error from a domain, "cooler sampling is worth" from
 // the tables after training.
 import { describe, expect, test } from "vitest";
-import { COLORED, width } from "../../lib/report/ansi.ts";
+import { COLORED, PLAIN, width } from "../../lib/report/ansi.ts";
+import type { EvaluationTable } from "../../lib/report/summary.ts";
 import { beforeAfterText, honestyNotes, settingName, signed } from "../../lib/report/table.ts";
 import { syntheticSummary } from "./synthetic-run-folder.ts";
 
@@ -105,6 +106,22 @@ test("without a clear gain nothing is explained, and with one nothing is doubted
     /The mean score changed by \+0\.0 points, .* \(one standard error of the difference: 3\.\d\): no gain/,
   );
   expect(notes).not.toMatch(/Part of the gain|Cooler sampling/);
+});
+
+test("of one domain the mean is no second row, and answers that end at the limit are explained", () => {
+  const only = (table: EvaluationTable): EvaluationTable => ({
+    ...table,
+    domains: { math: table.domains["math"]! },
+    mean: { ...table.domains["math"]!, truncation: 0.996, n: 232 },
+  });
+  const one = { ...summary, before: summary.before.map(only), after: summary.after.map(only) };
+  const text = beforeAfterText(one, PLAIN, 200);
+  expect(text).toMatch(/^ {2}math /m);
+  expect(text).not.toMatch(/^ {2}mean /m);
+  expect(text).toMatch(
+    /100.% of 232 answers end at rollouts\.maxOutputTokens: no fault where a right answer is/,
+  );
+  expect(beforeAfterText(summary, PLAIN, 200)).not.toContain("maxOutputTokens");
 });
 
 test("a fall beyond two standard errors is no noise, and a domain's fall is named beside a mean that rose", () => {

@@ -133,7 +133,7 @@ function trainingCharts({ has, rest, each, byDomain }, stages) {
       title: "Mixture trained",
       note: "Share of each domain in all rollouts trained so far.",
       unit: "fraction",
-      lines: byDomain("mixture/trained/"),
+      lines: several(byDomain("mixture/trained/")),
     },
     {
       id: "lag",
@@ -173,6 +173,9 @@ function trainingCharts({ has, rest, each, byDomain }, stages) {
     },
   ];
 }
+
+/** A mixture of one is no news. @param {ChartLine[]} lines */
+const several = (lines) => (lines.length > 1 ? lines : []);
 
 /** @param {(name: string) => boolean} has @param {ChartLine[]} timeouts @returns {ChartLine[]} */
 function troubles(has, timeouts) {

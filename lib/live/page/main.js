@@ -134,6 +134,8 @@ function runLine(info) {
   const { status, state } = info;
   const live = ["running", "paused", "stopping"].includes(state);
   const silent = live && broken();
+  // that of the sentence beside it: the log may be a second ahead
+  const step = live && status?.phase.name === "training" ? status.step : info.rows;
   const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
   const phase =
     status && live && status.phase.name !== "training"
@@ -149,7 +151,7 @@ function runLine(info) {
     el(
       "span",
       { className: "muted steps" },
-      `step ${info.rows}${info.steps === undefined ? "" : ` of ${info.steps}`}${phase}${elapsed}`,
+      `step ${step}${info.steps === undefined ? "" : ` of ${info.steps}`}${phase}${elapsed}`,
     ),
     info.damaged > 0 && el("span", { className: "state silent" }, `${info.damaged} damaged lines left out`),
     live && !silent && !page.connection.frozen && controls(info),

@@ -7,6 +7,7 @@ import { verifierTable } from "./verifier-table.js";
 
 /** @import { Panel, Page } from "./page.js" */
 /** @import { ShownSummary, VerifierRow } from "../wire.ts" */
+/** @import { HeldOutChange } from "../../report/held-out-change.ts" */
 /** @import { RunSummary, EvaluationTable, Score, SelectionSummary } from "../../report/summary.ts" */
 
 /** @type {Panel} */
@@ -71,9 +72,10 @@ function section(page, run, summary) {
   );
 }
 
-/** @param {RunSummary} summary */
-function cards({ before, after, seconds, steps, tokensPerSecond, peakRssBytes }) {
-  const [was, is] = [before[0]?.mean, after[0]?.mean];
+/** @param {ShownSummary} summary */
+function cards({ before, after, headline, seconds, steps, tokensPerSecond, peakRssBytes }) {
+  const setting = headline?.setting ?? 0;
+  const [was, is] = [before[setting]?.mean, after[setting]?.mean];
   const wall = Object.values(seconds).reduce((a, b) => a + b, 0);
   const card = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ detail) =>
     el(
@@ -89,9 +91,9 @@ function cards({ before, after, seconds, steps, tokensPerSecond, peakRssBytes })
     was &&
       is &&
       card(
-        `Mean score, ${settingName(before[0])}`,
+        `Mean score, ${settingName(before[setting])}`,
         `${was.score.toFixed(3)} → ${is.score.toFixed(3)}`,
-        `${signed(100 * (is.score - was.score), 1)} points`,
+        changeText(100 * (is.score - was.score), headline?.change, is.n),
       ),
     was &&
       is &&
@@ -109,9 +111,15 @@ function cards({ before, after, seconds, steps, tokensPerSecond, peakRssBytes })
   );
 }
 
+/** As in the overview's headline. @param {number} points @param {HeldOutChange | undefined} change @param {number} answers */
+const changeText = (points, change, answers) =>
+  change === undefined
+    ? `${signed(points, 1)} points, ${answers} answers`
+    : `${signed(change.points, 1)} ± ${change.error.toFixed(1)} points, ${answers} answers`;
+
 /** @param {EvaluationTable | undefined} setting */
 const settingName = (setting) =>
-  `T=${setting?.temperature}${setting?.topP === undefined ? "" : `, top-p ${setting.topP}`}`;
+  `T=${setting?.temperature}${(setting?.topP ?? 1) === 1 ? "" : `, top-p ${setting?.topP}`}`;
 
 /** @param {EvaluationTable} before @param {EvaluationTable | undefined} after */
 function scores(before, after) {
