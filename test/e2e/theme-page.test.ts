@@ -1,9 +1,12 @@
 // Light and dark of a run's page, in a real browser: the system's chromium.
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { LiveServer } from "../../lib/live/index.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { smallRun, writeStatus } from "../live/live-run.ts";
+import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const WAIT = { timeout: 60_000 };
@@ -44,6 +47,25 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     expect(lines).toEqual(lines.map(() => 1));
     expect(await page.locator(".verifiers .note").innerText()).toContain("the evaluation before");
     expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("on paper a report in dark colours is light, with every chart, and dark again after", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "hone-paper-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeSyntheticRun(folder);
+    const page = await browser.newPage({ viewport: { width: 1000, height: 500 }, colorScheme: "dark" });
+    await page.goto(`file://${await writeReport(folder)}`);
+    await page.waitForSelector("canvas");
+    const theme = () => page.evaluate("document.documentElement.dataset.theme");
+    const drawn = () => page.locator("figure.chart canvas").count();
+    expect(await theme()).toBe("dark");
+    expect(await drawn()).toBeLessThan(12);
+    await page.evaluate("dispatchEvent(new Event('beforeprint')); undefined");
+    expect(await theme()).toBe("light");
+    await vi.waitFor(async () => expect(await drawn()).toBe(12), WAIT);
+    await page.evaluate("dispatchEvent(new Event('afterprint')); undefined");
+    expect(await theme()).toBe("dark");
     await page.close();
   });
 });

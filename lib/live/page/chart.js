@@ -36,6 +36,7 @@ export class Chart {
     },
     { rootMargin: "300px" },
   );
+  #stopPrinting = new AbortController();
 
   /** @param {Page} page @param {ChartSpec} spec */
   constructor(page, spec) {
@@ -45,13 +46,28 @@ export class Chart {
     this.figure.addEventListener("keydown", (event) => this.#onKey(event));
     this.#resize.observe(this.#plotBox);
     this.#sight.observe(this.figure);
+    const { signal } = this.#stopPrinting;
+    addEventListener("beforeprint", () => this.#onPaper(), { signal });
+    addEventListener("afterprint", () => this.#onScreen(), { signal });
   }
 
   close() {
+    this.#stopPrinting.abort();
     this.#resize.disconnect();
     this.#sight.disconnect();
     this.#plot?.destroy();
     this.#plot = undefined;
+  }
+
+  /** On paper every chart is in sight. */
+  #onPaper() {
+    this.#seen = true;
+    void this.update();
+  }
+
+  #onScreen() {
+    this.#sight.unobserve(this.figure);
+    this.#sight.observe(this.figure);
   }
 
   /** Draws what there is; asks for columns that are missing and draws again when they are here. */

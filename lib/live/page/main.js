@@ -210,6 +210,12 @@ async function copyLink() {
   }, COPIED_MS);
 }
 
+/** @param {typeof THEMES[number]} theme */
+function showTheme(theme) {
+  applyTheme(theme);
+  mounted?.update?.("theme");
+}
+
 function nextTheme() {
   page.view.theme = THEMES[(THEMES.indexOf(page.view.theme) + 1) % THEMES.length] ?? "auto";
   changed("theme");
@@ -279,6 +285,9 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   applyTheme(page.view.theme);
   changed("theme");
 });
+// charts are drawn in the colours of the theme, and paper is white
+addEventListener("beforeprint", () => showTheme("light"));
+addEventListener("afterprint", () => showTheme(page.view.theme));
 page.store.load().then(
   () => {
     showEmptyTabs();
