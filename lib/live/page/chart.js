@@ -4,6 +4,7 @@ import { CHART_HEIGHT, plotLook } from "./chart-look.js";
 import { drawMarks } from "./chart-marks.js";
 import { el, fill } from "./dom.js";
 import { lowerBound } from "./numbers.js";
+import { Sight } from "./sight.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { ChartSpec, Drawn } from "./chart-data.js" */
@@ -23,20 +24,11 @@ export class Chart {
   #signature = "";
   /** @type {Drawn[]} */
   #drawn = [];
-  #seen = false;
   #stale = true;
   /** @type {number | undefined} */
   #cursor;
   #resize = new ResizeObserver(() => this.#fitWidth());
-  #sight = new IntersectionObserver(
-    (entries) => {
-      // several may come at once, the latest last
-      this.#seen = entries.at(-1)?.isIntersecting ?? false;
-      if (this.#seen && this.#stale) void this.update();
-    },
-    { rootMargin: "300px" },
-  );
-  #stopPrinting = new AbortController();
+  #sight;
 
   /** @param {Page} page @param {ChartSpec} spec */
   constructor(page, spec) {
@@ -45,41 +37,26 @@ export class Chart {
     this.figure = figureOf(spec, this.#plotBox, this.#legend);
     this.figure.addEventListener("keydown", (event) => this.#onKey(event));
     this.#resize.observe(this.#plotBox);
-    this.#sight.observe(this.figure);
-    const { signal } = this.#stopPrinting;
-    addEventListener("beforeprint", () => this.#onPaper(), { signal });
-    addEventListener("afterprint", () => this.#onScreen(), { signal });
+    this.#sight = new Sight(this.figure, () => this.#stale && void this.update());
   }
 
   close() {
-    this.#stopPrinting.abort();
     this.#resize.disconnect();
-    this.#sight.disconnect();
+    this.#sight.close();
     this.#plot?.destroy();
     this.#plot = undefined;
-  }
-
-  /** On paper every chart is in sight. */
-  #onPaper() {
-    this.#seen = true;
-    void this.update();
-  }
-
-  #onScreen() {
-    this.#sight.unobserve(this.figure);
-    this.#sight.observe(this.figure);
   }
 
   /** Draws what there is; asks for columns that are missing and draws again when they are here. */
   async update() {
     this.#stale = true;
-    if (!this.#seen) return;
+    if (!this.#sight.isSeen) return;
     const names = this.spec.lines.map(({ name }) => name);
     const runs = chartRuns(this.#page, this.spec);
     await Promise.all(runs.map(({ run }) => this.#page.store.need(run, names))).catch((error) =>
       this.#page.say(error),
     );
-    if (!this.#seen) return;
+    if (!this.#sight.isSeen) return;
     this.#stale = false;
     this.#draw();
   }
@@ -164,7 +141,7 @@ export class Chart {
 
   #fitWidth() {
     const width = this.#plotBox.clientWidth;
-    if (this.#plot === undefined || width === 0) return void (this.#seen && this.update());
+    if (this.#plot === undefined || width === 0) return void (this.#sight.isSeen && this.update());
     if (Math.abs(width - this.#plot.width) <= 1) return;
     this.#plot.setSize({ width, height: CHART_HEIGHT });
     this.#draw();
