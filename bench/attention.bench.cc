@@ -34,6 +34,8 @@ std::vector<float> numbers(int64_t n) {
   return out;
 }
 
+constexpr double kSecondsPerRow = 10;  // of a long row, which is repeated less often
+
 class Report {
  public:
   Report(const Stream& on, bool as_json, bool smoke, const char* only)
@@ -48,7 +50,8 @@ class Report {
     const auto once = std::chrono::steady_clock::now();
     f();
     const int inner = int(std::clamp(2e-4 / bench::seconds_since(once), 1.0, 1000.0));
-    const double seconds = bench::best_seconds(repeats_, [&] { for (int i = 0; i < inner; ++i) f(); }) / inner;
+    const int repeats = std::clamp(int(kSecondsPerRow / bench::seconds_since(once)), std::min(3, repeats_), repeats_);
+    const double seconds = bench::best_seconds(repeats, [&] { for (int i = 0; i < inner; ++i) f(); }) / inner;
     const double gflops = flops / seconds * 1e-9;
     Json row = Json::object();
     row.set("name", Json::string(name));
@@ -88,7 +91,10 @@ const Shape kShapes[] = {
     {"d128", 32, 128, 4, 4, 32, 0.3, 0.35, 0.15},
     {"d256", 32, 128, 8, 4, 32, 0.3, 0.35, 0.2},
     {"d512", 32, 256, 8, 8, 64, 0.4, 0.45, 0.2},
-    {"gqa 128", 4, 1024, 8, 2, 128, 0.5, 0.5, 0.4},
+    {"gqa 128", 4, 1024, 8, 2, 128, 0.6, 0.6, 0.4},
+    {"1K", 1, 1024, 4, 2, 128, 0.6, 0.6, 0.4},
+    {"4K", 1, 4096, 2, 1, 128, 0.6, 0.6, 0.4},
+    {"16K", 1, 16384, 1, 1, 128, 0.6, 0.6, 0.4},
 };
 
 std::string shape_text(int64_t rows, int64_t width, int64_t vocabulary = 0) {
@@ -125,27 +131,42 @@ void packed(Report& report, const Shape& s) {
   });
 }
 
-void decode(Report& report, const Shape& s, int64_t batch) {
-  const int64_t W = 16, H = s.heads, K = s.kv_heads, D = s.head_dim, M = (s.length + W - 1) / W;
-  std::vector<float> keys = numbers(batch * M * K * W * D), values = keys, q = numbers(batch * (H + 2 * K) * D), out(size_t(batch * H * D));
-  std::vector<int32_t> tables(size_t(batch * M)), sequence(static_cast<size_t>(batch)), position(static_cast<size_t>(batch));
+/// Rows at `position` of sequences in a paged cache, as many of each.
+void paged(Report& report, const char* what, const Shape& s, int64_t sequences, const std::vector<int32_t>& position,
+           double floor) {
+  const int64_t W = 16, H = s.heads, K = s.kv_heads, D = s.head_dim, M = (s.length + W - 1) / W, R = int64_t(position.size());
+  std::vector<float> keys = numbers(sequences * M * K * W * D), values = keys, q = numbers(R * (H + 2 * K) * D), out(size_t(R * H * D));
+  std::vector<int32_t> tables(size_t(sequences * M)), sequence(position.size()), at = position;
   std::iota(tables.begin(), tables.end(), 0);
-  std::iota(sequence.begin(), sequence.end(), 0);
-  for (int64_t r = 0; r < batch; ++r) position[size_t(r)] = int32_t(s.length / 2 + r * s.length / 2 / batch);
-  const KvPages pages{f32(keys.data(), {batch * M, K * W * D}), f32(values.data(), {batch * M, K * W * D}), K, W, D};
-  const TensorView table = i32(tables.data(), {batch, M}), seq = i32(sequence.data(), {batch}), pos = i32(position.data(), {batch});
+  for (int64_t r = 0; r < R; ++r) sequence[size_t(r)] = int32_t(r * sequences / R);
+  const KvPages pages{f32(keys.data(), {sequences * M, K * W * D}), f32(values.data(), {sequences * M, K * W * D}), K, W, D};
+  const TensorView table = i32(tables.data(), {sequences, M}), seq = i32(sequence.data(), {R}), pos = i32(at.data(), {R});
   const auto part = [&](int64_t head, int64_t heads) {
-    TensorView view = f32(q.data() + head * D, {batch, heads, D});
+    TensorView view = f32(q.data() + head * D, {R, heads, D});
     view.row_stride = (H + 2 * K) * D;
     return view;
   };
   double flops = 0;
   for (int32_t p : position) flops += 4.0 * double(p + 1) * double(H * D);
-  report.add(label("decode", s), flops, batch, s.decode_floor, [&] {
-    attention_paged(report.stream, {part(0, H), seq, pos, table, pages, f32(out.data(), {batch, H, D}), 0.2f, 0});
+  report.add(label(what, s), flops, R, floor, [&] {
+    attention_paged(report.stream, {part(0, H), seq, pos, table, pages, f32(out.data(), {R, H, D}), 0.2f, 0});
   });
-  report.add(label("kv_write", s), 0, batch, 0,
+  report.add(label("kv_write", s), 0, R, 0,
              [&] { kv_write(report.stream, {part(H, K), part(H + K, K), seq, pos, table, pages}); });
+}
+
+/// A row each of `batch` sequences, from half their length on.
+void decode(Report& report, const Shape& s, int64_t batch) {
+  std::vector<int32_t> position(static_cast<size_t>(batch));
+  for (int64_t r = 0; r < batch; ++r) position[size_t(r)] = int32_t(s.length / 2 + r * s.length / 2 / batch);
+  paged(report, "decode", s, batch, position, s.decode_floor);
+}
+
+/// The last 512 rows of a prompt.
+void prefill(Report& report, const Shape& s) {
+  std::vector<int32_t> position(512);
+  std::iota(position.begin(), position.end(), int32_t(s.length - 512));
+  paged(report, "paged prefill", s, 1, position, s.forward_floor);
 }
 
 void head(Report& report, int64_t rows, int64_t width, int64_t vocabulary) {
@@ -214,7 +235,8 @@ int main(int argc, char** argv) {
   for (const Stream& stream : {Stream{}, Stream{.pool = &pool}}) {
     Report report(stream, json, smoke, filter);
     for (const Shape& s : kShapes) packed(report, s);
-    for (const Shape& s : kShapes) decode(report, s, 32);
+    for (const Shape& s : kShapes) decode(report, s, s.length > 1024 ? 4 : 32);
+    for (const Shape& s : kShapes) if (s.sequences == 1) prefill(report, s);
     head(report, 4096, 96, 226);
     head(report, 32, 96, 226);
     head(report, 32, 512, 8192);

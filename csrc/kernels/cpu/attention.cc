@@ -113,8 +113,8 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   double keys = 0;
   for (int64_t r = 0; r < rows; ++r) keys += double(a.row_position.as<int32_t>()[r] + 1);
   const double work = 2.0 * keys / double(std::max<int64_t>(1, rows)) * double(heads * a.pages.head_dim);
-  // Rows of one prompt share tiles of up to four: chunks that are multiples of it keep them together.
-  stream.parallel_for(rows, (grain_of(work) + 3) / 4 * 4,
+  // Rows of one prompt share tiles of up to eight: chunks that are multiples of it keep them together.
+  stream.parallel_for(rows, (grain_of(work) + 7) / 8 * 8,
                       [&](int64_t begin, int64_t end) { run(block, begin, end); });
 }
 
