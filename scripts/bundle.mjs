@@ -1,7 +1,7 @@
-// npm run build:ts: lib/ and recipes/ as JavaScript in dist/, bundled by entry, so that a process loads some twenty files
+// npm run build:ts: lib/ and recipes/ as JavaScript in dist/, bundled by entry, so that a process loads some ten files
 // instead of four hundred. A checkout and the published package run the same files; a checkout has source maps too
 // (NODE_OPTIONS=--enable-source-maps, or a debugger). Types are not checked here: npm run check:types does.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -15,10 +15,26 @@ const ENTRIES = [
   "lib/config/index", // lib/cli/load-recipe.ts imports it by its place
 ];
 /**
- * Packages that become part of the bundle: of zod's hundred files a process would load each, its fifty languages too.
- * It stays a dependency, since declarations name its types.
+ * Packages that become part of the bundle: of each a process would load all files, of zod a hundred. zod stays a
+ * dependency, since declarations name its types.
  */
-const BUNDLED = ["zod"];
+export const BUNDLED = [
+  "zod",
+  "commander",
+  "string-width",
+  "strip-ansi",
+  "ansi-regex",
+  "get-east-asian-width",
+];
+/** What starts often or has to start fast, by name: its modules. */
+const STARTS = {
+  verifier: ["verifier-main", "verifier-worker", "verifier-watchdog"].map(
+    (name) => `lib/rewards/pool/${name}`,
+  ),
+  command: ["lib/cli/program"],
+  recipe: ["lib/config/index"],
+  api: ["lib/index"],
+};
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 const folderOf = (name) => path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
@@ -52,10 +68,17 @@ export function importedByBench(source) {
   return [...direct, ...built];
 }
 
-/** Names of all entries, relative to the checkout and without the extension. */
-function entryNames() {
-  const sources = filesBelow("lib").filter((file) => file.endsWith(".ts"));
-  const started = sources.flatMap((file) => startedModules(file, text(file)));
+const sourcesOfLib = () => filesBelow("lib").filter((file) => file.endsWith(".ts"));
+
+/** Modules that processes and threads of ours begin with. */
+const allStarted = () => sourcesOfLib().flatMap((file) => startedModules(file, text(file)));
+
+/**
+ * Names of all entries, relative to the checkout and without the extension.
+ * @param benches whether those that bench/ imports are among them; the published package has no bench/.
+ */
+function entryNames(benches) {
+  const sources = sourcesOfLib();
   const foldersBeside = (file) =>
     readdirSync(path.join(root, path.dirname(file)), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -63,13 +86,13 @@ function entryNames() {
   const chosen = sources
     .flatMap((file) => chosenModules(file, text(file), foldersBeside(file)))
     .filter((name) => existsSync(path.join(root, `${name}.ts`)));
-  const benches = filesBelow("bench")
-    .filter((file) => file.endsWith(".mjs"))
+  const benched = filesBelow("bench")
+    .filter((file) => benches && file.endsWith(".mjs"))
     .flatMap((file) => importedByBench(text(file)));
   const recipes = filesBelow("recipes")
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length));
-  return [...new Set([...ENTRIES, ...started, ...chosen, ...benches, ...recipes])].sort();
+  return [...new Set([...ENTRIES, ...allStarted(), ...chosen, ...benched, ...recipes])].sort();
 }
 
 /** Whether an import stays one: of Node, or of a package that is not bundled. */
@@ -98,46 +121,133 @@ const keepPlaces = (folder, places) => ({
   },
 });
 
+const BARREL = /\/index\.ts$/;
+const ENTRY = "?entry";
+
+const fileOf = (name) => path.join(root, `${name}.ts`);
+const entryId = (name) => (BARREL.test(fileOf(name)) ? `${fileOf(name)}${ENTRY}` : fileOf(name));
+
 /**
- * Writes modules of the checkout, with what they import, as JavaScript.
- * @param input name below `folder` of each entry, to its source @param places folder that stands for dist/ in what modules
- * take for their own places
- * @returns names of the files, below `folder`
+ * Puts a module of its own before each index.ts that is an entry or is imported on demand: rolldown loads all of an entry
+ * wherever a name is imported from it, and of any other index.ts the modules of the names alone.
  */
-export async function bundle(input, folder, { maps = false, places = folder } = {}) {
-  const bundled = await rolldown({
+const seeThroughBarrels = {
+  name: "see-through-barrels",
+  resolveId: (name, importer, { kind }) => {
+    if (!BARREL.test(name) || (importer !== undefined && kind !== "dynamic-import")) return undefined;
+    return `${importer === undefined ? name : path.resolve(path.dirname(importer), name)}${ENTRY}`;
+  },
+  load: (id) => {
+    if (!id.endsWith(ENTRY)) return undefined;
+    return `export * from ${JSON.stringify(id.slice(0, -ENTRY.length))};`;
+  },
+};
+
+/** What every build of this script has in common. */
+const build = (input, plugins = []) =>
+  rolldown({
     input,
     platform: "node",
     external: isExternal,
+    preserveEntrySignatures: "allow-extension",
+    treeshake: { moduleSideEffects: false }, // no module of lib/ is imported for what it does
     transform: { target: "es2022" },
-    plugins: [keepPlaces(folder, places)],
+    checks: { ineffectiveDynamicImport: false },
+    plugins: [seeThroughBarrels, ...plugins],
   });
+
+/** Names of the `starts` that load a module before they import anything on demand, by the module. */
+async function loadedAtStart(input, starts) {
+  const built = await build(input);
+  const { output } = await built.generate({ format: "esm" });
+  await built.close();
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const loadedBy = new Map();
+  for (const [name, modules] of Object.entries(starts)) {
+    const loaded = new Set(output.filter(({ facadeModuleId }) => modules.includes(facadeModuleId)));
+    for (const { imports } of loaded)
+      for (const of of imports) if (chunks.has(of)) loaded.add(chunks.get(of));
+    for (const id of new Set([...loaded].flatMap(({ moduleIds }) => moduleIds)))
+      loadedBy.set(id, [...(loadedBy.get(id) ?? []), name]);
+  }
+  return loadedBy;
+}
+
+/**
+ * Which modules share a chunk. A file costs as much as 20 kB in it, so what `starts` load before anything on demand is
+ * divided by which of them load it, in few files; the rest by which entries load it.
+ */
+async function chunkGroups(input, starts) {
+  const entries = new Set(Object.values(input)); // each stays a file: main.js has its first line
+  const loadedBy = await loadedAtStart(input, starts);
+  const chunkOf = (id) => (entries.has(id) ? null : (loadedBy.get(id)?.join("-") ?? null));
+  const others = (id) => !entries.has(id) && !loadedBy.has(id);
+  return [
+    { name: chunkOf, debugName: "starts" },
+    { name: "shared", test: others, entriesAware: true, entriesAwareMergeThreshold: 8000 },
+  ];
+}
+
+/**
+ * Writes modules of the checkout, with what they import, as JavaScript.
+ * @param input name below `folder` of each entry, to its source @param places folder that stands for dist/ in what modules
+ * take for their own places @param starts by name, modules whose start loads few files
+ * @returns names of the files, below `folder`
+ */
+export async function bundle(input, folder, { maps = false, places = folder, starts = {} } = {}) {
+  const groups = await chunkGroups(input, starts);
+  const bundled = await build(input, [keepPlaces(folder, places)]);
   const { output } = await bundled.write({
     dir: folder,
     format: "esm",
     sourcemap: maps,
     entryFileNames: "[name].js",
-    chunkFileNames: "lib/chunks/[name]-[hash].js",
+    chunkFileNames: ({ name }) => `lib/chunks/${name.split("~")[0]}-[hash].js`,
+    codeSplitting: { groups, includeDependenciesRecursively: false }, // each chunk's modules are chosen one by one
   });
   await bundled.close();
   return output.map(({ fileName }) => fileName);
 }
 
 /** Writes dist/ of a checkout, or of the package where `into` names its folder; removes what an earlier build left. */
-export async function writeDist(into = root, { maps = true } = {}) {
+export async function writeDist(into = root, { maps = true, benches = true } = {}) {
   const dist = path.join(into, "dist");
-  const entries = Object.fromEntries(entryNames().map((name) => [name, path.join(root, `${name}.ts`)]));
-  const written = new Set(await bundle(entries, dist, { maps }));
+  const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, fileOf(name)]));
+  const starts = Object.fromEntries(
+    Object.entries(STARTS).map(([name, modules]) => [name, modules.map(entryId)]),
+  );
+  const written = new Set(await bundle(sourcesOf(entryNames(benches)), dist, { maps, starts }));
   for (const part of ["lib", "recipes"])
     for (const entry of readdirSync(path.join(dist, part), { recursive: true, withFileTypes: true })) {
       const file = path.join(entry.parentPath, entry.name);
       if (entry.isFile() && !written.has(path.relative(dist, file))) rmSync(file);
     }
-  for (const part of ["profiles", "res", "LICENSE"])
-    cpSync(path.join(folderOf("langdetect"), part), path.join(dist, "langdetect", part), { recursive: true });
+  writeLanguages(dist);
   mkdirSync(path.join(dist, "licenses"), { recursive: true });
-  for (const name of BUNDLED)
-    cpSync(path.join(folderOf(name), "LICENSE"), path.join(dist, "licenses", `${name}.txt`));
+  for (const name of BUNDLED) cpSync(licenceOf(name), path.join(dist, "licenses", `${name}.txt`));
+}
+
+function licenceOf(name) {
+  const folder = path.join(root, "node_modules", name);
+  return path.join(
+    folder,
+    readdirSync(folder).find((file) => /^licen[cs]e/i.test(file)),
+  );
+}
+
+/** The langdetect package's profiles and classes of Han characters in one file (lib/domains/.../language.ts), its licence. */
+function writeLanguages(dist) {
+  const from = folderOf("langdetect");
+  const read = (file) => JSON.parse(readFileSync(path.join(from, file), "utf8"));
+  const profiles = readdirSync(path.join(from, "profiles"))
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => [path.basename(name, ".json"), read(path.join("profiles", name))]);
+  const languages = { profiles: Object.fromEntries(profiles), han: read("res/cjk.json") };
+  rmSync(path.join(dist, "langdetect"), { recursive: true, force: true });
+  mkdirSync(path.join(dist, "langdetect"), { recursive: true });
+  writeFileSync(path.join(dist, "langdetect/languages.json"), JSON.stringify(languages));
+  cpSync(path.join(from, "LICENSE"), path.join(dist, "langdetect/LICENSE"));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await writeDist();

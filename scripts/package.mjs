@@ -1,44 +1,70 @@
 // npm run package: the package as it is published, from a checkout whose dist/ is compiled. Stages it in build/package:
-// JavaScript bundled by entry (a process loads some twenty files instead of four hundred), declarations that the two
-// entry points reach, the C++ sources as one archive, the prebuilt core; then packs it into this folder.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// JavaScript bundled by entry (a process loads some ten files instead of four hundred), declarations bundled by entry
+// point, the C++ sources as one archive, the prebuilt core; then packs it into this folder.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 import { writeDist } from "./bundle.mjs";
 import { must } from "./must.mjs";
 import { prebuild } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 /** Copied as they are; the rest of scripts/ is for a checkout. */
-const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "bench", "recipes"];
-const SCRIPTS = ["install", "build-native", "build-cache", "build-progress", "bench", "options"];
+const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "recipes"];
+const SCRIPTS = ["install", "build-native", "build-cache", "build-progress"];
 /** Beside dist/, where lib/ finds them by packageRoot(). */
 export const READ_AT_RUN_TIME = ["lib/live/page", "lib/native/stamp.ts", "lib/rewards/python/reward_host.py"];
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 
-/** Writes the declarations that the package's entries name, each with all that it imports, into `dist`. */
-export function writeDeclarations(dist) {
-  const types = path.join(root, "build/types");
-  rmSync(types, { recursive: true, force: true });
+/** Entry points of package.json: sources below the checkout, without the extension. */
+export function entryPoints() {
+  return Object.values(JSON.parse(text("package.json")).exports).flatMap(({ types }) =>
+    types === undefined ? [] : [types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, "")],
+  );
+}
+
+/** Writes the declarations of the package's entry points into `dist`: a file each, and some for what they share. */
+export async function writeDeclarations(dist) {
+  mkdirSync(path.join(root, "build"), { recursive: true });
+  const types = mkdtempSync(path.join(root, "build/types-"));
+  try {
+    return await bundleDeclarations(types, dist);
+  } finally {
+    rmSync(types, { recursive: true, force: true });
+  }
+}
+
+/** Bundles declarations compiled into `types`. @returns names of the files in `dist` */
+async function bundleDeclarations(types, dist) {
   const tsc = path.join(root, "node_modules/typescript/bin/tsc");
   must(process.execPath, [tsc, "-p", path.join(root, "tsconfig.build.json"), "--outDir", types], {
     cwd: root,
   });
-  const found = new Set();
-  const wanted = ["lib/index.d.ts", "lib/native/index.d.ts"];
-  for (let file = wanted.pop(); file !== undefined; file = wanted.pop()) {
-    if (found.has(file)) continue;
-    found.add(file);
-    for (const [, to] of readFileSync(path.join(types, file), "utf8").matchAll(
-      /(?:from|import\(|import)\s*"(\.[^"]+)"/g,
-    ))
-      wanted.push(path.join(path.dirname(file), to.replace(/\.[tj]s$/, ".d.ts")));
-  }
-  for (const file of found) {
-    mkdirSync(path.dirname(path.join(dist, file)), { recursive: true });
-    cpSync(path.join(types, file), path.join(dist, file));
-  }
+  const { dts } = await import("rolldown-plugin-dts"); // here alone: nothing but a release needs it
+  const bundled = await rolldown({
+    input: Object.fromEntries(entryPoints().map((name) => [name, path.join(types, `${name}.d.ts`)])),
+    external: (name) => /^[a-z@]/.test(name),
+    plugins: [dts({ dtsInput: true, tsconfig: false, sourcemap: false })],
+  });
+  const { output } = await bundled.write({
+    dir: dist,
+    format: "esm",
+    entryFileNames: "[name].ts",
+    chunkFileNames: "lib/types/[name]-[hash].d.ts",
+  });
+  await bundled.close();
+  for (const name of entryPoints())
+    keepReferences(path.join(types, `${name}.d.ts`), path.join(dist, `${name}.d.ts`));
+  return output.map(({ fileName }) => fileName);
+}
+
+/** Puts the reference lines of a declaration file before its bundle, which leaves them out. */
+function keepReferences(from, to) {
+  const references = readFileSync(from, "utf8").match(/^\/\/\/ <reference .*\n/gm) ?? [];
+  const bundled = readFileSync(to, "utf8").replace(/^\/\/\/ <reference .*\n/gm, "");
+  writeFileSync(to, references.join("") + bundled);
 }
 
 /** What npm reads of it: no step of a checkout is left. */
@@ -61,8 +87,8 @@ async function stagePackage(folders) {
     ["--sort=name", "--owner=0", "--group=0", "--mtime=@0", "-czf", path.join(stage, "csrc.tgz"), "csrc"],
     { cwd: root },
   );
-  await writeDist(stage, { maps: false });
-  writeDeclarations(path.join(stage, "dist"));
+  await writeDist(stage, { maps: false, benches: false });
+  await writeDeclarations(path.join(stage, "dist"));
   writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
   return stage;
 }

@@ -36,42 +36,62 @@ interface Profiles {
 
 let loaded: Profiles | undefined;
 
+/** A language of the langdetect package. */
+interface Profile {
+  readonly freq: Readonly<Record<string, number>>;
+  /** N-grams counted, by length - 1. */
+  readonly n_words: readonly number[];
+}
+
+interface Languages {
+  /** By code. */
+  readonly profiles: Readonly<Record<string, Profile>>;
+  /** Han characters of one class each. */
+  readonly han: Readonly<Record<string, string>>;
+}
+
+const readJson = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));
+
 /**
- * Folder of the langdetect package's profiles: in an installed package the copy that scripts/prepare.mjs makes, which
- * spares an installation the 147 MB of Unicode tables that langdetect depends on and that are not read here.
+ * The langdetect package's profiles: of dist/ the one file that scripts/bundle.mjs writes, which spares an installation the
+ * 147 MB of Unicode tables that langdetect depends on and that are not read here.
  */
-function profileFolder(): string {
-  const copy = join(packageRoot(), "dist/langdetect");
-  return existsSync(copy) ? copy : dirname(createRequire(import.meta.url).resolve("langdetect/package.json"));
+function readLanguages(): Languages {
+  const bundled = join(packageRoot(), "dist/langdetect/languages.json");
+  if (existsSync(bundled)) return readJson(bundled) as Languages;
+  const folder = dirname(createRequire(import.meta.url).resolve("langdetect/package.json"));
+  const profiles = readdirSync(join(folder, "profiles"))
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => [name.slice(0, -".json".length), readJson(join(folder, "profiles", name))] as const);
+  const han = readJson(join(folder, "res/cjk.json")) as Languages["han"];
+  return { profiles: Object.fromEntries(profiles) as Languages["profiles"], han };
 }
 
 /** Reads the language profiles, once per process. */
 export function loadLanguages(): Profiles {
-  loaded ??= readProfiles(profileFolder());
+  loaded ??= profilesOf(readLanguages());
   return loaded;
 }
 
-function readProfiles(folder: string): Profiles {
-  const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"));
-  const files = readdirSync(join(folder, "profiles"))
-    .filter((name) => name.endsWith(".json"))
-    .sort();
+function profilesOf({ profiles, han }: Languages): Profiles {
+  const codes = Object.keys(profiles);
   const frequencies = new Map<string, Float64Array>();
-  for (const [language, file] of files.entries()) {
-    const profile = read(join("profiles", file)) as { freq: Record<string, number>; n_words: number[] };
+  for (const [language, code] of codes.entries()) {
+    const profile = profiles[code]!;
     for (const [gram, count] of Object.entries(profile.freq)) {
       if (gram.length < 1 || gram.length > MAX_GRAM) continue;
       let row = frequencies.get(gram);
       if (row === undefined) {
-        row = new Float64Array(files.length);
+        row = new Float64Array(codes.length);
         frequencies.set(gram, row);
       }
       row[language] = count / profile.n_words[gram.length - 1]!;
     }
   }
-  const classes = Object.values(read(join("res", "cjk.json")) as Record<string, string>).map((c) => [...c]);
+  const classes = Object.values(han).map((c) => [...c]);
   return {
-    codes: files.map((file) => file.slice(0, -".json".length)),
+    codes,
     frequencies,
     han: new Map(classes.flatMap((members) => members.map((char) => [char, members[0]!] as const))),
   };
