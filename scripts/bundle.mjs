@@ -11,6 +11,8 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const ENTRIES = [
   "lib/index",
   "lib/native/index",
+  "lib/text/chat-template",
+  "lib/verifiers/index",
   "lib/cli/main",
   "lib/config/index", // lib/cli/load-recipe.ts imports it by its place
 ];
@@ -34,6 +36,8 @@ const STARTS = {
   command: ["lib/cli/program"],
   recipe: ["lib/config/index"],
   api: ["lib/index"],
+  verifiers: ["lib/verifiers/index"],
+  template: ["lib/text/chat-template"],
 };
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
@@ -121,21 +125,25 @@ const keepPlaces = (folder, places) => ({
   },
 });
 
-const BARREL = /\/index\.ts$/;
-const ENTRY = "?entry";
-
 const fileOf = (name) => path.join(root, `${name}.ts`);
-const entryId = (name) => (BARREL.test(fileOf(name)) ? `${fileOf(name)}${ENTRY}` : fileOf(name));
+
+/** Modules that do something by themselves, and that no other imports: the command, and what processes begin with. */
+const runsItself = (name) => /^lib\/.*main$|^lib\/.*-(?:worker|watchdog)$|^recipes\//.test(name);
 
 /**
- * Puts a module of its own before each index.ts that is an entry or is imported on demand: rolldown loads all of an entry
- * wherever a name is imported from it, and of any other index.ts the modules of the names alone.
+ * The module of an entry: one of its own before the file, except for a file that runs by itself. Without it rolldown would
+ * load all of an index.ts wherever a name is imported from it, and could not put the file beside those that import it.
  */
-const seeThroughBarrels = {
-  name: "see-through-barrels",
+const entryId = (name) => (runsItself(name) ? fileOf(name) : `${fileOf(name)}${ENTRY}`);
+const ENTRY = "?entry";
+
+/** What makes those modules, and one for each index.ts that is imported on demand. */
+const entries = {
+  name: "entries",
   resolveId: (name, importer, { kind }) => {
-    if (!BARREL.test(name) || (importer !== undefined && kind !== "dynamic-import")) return undefined;
-    return `${importer === undefined ? name : path.resolve(path.dirname(importer), name)}${ENTRY}`;
+    if (name.endsWith(ENTRY)) return name;
+    if (importer === undefined || kind !== "dynamic-import" || !name.endsWith("/index.ts")) return undefined;
+    return `${path.resolve(path.dirname(importer), name)}${ENTRY}`;
   },
   load: (id) => {
     if (!id.endsWith(ENTRY)) return undefined;
@@ -153,7 +161,7 @@ const build = (input, plugins = []) =>
     treeshake: { moduleSideEffects: false }, // no module of lib/ is imported for what it does
     transform: { target: "es2022" },
     checks: { ineffectiveDynamicImport: false },
-    plugins: [seeThroughBarrels, ...plugins],
+    plugins: [entries, ...plugins],
   });
 
 /** Names of the `starts` that load a module before they import anything on demand, by the module. */
@@ -165,6 +173,8 @@ async function loadedAtStart(input, starts) {
   const loadedBy = new Map();
   for (const [name, modules] of Object.entries(starts)) {
     const loaded = new Set(output.filter(({ facadeModuleId }) => modules.includes(facadeModuleId)));
+    if (loaded.size === 0)
+      throw new Error(`no chunk of ${modules.join(" or ")}: STARTS names what is not built`);
     for (const { imports } of loaded)
       for (const of of imports) if (chunks.has(of)) loaded.add(chunks.get(of));
     for (const id of new Set([...loaded].flatMap(({ moduleIds }) => moduleIds)))
@@ -175,16 +185,13 @@ async function loadedAtStart(input, starts) {
 
 /**
  * Which modules share a chunk. A file costs as much as 20 kB in it, so what `starts` load before anything on demand is
- * divided by which of them load it, in few files; the rest by which entries load it.
+ * divided by which of them load it, in few files; rolldown divides the rest.
  */
 async function chunkGroups(input, starts) {
-  const entries = new Set(Object.values(input)); // each stays a file: main.js has its first line
+  const own = new Set(Object.values(input)); // each stays a file: main.js has its first line
   const loadedBy = await loadedAtStart(input, starts);
-  const chunkOf = (id) => (entries.has(id) ? null : (loadedBy.get(id)?.join("-") ?? null));
-  const others = (id) => !entries.has(id) && !loadedBy.has(id);
   return [
-    { name: chunkOf, debugName: "starts" },
-    { name: "shared", test: others, entriesAware: true, entriesAwareMergeThreshold: 8000 },
+    { name: (id) => (own.has(id) ? null : (loadedBy.get(id)?.join("-") ?? null)), debugName: "starts" },
   ];
 }
 
@@ -212,9 +219,12 @@ export async function bundle(input, folder, { maps = false, places = folder, sta
 /** Writes dist/ of a checkout, or of the package where `into` names its folder; removes what an earlier build left. */
 export async function writeDist(into = root, { maps = true, benches = true } = {}) {
   const dist = path.join(into, "dist");
-  const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, fileOf(name)]));
+  const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, entryId(name)]));
   const starts = Object.fromEntries(
-    Object.entries(STARTS).map(([name, modules]) => [name, modules.map(entryId)]),
+    Object.entries(STARTS).map(([name, modules]) => [
+      name,
+      modules.flatMap((module) => [fileOf(module), entryId(module)]),
+    ]),
   );
   const written = new Set(await bundle(sourcesOf(entryNames(benches)), dist, { maps, starts }));
   for (const part of ["lib", "recipes"])

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,6 +12,9 @@ import { patient } from "../patience.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/^(?:import|export)\b[^"'`;]*"([^"]+)";?$/gm)].map(([, from]) => from!);
+
 /** Files of dist/ and packages that a module loads before anything on demand: its static imports, and theirs. */
 function loadedAtStart(module: string): { files: string[]; bytes: number; packages: string[]; text: string } {
   const files = new Set([join(ROOT, "dist", module)]);
@@ -19,9 +23,9 @@ function loadedAtStart(module: string): { files: string[]; bytes: number; packag
   for (const file of files) {
     const text = readFileSync(file, "utf8");
     texts.push(text);
-    for (const [, from] of text.matchAll(/^(?:import|export)\b[^"'`;]*"([^"]+)";?$/gm))
-      if (from!.startsWith(".")) files.add(join(dirname(file), from!));
-      else if (!from!.startsWith("node:")) packages.add(from!);
+    for (const from of importsOf(text))
+      if (from.startsWith(".")) files.add(join(dirname(file), from));
+      else if (!from.startsWith("node:")) packages.add(from);
   }
   const text = texts.join("\n");
   return { files: [...files], bytes: Buffer.byteLength(text), packages: [...packages].sort(), text };
@@ -31,23 +35,67 @@ test.each([
   { module: "lib/index.js", files: 14, kB: 850 },
   { module: "lib/cli/main.js", files: 1, kB: 4 },
   { module: "lib/rewards/pool/verifier-main.js", files: 9, kB: 300 },
-])("$module loads at most $files files of $kB kB, and no package", ({ module, files, kB }) => {
+  { module: "lib/text/chat-template.js", files: 8, kB: 160 },
+  { module: "lib/verifiers/index.js", files: 20, kB: 700, packages: ["piscina"] },
+])("$module loads at most $files files of $kB kB", ({ module, files, kB, packages = [] }) => {
   const loaded = loadedAtStart(module);
   expect(loaded.files.length).toBeLessThanOrEqual(files);
   expect(loaded.bytes / 1000).toBeLessThanOrEqual(kB);
-  expect(loaded.packages).toEqual([]);
+  expect(loaded.packages).toEqual(packages);
+});
+
+test("verifiers and chat templates load neither the addon nor a recipe's schema", () => {
+  const addon = "lib/native/load.ts";
+  const schema = "lib/config/schema.ts";
+  expect(loadedAtStart("lib/index.js").text).toContain(`// ${schema}\n`);
+  expect(loadedAtStart("lib/native/index.js").text).toContain(`// ${addon}\n`);
+  for (const module of ["lib/verifiers/index.js", "lib/text/chat-template.js"]) {
+    expect(loadedAtStart(module).text).not.toContain(`// ${schema}\n`);
+    expect(loadedAtStart(module).text).not.toContain(`// ${addon}\n`);
+  }
+});
+
+test("no file of dist/ imports itself, however far around: a class would be undefined where it is extended", () => {
+  const names = readdirSync(join(ROOT, "dist"), { recursive: true, encoding: "utf8" });
+  const starts = names.filter((name) => name.endsWith(".js"));
+  for (const name of starts) {
+    const itself = join(ROOT, "dist", name);
+    const beyond = importsOf(readFileSync(itself, "utf8")).filter((from) => from.startsWith("."));
+    for (const from of beyond)
+      expect(loadedAtStart(join(dirname(name), from)).files, `${name} by ${from}`).not.toContain(itself);
+  }
 });
 
 test.runIf(long)(
-  "the package has at most 400 files, of them one of declarations for each entry point and one they share",
+  "the package has at most 400 files, few of them declarations, and its verifiers and chat templates stand alone",
   async () => {
     const into = mkdtempSync(join(tmpdir(), "hone-pack-"));
     onTestFinished(() => rmSync(into, { recursive: true, force: true }));
-    const { files } = (await packPackage(into, { prebuilt: false })) as { files: { path: string }[] };
+    const { files, filename } = (await packPackage(into, { prebuilt: false })) as {
+      files: { path: string }[];
+      filename: string;
+    };
     const names = files.map(({ path }) => path);
     expect(names.length).toBeLessThanOrEqual(395); // prebuilt cores are up to five more
     expect(names.filter((name) => name.startsWith("bench/") || name.endsWith(".map"))).toEqual([]);
-    expect(names.filter((name) => name.startsWith("dist/") && name.endsWith(".d.ts")).length).toBeLessThan(8);
+    expect(names.filter((name) => name.startsWith("dist/") && name.endsWith(".d.ts")).length).toBeLessThan(
+      10,
+    );
+    // The pages' examples, as somebody who has the package alone and no core runs them.
+    const installed = join(into, "node_modules/hone-rl");
+    mkdirSync(installed, { recursive: true });
+    execFileSync("tar", ["-xzf", join(into, filename), "-C", installed, "--strip-components=1"]);
+    for (const name of ["piscina", "@lezer"])
+      symlinkSync(join(ROOT, "node_modules", name), join(into, "node_modules", name));
+    const printed = (page: string) => {
+      const example = /^```js\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "docs/how-to", page), "utf8"))![1]!;
+      return execFileSync(process.execPath, ["--input-type=module", "-e", example], {
+        cwd: into,
+        encoding: "utf8",
+      });
+    };
+    expect(printed("verifiers.md")).toMatch(/status: 'correct', score: 1, reason: 'equal'.*finished 42/s);
+    expect(printed("chat-template.md")).toBe("<|user|>What is 2 + 2?\n<|assistant|>\n");
   },
   patient(120_000),
 );
