@@ -5,10 +5,12 @@ import { pythonSettings } from "./python.ts";
 import type { RewardChoice } from "./reward.ts";
 import type { Recipe } from "./schema.ts";
 
-/** Why a command opens parts of a recipe: to draw problems, to judge completions, to train by its objective. */
-export type RecipeUse = "problems" | "verifiers" | "objective";
+/** Why a command opens parts of a recipe: to read problems or choose among them, to judge completions, to train by its objective. */
+export type RecipeUse = "problems" | "curriculum" | "verifiers" | "objective";
 
-type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards">;
+type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards"> & {
+  readonly curriculum?: Recipe["domains"][string]["curriculum"];
+};
 
 /** Modules and servers that opening these parts of a recipe would run or contact. */
 export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Demand[] {
@@ -20,6 +22,7 @@ export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Deman
     ]),
   ];
   return uses.flatMap((use) => {
+    if (use === "curriculum") return judged.flatMap(([field, one]) => weightDemands(field, one));
     if (use === "problems") return judged.flatMap(([field, one]) => sourceDemands(field, one));
     if (use === "objective") return objectiveDemands(recipe);
     const rewards = judged.flatMap(([field, one]) => rewardDemands(field, one));
@@ -41,6 +44,13 @@ function sourceDemands(field: string, { source }: Judged): Demand[] {
     return isModule ? [module(`${field}.source.map`, moduleUrl(map.module), map.sha256)] : [];
   }
   return isModulePlace(source) ? [module(`${field}.source`, sourceUrl(source))] : [];
+}
+
+function weightDemands(field: string, { curriculum }: Judged): Demand[] {
+  const { weight } = curriculum ?? {};
+  return weight === undefined
+    ? []
+    : [module(`${field}.curriculum.weight`, moduleUrl(weight.module), weight.sha256)];
 }
 
 function objectiveDemands({ objective: { slopes } }: Recipe): Demand[] {

@@ -2,6 +2,7 @@ import { defaultDevice } from "../device.ts";
 import { ConfigError } from "../errors.ts";
 import { keepOrigin } from "../trust.ts";
 import { crossCheck } from "./cross-checks.ts";
+import { hashedWeights } from "./curriculum.ts";
 import { keepEnvironments, putEnvironments, takeEnvironments } from "./environment.ts";
 import { issuesOf, withoutIssues } from "./issues.ts";
 import { defaultRate, warmed } from "./optimizer.ts";
@@ -24,7 +25,7 @@ const FUNCTIONS = Symbol.for("hone.recipe.rewards");
 export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const { plain: unplayed, environments } = takeEnvironments(given);
   const { plain: unrewarded, functions } = takeRewardFunctions(unplayed);
-  const { plain: unmapped, maps } = takeRowMaps(unrewarded);
+  const { plain: unmapped, maps } = takeRowMaps(hashedWeights(unrewarded));
   const { plain, slopes } = takeSlopes(unmapped);
   const input = plain as RecipeInput;
   expectPlainData(input, where);

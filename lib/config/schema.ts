@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEVICES, type DeviceName } from "../device.ts";
+import { curriculumSchema } from "./curriculum.ts";
 import { domainEnvironment } from "./environment.ts";
 import { evaluationSchema, sourceSchema, verifierSchema } from "./evaluation.ts";
 import { loraSchema } from "./lora.ts";
@@ -93,6 +94,8 @@ const domainSchema = z.strictObject({
   verifier: verifierSchema.optional(),
   ...domainRewards,
   ...domainEnvironment,
+  /** Which of its problems are asked next, where they are rows of a data set. Default: all in turn (source.draw). */
+  curriculum: curriculumSchema,
 });
 
 const rolloutsSchema = z.strictObject({

@@ -23,6 +23,7 @@ export class DatasetSource implements ProblemSource {
   readonly report: DatasetReport;
   readonly heldOutCount: number;
   readonly heldOutKeys: readonly string[];
+  readonly trainingCount?: number;
   /** Bytes the rows take, outside the heap. */
   readonly bytes: number;
   readonly #name: string;
@@ -53,6 +54,7 @@ export class DatasetSource implements ProblemSource {
     this.report = rows.report;
     this.heldOutCount = rows.heldOut.length;
     this.heldOutKeys = rows.heldOutKeys;
+    if (options.byPlace) this.trainingCount = rows.training.length;
     this.bytes = rows.store.bytes;
   }
 
@@ -104,6 +106,7 @@ export class DatasetSource implements ProblemSource {
 
   #trainingRow(index: number): number {
     const rows = this.#training.length;
+    if (this.#options.byPlace) return this.#training[index % rows]!;
     if (this.#isUniform) {
       const { seed, ordinal } = this.#options;
       return new CounterRandom(seed, index, DRAW_WORD + ordinal).choice(this.#training);

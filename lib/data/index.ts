@@ -10,6 +10,7 @@ export {
 export { type DataFile, dataFiles, isDataFile, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";
 export { problemId, problemName } from "./problem-id.ts";
+export { identityOf } from "./problem-identity.ts";
 export type { ProblemSource, SourceOptions } from "./problem-source.ts";
 export type { Admission, Drops, KeptRow } from "./row-filter.ts";
 export { readRows } from "./rows.ts";

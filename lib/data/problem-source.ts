@@ -16,6 +16,8 @@ export interface ProblemSource {
    * so that the first n are a sample of it. Small spaces repeat questions, never ids.
    */
   heldOut(index: number): Problem;
+  /** Number of training problems where a curriculum chooses among them: problem(k * count + n) is the n-th, whatever k. */
+  readonly trainingCount?: number;
   /** Number of held-out questions, if finite; evaluation asks none twice. */
   readonly heldOutCount?: number;
   /** Content keys of the held-out rows of a data set, in the order they are asked. */
@@ -39,6 +41,8 @@ export interface SourceOptions {
   readonly keepsColumns?: boolean;
   /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
   readonly heldOut?: ReadonlySet<string>;
+  /** Training problems are told apart by place, for a curriculum to choose from (ProblemSource.trainingCount). */
+  readonly byPlace?: boolean;
   /** Data sets of the Hub that the files come from, for the report. */
   readonly hub?: readonly HubOrigin[];
   /** Content keys of rows that a validation set asks: the rows are left out. */

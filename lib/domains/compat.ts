@@ -29,6 +29,7 @@ export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
     families: source.families,
     problem: (index) => marked(source.problem(index)),
     heldOut: (index) => marked(source.heldOut(index)),
+    ...(source.trainingCount !== undefined && { trainingCount: source.trainingCount }),
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),

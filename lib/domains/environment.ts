@@ -95,6 +95,7 @@ export function playedIn(
     families: source.families,
     problem: (index) => played(source.problem(index)),
     heldOut: (index) => played(source.heldOut(index)),
+    ...(source.trainingCount !== undefined && { trainingCount: source.trainingCount }),
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),

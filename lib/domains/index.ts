@@ -35,6 +35,7 @@ export { finalResponse } from "./final-response.ts";
 export { QUICKSTART_LEXICON } from "./lexicon.ts";
 export { openProblemSource, openValidationSource, PROBLEM_SOURCES } from "./problem-sources.ts";
 export {
+  columnsOf,
   type RewardFunction,
   type RewardInput,
   rewardedBy,

@@ -78,6 +78,10 @@ export function rewardedProblem(
   return { ...rest, question, verifier: rewardName(domain), reference: judged };
 }
 
+/** Returns the row that a problem was made of, as far as its source keeps it; also where a reward of the recipe judges it. */
+export const columnsOf = ({ domain, verifier, reference, columns }: Problem): Problem["columns"] =>
+  verifier === rewardName(domain) ? rewardedReference(reference).columns : columns;
+
 /** The same problems, judged by the recipe's own reward for the domain. */
 export function rewardedBy(source: ProblemSource, domain: string): ProblemSource {
   return {
@@ -85,6 +89,7 @@ export function rewardedBy(source: ProblemSource, domain: string): ProblemSource
     families: source.families,
     problem: (index) => rewardedProblem(source.problem(index), domain),
     heldOut: (index) => rewardedProblem(source.heldOut(index), domain),
+    ...(source.trainingCount !== undefined && { trainingCount: source.trainingCount }),
     ...(source.heldOutCount !== undefined && { heldOutCount: source.heldOutCount }),
     ...(source.heldOutKeys && { heldOutKeys: source.heldOutKeys }),
     ...(source.report && { report: source.report }),

@@ -207,6 +207,15 @@ export interface TrackerFacts {
   readonly failures: number;
 }
 
+/** A curriculum at the end of a step. */
+export interface CurriculumFacts {
+  /** Fractions of the domain's problems: with a solve rate, and with a weight above 0. */
+  readonly seen: number;
+  readonly open: number;
+  /** Mean of the problems that have one. */
+  readonly solveRate: number | undefined;
+}
+
 export interface StepFacts {
   readonly evaluation?: EvaluationFacts | undefined;
   readonly step: number;
@@ -233,6 +242,8 @@ export interface StepFacts {
   readonly queues: Readonly<Record<string, number>>;
   /** Problems passed over since the run began because they cannot be asked; domains without any are absent. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
+  /** Of domains with a curriculum. */
+  readonly curricula?: Readonly<Record<DomainName, CurriculumFacts>> | undefined;
   readonly credits?: { readonly free: number; readonly total: number } | undefined;
   /** By name; absent without trackers that are sent to. */
   readonly trackers?: Readonly<Record<string, TrackerFacts>> | undefined;

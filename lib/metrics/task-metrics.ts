@@ -16,6 +16,11 @@ export function putTaskMetrics(sheet: MetricSheet, facts: StepFacts): void {
   putMasked(sheet, rollouts);
   putGroups(sheet, facts.groups);
   for (const [domain, n] of Object.entries(facts.leftOut ?? {})) sheet.put(`problems/left-out/${domain}`, n);
+  for (const [domain, { seen, open, solveRate }] of Object.entries(facts.curricula ?? {})) {
+    sheet.put(`curriculum/seen/${domain}`, seen);
+    sheet.put(`curriculum/open/${domain}`, open);
+    if (solveRate !== undefined) sheet.put(`curriculum/solve-rate/${domain}`, solveRate);
+  }
 }
 
 function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], facts: StepFacts): void {

@@ -53,6 +53,7 @@ function emittedNames(): Set<string> {
     },
     groups: [group(rollouts.map((one, i) => ({ ...one, masked: i === 0 }))), group([played(rollouts[0]!)])],
     leftOut: { math: 1 },
+    curricula: { math: { seen: 0.5, open: 0.75, solveRate: 0.4 } },
     trackers: { mlflow: { sent: 3, waiting: 1, refused: 0, failures: 2 } },
   });
   for (const name in collectStepMetrics(last)) names.add(name);

@@ -26,8 +26,8 @@ export interface AccountingParts {
   readonly unfinished?: UnfinishedGroups | undefined;
   /** When credits that a step gives back are granted (Credits). */
   readonly whenGiven?: (grant: () => void) => void;
-  /** Told of every group that is settled. */
-  readonly onSettled?: ((settled: SettledGroup) => void) | undefined;
+  /** Told of every group that is settled, and for which step. */
+  readonly onSettled?: ((settled: SettledGroup, step: number) => void) | undefined;
 }
 
 /** The part of a checkpoint that the accounting write; groups in the pipeline count as never submitted. */
@@ -54,13 +54,11 @@ export class GroupAccounting {
     const { recipe, domains } = parts;
     this.#parts = parts;
     const weights = Object.fromEntries(Object.entries(recipe.domains).map(([d, { weight }]) => [d, weight]));
-    const byTrained = recipe.sampler === "trained";
     const mode = recipe.sampler === "adaptive" ? "adaptive" : "static";
     this.#sampler = new DomainSampler({ weights, seed: recipe.seed, mode });
     if (state !== undefined) this.#sampler.setState(state.sampler);
-    this.#trainedMixture = byTrained
-      ? new TrainedMixture(this.#targets(), recipe.rollouts.groupSize)
-      : undefined;
+    if (recipe.sampler === "trained")
+      this.#trainedMixture = new TrainedMixture(this.#targets(), recipe.rollouts.groupSize);
     this.#ledger = new Ledger(domains, state?.ledger as SavedLedger | undefined);
     this.credits = new Credits(recipe.training.credits, parts.whenGiven);
     this.#step = state?.step ?? 0;
@@ -112,7 +110,12 @@ export class GroupAccounting {
       this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
     }
     this.#parts.events.settled(settled, this.#step);
-    this.#parts.onSettled?.(settled);
+    this.#parts.onSettled?.(settled, this.#step);
+  }
+
+  /** The step that takes the next batch. */
+  get step(): number {
+    return this.#step;
   }
 
   /** A step has its groups: what is settled from now on is the next one's. */

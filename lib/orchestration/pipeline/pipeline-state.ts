@@ -2,12 +2,26 @@ import { z } from "zod";
 
 const counts = z.record(z.string(), z.int());
 
+/** Draws of a curriculum, and [identity, draws, attempts, solve rate, step of the last group] of each problem drawn. */
+const choicesSchema = z.object({
+  draws: z.int(),
+  problems: z
+    .array(z.tuple([z.string(), z.int(), z.int(), z.number().nullable(), z.int().nullable()]).readonly())
+    .readonly(),
+});
+
 /** State of the pipeline in a checkpoint: enough to continue with the same problems, picks and counts. */
 export const pipelineStateSchema = z.object({
   /** Steps done. */
   step: z.int().min(0),
   /** leftOut: absent in checkpoints of before 0.2. */
-  draws: z.object({ nextGroup: z.int(), cursors: counts, leftOut: counts.optional() }),
+  draws: z.object({
+    nextGroup: z.int(),
+    cursors: counts,
+    leftOut: counts.optional(),
+    /** Of domains with a curriculum. */
+    choices: z.record(z.string(), choicesSchema).optional(),
+  }),
   sampler: z.object({ completed: counts, picks: z.int() }),
   ledger: z.record(
     z.string(),

@@ -2,11 +2,12 @@ import { Channel, pour } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
 import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
+import type { CurriculumFacts } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
-import type { Verifiers } from "../setup/index.ts";
+import type { Curriculum, Verifiers } from "../setup/index.ts";
 import { PromptEncoder, verificationCalls } from "../setup/index.ts";
 import { actorOptions, generateRollouts } from "./actor.ts";
 import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
@@ -18,6 +19,7 @@ import { type AccountingParts, GroupAccounting } from "./group-accounting.ts";
 import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
 import { PipelineProgress } from "./pipeline-progress.ts";
 import type { PipelineState } from "./pipeline-state.ts";
+import { ProblemChooser } from "./problem-chooser.ts";
 import { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
 import { encodePrompts } from "./requested-prompts.ts";
 import type { PipelinePosition } from "./stall-watch.ts";
@@ -42,6 +44,8 @@ export interface PipelineParts {
   /** Told of every problem that cannot be asked and was passed over. */
   readonly onLeftOut?: DrawerOptions["onLeftOut"];
   readonly frozen?: FrozenScores;
+  /** By domain, of those that have one. */
+  readonly curricula?: ReadonlyMap<DomainName, Curriculum>;
 }
 
 /** The pipeline of docs/explanation/the-line.md: `steps` puts its stages end to end. */
@@ -49,6 +53,7 @@ export class Pipeline {
   readonly accounting: GroupAccounting;
   readonly #parts: PipelineParts;
   readonly #drawer: ProblemDrawer;
+  readonly #choosers: ReadonlyMap<DomainName, ProblemChooser>;
   readonly #encoder: PromptEncoder;
   readonly #firstStep: number;
   readonly #settled = new Channel<SettledGroup>();
@@ -60,16 +65,16 @@ export class Pipeline {
     this.#parts = parts;
     this.#firstStep = state?.step ?? 0;
     this.#verifiers = new AskedVerifiers(parts.verifiers, parts.clock);
-    const accounting = { ...parts, domains: [...sources.keys()], version: () => trainer.version };
+    this.#choosers = choosersOf(parts, state);
+    const onSettled = taughtBy(this.#choosers, parts.onSettled);
+    const accounting = { ...parts, onSettled, domains: [...sources.keys()], version: () => trainer.version };
     // First the trainer gets its next batch, where there is one: drawing and asking the next problems takes longer.
-    this.accounting = new GroupAccounting(
-      { ...accounting, whenGiven: (grant) => void setImmediate(grant) },
-      state,
-    );
+    const whenGiven = (grant: () => void) => void setImmediate(grant);
+    this.accounting = new GroupAccounting({ ...accounting, whenGiven }, state);
     const { groupSize, maxPromptTokens } = recipe.rollouts;
     this.#encoder = new PromptEncoder(parts.model.format, maxPromptTokens);
     const faultOf = this.#encoder.fault.bind(this.#encoder);
-    const drawing = { groupSize, faultOf, ...(onLeftOut && { onLeftOut }) };
+    const drawing = { groupSize, faultOf, choosers: this.#choosers, ...(onLeftOut && { onLeftOut }) };
     this.#drawer = new ProblemDrawer(sources, this.accounting, drawing, state);
   }
 
@@ -145,6 +150,11 @@ export class Pipeline {
     return this.#drawer.leftOut;
   }
 
+  /** Of domains with a curriculum. */
+  get curricula(): Readonly<Record<DomainName, CurriculumFacts>> {
+    return Object.fromEntries([...this.#choosers].map(([domain, chooser]) => [domain, chooser.facts()]));
+  }
+
   /** Queue lengths, for the metrics. */
   queues(): Record<string, number> {
     return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
@@ -186,6 +196,30 @@ export class Pipeline {
       ready: this.#settled.length,
     });
   }
+}
+
+/** Tells the choosers of what is settled, before others. */
+const taughtBy =
+  (choosers: ReadonlyMap<DomainName, ProblemChooser>, others: AccountingParts["onSettled"]) =>
+  (settled: SettledGroup, step: number): void => {
+    choosers.get(settled.request.domain)?.settled(settled, step);
+    others?.(settled, step);
+  };
+
+/** A chooser for every domain with a curriculum, as the checkpoint left it. */
+function choosersOf(
+  { recipe, curricula = new Map() }: PipelineParts,
+  state: PipelineState | undefined,
+): Map<DomainName, ProblemChooser> {
+  const domains = Object.keys(recipe.domains);
+  return new Map(
+    [...curricula].map(([domain, curriculum]) => {
+      const place = { seed: recipe.seed, ordinal: domains.indexOf(domain) };
+      const outstanding = (state?.outstanding ?? []).filter((group) => group.domain === domain);
+      const indices = outstanding.map(({ index }) => index);
+      return [domain, new ProblemChooser(curriculum, place, state?.draws.choices?.[domain], indices)];
+    }),
+  );
 }
 
 const NONE: EpisodeStage["plays"] = new Map();

@@ -4,6 +4,7 @@ import { HoneError } from "../../errors.ts";
 import type { DomainName, Problem } from "../../records.ts";
 import type { GroupAccounting } from "./group-accounting.ts";
 import type { DrawnGroup, GroupRequest, SavedGroup } from "./group-request.ts";
+import type { ProblemChooser, SavedChoices } from "./problem-chooser.ts";
 
 /**
  * Positions of the problem sources. With them and the sampler's state, a resumed run draws what the uninterrupted one
@@ -15,6 +16,8 @@ export interface SavedDraws {
   readonly cursors: Readonly<Record<DomainName, number>>;
   /** Problems passed over because they cannot be asked, by domain. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
+  /** Of domains with a curriculum. */
+  readonly choices?: Readonly<Record<DomainName, SavedChoices>> | undefined;
 }
 
 export interface DrawerOptions {
@@ -22,11 +25,15 @@ export interface DrawerOptions {
   /** Why a problem cannot be asked; the next one is drawn instead. Default: every problem can. */
   readonly faultOf?: (problem: Problem) => HoneError | undefined;
   readonly onLeftOut?: (problem: Problem, fault: HoneError) => void;
+  /** Of domains with a curriculum; the other domains' problems come in the order of their sources. */
+  readonly choosers?: ReadonlyMap<DomainName, Pick<ProblemChooser, "next" | "saved">>;
 }
 
 /** The domain of the next group. */
 export interface DomainPicker {
   pick(): DomainName;
+  /** The step that takes the next batch; asked where a curriculum chooses. */
+  readonly step?: number;
 }
 
 /** After so many problems in a row that cannot be asked, drawing gives up. */
@@ -85,8 +92,7 @@ export class ProblemDrawer {
   #askable(domain: DomainName): { readonly index: number; readonly problem: Problem } {
     const { faultOf, onLeftOut } = this.#options;
     for (let misses = 0; ; misses++) {
-      const index = this.#cursors.get(domain)!;
-      this.#cursors.set(domain, index + 1);
+      const index = this.#nextIndex(domain);
       const problem = this.#sources.get(domain)!.problem(index);
       const fault = faultOf?.(problem);
       if (fault === undefined) return { index, problem };
@@ -94,6 +100,12 @@ export class ProblemDrawer {
       this.#leftOut.set(domain, (this.#leftOut.get(domain) ?? 0) + 1);
       onLeftOut?.(problem, fault);
     }
+  }
+
+  #nextIndex(domain: DomainName): number {
+    const cursor = this.#cursors.get(domain)!;
+    this.#cursors.set(domain, cursor + 1);
+    return this.#options.choosers?.get(domain)?.next(this.#sampler.step ?? 0) ?? cursor;
   }
 
   /** Problems passed over since the run began, by domain; only domains that had any. */
@@ -108,7 +120,10 @@ export class ProblemDrawer {
 
   saved(): SavedDraws {
     const { leftOut } = this;
-    return { nextGroup: this.#nextGroup, cursors: Object.fromEntries(this.#cursors), leftOut };
+    const cursors = Object.fromEntries(this.#cursors);
+    const choosers = [...(this.#options.choosers ?? [])];
+    const choices = Object.fromEntries(choosers.map(([domain, chooser]) => [domain, chooser.saved()]));
+    return { nextGroup: this.#nextGroup, cursors, leftOut, ...(choosers.length > 0 && { choices }) };
   }
 }
 

@@ -68,6 +68,7 @@ export class StepRecorder {
       mixture: pipeline.accounting.mixture(),
       queues: pipeline.queues(),
       leftOut: pipeline.leftOut,
+      curricula: pipeline.curricula,
       credits: { free, total },
       verifierWorkers: pipeline.workers,
       evaluation,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { contentHash } from "../../content-hash.ts";
+import { identityOf } from "../../data/index.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
@@ -11,7 +12,7 @@ import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
-import { beginning, identityOf } from "./problem-identity.ts";
+import { beginning } from "./problem-identity.ts";
 import { decodeIds, encodeIds } from "./rollout-record.ts";
 
 /** A completion to be judged, and its prompt where it is a rollout. */

@@ -20,6 +20,7 @@ import {
   writeRolloutRecord,
 } from "../records/index.ts";
 import { type RunState, weightsHash } from "../recovery/index.ts";
+import { openCurricula } from "../setup/index.ts";
 import { DeferredTask } from "./deferred-task.ts";
 import { noteEvents } from "./event-notes.ts";
 import { openFrozenPolicies } from "./frozen-policies.ts";
@@ -247,6 +248,7 @@ export async function train(
       verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
       onBatch: batchHook(context),
+      curricula: await openCurricula(recipe, resources.sources),
       frozen,
     };
     const training = new Training(context, lifecycle, new Pipeline(parts, state), {

@@ -2,6 +2,7 @@
 
 export { admissionOf } from "./admission.ts";
 export { type Core, type CoreProcesses, nativeCore, rlOptimizer, trainerOptions } from "./core.ts";
+export { type Curriculum, openCurricula, type ProblemHistory, type WeightFunction } from "./curricula.ts";
 export { besideEpisodes, expectEnvironments, playsOf, type Verifiers } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { isPathAlone, localPaths, localSource, localSpec } from "./hub-sources.ts";

@@ -67,7 +67,8 @@ async function openDomains(
   for (const [ordinal, [domain, one]] of Object.entries(domains).entries()) {
     const { source, verifier, reward, rewards } = one;
     const held = heldOut?.get(domain);
-    const place: SourceOptions = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }) };
+    const chosen = one.curriculum !== undefined && { byPlace: true };
+    const place = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }), ...chosen };
     const [options, admits] = rowsOf(place, one, admit);
     const { source: here, hub } = await localSource(source, { ...options, domain }, commits?.get(domain));
     if (training.steps > 0 && isBenchmark(here)) throw benchmark(domain, source);
@@ -109,10 +110,11 @@ async function openSets(
  */
 function rowsOf(
   options: SourceOptions,
-  judges: Parameters<typeof readsReference>[0],
+  judges: Parameters<typeof readsReference>[0] & Pick<Recipe["domains"][string], "curriculum">,
   admit: Admission | undefined,
 ): [SourceOptions, Admission | undefined] {
-  const place = { ...options, ...(readsColumns(judges) && { keepsColumns: true }) };
+  const keepsColumns = readsColumns(judges) || judges.curriculum?.difficulty?.column !== undefined;
+  const place = { ...options, ...(keepsColumns && { keepsColumns }) };
   if (readsReference(judges)) return [place, admit];
   const verifier = rewardName(place.domain!);
   return [{ ...place, needsReference: false }, admit && ((problem) => admit({ ...problem, verifier }))];
