@@ -130,10 +130,19 @@ function value(result: ResultDifference, side: "a" | "b"): string {
     : `${mean} ±${spread.deviation.toFixed(digits(result))} (${spread.n})`;
 }
 
+/** Decimal places: as many as show a digit of a difference beyond noise, which otherwise might read as 0. */
+function placesOf(result: ResultDifference, mean: number): number {
+  const least = digits(result);
+  return result.is === "higher" || result.is === "lower"
+    ? Math.max(least, Math.ceil(-Math.log10(Math.abs(mean))))
+    : least;
+}
+
 function change(result: ResultDifference): string {
   const { difference, standardError } = result;
   if (difference === undefined) return NONE;
-  const show = (n: number) => n.toFixed(digits(result));
+  const places = placesOf(result, difference.mean);
+  const show = (n: number) => n.toFixed(places);
   const mean = `${difference.mean < 0 ? "" : "+"}${show(difference.mean)}`;
   const { interval } = difference;
   if (interval !== undefined) return `${mean} [${show(interval.low)}, ${show(interval.high)}]`;

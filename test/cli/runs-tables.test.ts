@@ -32,6 +32,9 @@ test("differences with what they may be off by", async () => {
   expect(text).toMatch(/score mean +0\.200 +0\.200 +\+0\.000 ±0\.082 +noise$/m);
   expect(text).toMatch(/meanTokens code +70\.0 +65\.0 +-5\.0 ±5\.7/);
   expect(text).toMatch(/^ {2}optimizer\.lr: 0\.001 -> 0\.003$/m);
+  const steady = writeRun(join(dir, "steady"), { state: "done", after: table(0.5, 0.7, 1e-6) });
+  const above = writeRun(join(dir, "above"), { state: "done", after: table(0.5, 0.70004, 1e-6) });
+  expect(diffText(await diffRuns(steady, above), 200)).toMatch(/score code .*\+0\.00004 ±0\.00000 +higher$/m);
   writeRun(join(dir, "more", "0"), { state: "done", after: table(0.4, 0.4) });
   writeRun(join(dir, "more", "1"), { seed: 1, state: "done", after: table(0.6, 0.6) });
   const seeds = diffText(await diffRuns(join(dir, "more"), join(dir, "more")), 200);

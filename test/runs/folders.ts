@@ -11,21 +11,21 @@ export function scratch(): string {
   return folder;
 }
 
-const score = (value: number): Score => ({
+const score = (value: number, standardError: number): Score => ({
   score: value,
   solveRate: value / 2,
   meanTokens: 100 * value,
   truncation: 0,
   n: 64,
-  standardError: 0.03,
+  standardError,
   tokensStandardError: 4,
 });
 
-export const table = (math: number, code: number): EvaluationTable => ({
+export const table = (math: number, code: number, standardError = 0.03): EvaluationTable => ({
   temperature: 1,
   version: 1,
-  domains: { math: score(math), code: score(code) },
-  mean: score((math + code) / 2),
+  domains: { math: score(math, standardError), code: score(code, standardError) },
+  mean: score((math + code) / 2, standardError),
 });
 
 export interface Written {

@@ -1,3 +1,4 @@
+import { existsSync, rmdirSync } from "node:fs";
 import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
 import { deferred } from "../../deferred.ts";
@@ -46,6 +47,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   if (options.verifiers === undefined) expectRewards(recipe);
   expectEnvironments(recipe);
   await openSlopes(recipe); // throws before anything starts
+  const isNew = !existsSync(options.dir);
   const lock = await claimRunFolder(options);
   let resources: RunResources | undefined;
   try {
@@ -81,7 +83,17 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   } catch (error) {
     lock[Symbol.dispose]();
     await resources?.[Symbol.asyncDispose]();
+    if (isNew) removeEmpty(options.dir);
     throw error;
+  }
+}
+
+/** Leaves a folder that holds anything. */
+function removeEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // something was written before the error
   }
 }
 

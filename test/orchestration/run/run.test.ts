@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -256,6 +257,20 @@ test("a changed recipe goes on and says what changed; checkpoints of the branch 
   expect(names).toEqual(["step-000006", "step-000007", "step-000008.aside-1", "warm-start"]);
   expect(await sit(2e-3, 9, "auto")).toMatchObject({ steps: 9 });
   expect(await replayRun(dir, { verifiers, core: standInCore() })).toMatchObject({ steps: 9 });
+});
+
+test("a run that its recipe refuses leaves no empty folder, and one that was there stays", async () => {
+  const recipe = smallRecipe(
+    {},
+    { domains: { math: { weight: 1, source: { kind: "jsonl", path: join(dir, "nowhere.jsonl") } } } },
+  );
+  const made = join(dir, "made");
+  const refused = (at: string) => createRun(recipe, { verifiers, dir: at, core: standInCore() });
+  await expect(refused(made)).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
+  expect(existsSync(made)).toBe(false);
+  mkdirSync(made);
+  await expect(refused(made)).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
+  expect(existsSync(made)).toBe(true);
 });
 
 test("a folder has one run at a time", async () => {
