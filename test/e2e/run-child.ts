@@ -17,7 +17,8 @@ const say = (line: string) => {
   if (line === process.env["HONE_TEST_LAST_LINE"]) process.kill(process.pid, "SIGKILL");
 };
 
-await runMain(async () => {
+// Not awaited: parts of lib/ that are loaded on demand import this file's chunk, which would wait for them.
+void runMain(async () => {
   const [dir, resume, training, more = "{}"] = process.argv.slice(2) as [string, string, string, string?];
   const signal = interruptSignal(say);
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
