@@ -42,12 +42,14 @@ export { LiveServer } from "./live/index.ts";
 export { RUN_FILES, readRunLog, type Sink, type StepDetails, writeWhole } from "./metrics/index.ts";
 export type {
   PinnedPolicy,
+  ProblemHistory,
   Run,
   RunEnd,
   RunEvents,
   RunHooks,
   RunOptions,
   RunOutcome,
+  WeightFunction,
 } from "./orchestration/index.ts";
 export { CounterRandom } from "./random.ts";
 export type * from "./records.ts";

@@ -56,7 +56,7 @@ export {
 } from "./replay/index.ts";
 export type { PinnedPolicy, Run, RunEnd, RunEvents, RunHooks, RunOptions, RunOutcome } from "./run/index.ts";
 export { createRun, expectDemonstrations } from "./run/index.ts";
-export type { Core, CoreProcesses } from "./setup/index.ts";
+export type { Core, CoreProcesses, ProblemHistory, WeightFunction } from "./setup/index.ts";
 export {
   admissionOf,
   expectRunnable,

@@ -13,3 +13,4 @@ export type { Measures, Share } from "./statistics/measures.ts";
 export { type Interval, quantile } from "./statistics/resampling.ts";
 export type { Suite } from "./suite.ts";
 export { type ModelSummary, summarizeModel } from "./summary.ts";
+export { type UsefulGroups, usefulGroups } from "./useful-groups.ts";

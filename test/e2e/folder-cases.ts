@@ -125,6 +125,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     args: (dir) => ["eval", "--model", dir, "--suite", "gsm8k", "--data", dir, "--out", at("evals2")],
     ends: 4,
   },
+  "data useful evaluation": { args: (dir) => ["data", "useful", dir], ends: 2 },
   "compare first": { args: (dir) => ["compare", dir, dir], ends: 2 },
   "compare more": { args: (dir) => ["compare", dir, dir], ends: 2 },
   "traces first": PLAIN("traces"),

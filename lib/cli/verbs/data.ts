@@ -1,7 +1,8 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Recipe } from "../../config/index.ts";
 import type { DatasetSpec, RowMap } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
+import { columnsOf } from "../../report/terminal.ts";
 import { EXIT } from "../exit.ts";
 import { type Common, collect, print, SETTING, type Verb } from "./verb.ts";
 
@@ -41,6 +42,23 @@ async function count(target: string, flags: SourceFlags): Promise<number> {
   ];
   print(flags, { sources, notes }, dataCountText(sources, notes));
   return sources.every((one) => isCounted(one) && one.usable > 0) ? EXIT.done : EXIT.data;
+}
+
+async function useful(evaluation: string, flags: Common & { readonly group: number }): Promise<number> {
+  const { usefulGroups } = await import("../../suites/index.ts");
+  const { usefulText } = await import("../data-useful.ts");
+  const suites = usefulGroups(evaluation, flags.group);
+  if (suites.length === 0)
+    throw new HoneError("HONE_ERR_DATA", `${evaluation} holds no judged answer yet`, {
+      hint: "Let hone eval go on with it.",
+    });
+  print(flags, suites, usefulText(suites, flags.group, columnsOf(process.stdout)));
+  return EXIT.done;
+}
+
+function groupOf(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 2) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 2.");
 }
 
 /** The data sets that the argument names, and its recipe if it is one. */
@@ -133,4 +151,12 @@ export const dataVerb: Verb = (hone, ends) => {
   withSources(data.command("count <recipe-or-data>"))
     .description("rows of every source after each filter of a run, beside those of the paper")
     .action(ends(count));
+  data
+    .command("useful <evaluation>")
+    .description(
+      "expected share of groups that teach something, of whose answers some are right and some are not, from a folder of hone eval",
+    )
+    .option("--group <size>", "answers of a group (rollouts.groupSize)", groupOf, 8)
+    .option("--json", "print JSON")
+    .action(ends(useful));
 };
