@@ -17,8 +17,7 @@ const say = (line: string) => {
   if (line === process.env["HONE_TEST_LAST_LINE"]) process.kill(process.pid, "SIGKILL");
 };
 
-// Not awaited: parts of lib/ that are loaded on demand import this file's chunk, which would wait for them.
-void runMain(async () => {
+await runMain(async () => {
   const [dir, resume, training, more = "{}"] = process.argv.slice(2) as [string, string, string, string?];
   const signal = interruptSignal(say);
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
