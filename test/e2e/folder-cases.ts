@@ -159,7 +159,7 @@ export const CASES: Readonly<Record<string, Case>> = {
 
 /** What an argument, or an option's value, is called where it is a folder, or may be one. */
 export const FOLDERS =
-  /^(?:folder|folder-or-name|source|run|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
+  /^(?:folder|folder-or-name|source|run|evaluation|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
 /** And where it is none; a file of the user's that a verb runs (a recipe, a suite) is the user's word. */
 export const OTHERS =
   /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|module|device)$/;
