@@ -24,6 +24,7 @@ export const EXAMPLES = {
   agent: "hone agent recipe.mjs --dry-run",
   "data check": "hone data check digits.jsonl --kind jsonl",
   "data count": "hone data count recipe.mjs",
+  "data useful": "hone data useful results/before --group 8",
   sweep: "hone sweep recipe.mjs --grid optimizer.lr=1e-3,2e-3 --seeds 3 --parallel 2",
   replay: "hone replay runs/sorting",
   report: "hone report runs/sorting",

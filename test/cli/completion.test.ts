@@ -23,7 +23,7 @@ test.each([
   ],
   [
     ["hone", "data", ""],
-    ["check", "count", "--help"],
+    ["check", "count", "useful", "--help"],
   ],
   [["hone", "plan", "--gpu"], ["--gpu-memory"]],
   [["hone", "run", "recipe.mjs", "--res"], ["--resume"]],
