@@ -1,3 +1,4 @@
+import { HoneError } from "../errors.ts";
 import { modelFolders } from "./model-folders.ts";
 import { readRecord } from "./record.ts";
 import { judgedOf, type KeyedProblem } from "./results.ts";
@@ -19,9 +20,14 @@ export interface UsefulGroups {
   readonly estimated: number;
 }
 
-/** By suite. Throws HONE_ERR_USAGE for a folder that is not of an evaluation, HONE_ERR_IO, HONE_ERR_FORMAT. */
-export function usefulGroups(dir: string, groupSize: number): UsefulGroups[] {
-  const record = readRecord(modelFolders(dir).dirs[0]!);
+/** By suite. Throws HONE_ERR_USAGE for what is not one folder of an evaluation, HONE_ERR_IO, HONE_ERR_FORMAT. */
+export function usefulGroups(text: string, groupSize: number): UsefulGroups[] {
+  const { dirs } = modelFolders(text);
+  if (dirs.length > 1)
+    throw new HoneError("HONE_ERR_USAGE", `${text} is ${dirs.length} evaluations`, {
+      hint: "Name one: the groups of a run are sampled by one model.",
+    });
+  const record = readRecord(dirs[0]!);
   return [...record.suites.values()].flatMap((line) => {
     const { problems } = judgedOf(record, line);
     return problems.length === 0 ? [] : [ofSuite(line.suite, problems, groupSize)];
@@ -38,7 +44,10 @@ function ofSuite(suite: string, problems: readonly KeyedProblem[], groupSize: nu
   return {
     suite,
     problems: problems.length,
-    answers: [Math.min(...counts.map(({ n }) => n)), Math.max(...counts.map(({ n }) => n))],
+    answers: counts.reduce<[number, number]>(
+      ([least, most], { n }) => [Math.min(least, n), Math.max(most, n)],
+      [Number.POSITIVE_INFINITY, 0],
+    ),
     neverSolved: fraction(({ right }) => right === 0),
     alwaysSolved: fraction(({ n, right }) => right === n),
     useful: mean(counts.map(({ n, right }) => usefulShare(n, right, groupSize))),

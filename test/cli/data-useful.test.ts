@@ -20,4 +20,8 @@ test("hone data useful says which share of groups teaches something, and what it
   expect(fours.stdout).toContain("8 problems have fewer than 4 answers");
   const refused = await honeHere(["data", "useful", dir, "--group", "1"]);
   expect(refused.status).toBe(2);
+  const other = scratchFolder();
+  await evaluateSuites(answerer, [sums(8)], { dir: other, model: "n", seeds: [0], verifiers: judgeHere });
+  const pooled = await honeHere(["data", "useful", `both=${dir},${other}`]);
+  expect([pooled.status, pooled.stderr]).toEqual([2, expect.stringContaining("is 2 evaluations")]);
 });
