@@ -2,16 +2,8 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { identityOf } from "../../lib/data/problem-identity.ts";
 import type { Problem } from "../../lib/records.ts";
+import { twoPlusTwo as problem } from "./two-plus-two.ts";
 
-const problem: Problem = {
-  id: 7,
-  domain: "math",
-  family: "rows",
-  level: 0,
-  question: "2 + 2?",
-  verifier: "math",
-  reference: { answer: "4" },
-};
 const sha = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 test("a row is told by what is asked and the reference, whatever its id, level and verifier", () => {

@@ -13,28 +13,16 @@ import {
 } from "../../lib/orchestration/index.ts";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { noAddon } from "./native-core.ts";
-import { tinyInput } from "./tiny-recipe.ts";
+import { tinyInput, twoRewards } from "./tiny-recipe.ts";
 
 const root = mkdtempSync(join(tmpdir(), "hone-advantages-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-const domains: RecipeInput["domains"] = {
-  math: {
-    weight: 1,
-    source: "procedural/math",
-    rewards: {
-      digits: { weight: 2, reward: ({ completion }) => (/\d/.test(completion) ? 1 : 0) },
-      brief: { weight: 1, reward: ({ completion }) => -completion.length / 100 },
-    },
-  },
-  logic: { weight: 1, source: "procedural/logic", reward: ({ completion }) => completion.length % 3 },
-};
 
 const recipeOf = (advantages: RecipeInput["advantages"], training: Partial<RecipeInput["training"]>) => {
   const input = tinyInput({ groupsPerStep: 4, ...training });
   return defineRecipe({
     ...input,
-    domains,
+    domains: twoRewards,
     advantages: { filter: "reward", ...advantages },
     warmStart: { steps: 8, batchSize: 16, mixture: { math: 0.5, logic: 0.5 }, warmupSteps: 2 },
     rollouts: { ...input.rollouts, record: true },

@@ -12,7 +12,7 @@ import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
-import { tinyInput } from "./tiny-recipe.ts";
+import { tinyInput, twoRewards } from "./tiny-recipe.ts";
 
 // Mutants of the core that must fail here: a sequence weight without 1/N, AdamW without bias correction, the head's
 // gradient at temperature 1. The replica computes none of these as the core does.
@@ -117,17 +117,7 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     {
       objective: { kind: "grpo", ...clip },
       advantages: { combine: "advantages", divideBy: "batch-std" },
-      domains: {
-        math: {
-          weight: 1,
-          source: "procedural/math",
-          rewards: {
-            digits: { weight: 2, reward: ({ completion }) => (/\d/.test(completion) ? 1 : 0) },
-            brief: { weight: 1, reward: ({ completion }) => -completion.length / 100 },
-          },
-        },
-        logic: { weight: 1, source: "procedural/logic", reward: ({ completion }) => completion.length % 3 },
-      },
+      domains: twoRewards,
     },
   ],
   [

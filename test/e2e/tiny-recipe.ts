@@ -27,3 +27,16 @@ export function tinyInput(training: Partial<RecipeInput["training"]> = {}): Reci
 
 export const tinyRecipe = (training: Partial<RecipeInput["training"]> = {}) =>
   defineRecipe(tinyInput(training));
+
+/** Two rewards of one domain that differ for nearly any text, beside a domain with one. */
+export const twoRewards: RecipeInput["domains"] = {
+  math: {
+    weight: 1,
+    source: "procedural/math",
+    rewards: {
+      digits: { weight: 2, reward: ({ completion }) => (/\d/.test(completion) ? 1 : 0) },
+      brief: { weight: 1, reward: ({ completion }) => -completion.length / 100 },
+    },
+  },
+  logic: { weight: 1, source: "procedural/logic", reward: ({ completion }) => completion.length % 3 },
+};

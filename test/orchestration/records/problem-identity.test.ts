@@ -1,17 +1,7 @@
 import { expect, test } from "vitest";
 import { identityOf } from "../../../lib/data/index.ts";
 import { beginning, identityOfLine } from "../../../lib/orchestration/records/problem-identity.ts";
-import type { Problem } from "../../../lib/records.ts";
-
-const problem: Problem = {
-  id: 7,
-  domain: "math",
-  family: "rows",
-  level: 0,
-  question: "2 + 2?",
-  verifier: "math",
-  reference: { answer: "4" },
-};
+import { twoPlusTwo as problem } from "../../data/two-plus-two.ts";
 
 test("a line keeps its identity; one without is told by its prompt, or without one by its id", () => {
   const { question: _, ...line } = problem;
