@@ -7,7 +7,8 @@
 // (matches_f64); tile's triangle kept in a split that is not the last (gradient, paged); lanes past the last
 // key unmasked (matches_f64, NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key
 // tile's rows taken from the panel's start instead of its block, or cut 15 rows short of a window (gradient);
-// keys and values cut instead of rounded (bf16 pages); grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
+// a panel that begins at its own split, or leaves out a tile's last one (matches_f64); keys and values cut instead of
+// rounded (bf16 pages); grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
 // written to a wrong lane (paged).
 #include "kernels/attention.h"
 
@@ -37,6 +38,7 @@ const Shape kShapes[] = {
     {{18}, 1, 1, 256},
     {{640, 30}, 1, 1, 18},
     {{560}, 1, 1, 8, 530},
+    {{700}, 1, 1, 8, 100},  // windows that begin in two splits, of rows that are side by side
 };
 
 /// Sequence s of a packed batch, alone.
