@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Core, createRun, replayRun } from "../../../lib/orchestration/index.ts";
+import { type Core, createRun, type RunHooks, replayRun } from "../../../lib/orchestration/index.ts";
 import { readEvents } from "../../../lib/orchestration/records/event-log.ts";
 import type { GroupEvent } from "../../../lib/orchestration/records/index.ts";
 import { readHistory } from "../../../lib/orchestration/records/run-history.ts";
@@ -166,15 +166,16 @@ test("verdicts come from the record: a verifier that judges by chance replays, a
   expect(verdict).toMatchObject({ steps: 8, weightsCompared: true });
 });
 
-test("rewards that a hook put in place of the recipe's are trained on again", async () => {
-  const onGroup = ({ rollouts }: RolloutGroup) => ({ rewards: rollouts.map(() => Math.random()) });
+const random = ({ rollouts }: RolloutGroup) => rollouts.map(() => Math.random());
+const HOOKS: readonly (readonly [string, RunHooks])[] = [
+  ["rewards", { onGroup: (group) => ({ rewards: random(group) }) }],
+  ["advantages", { onBatch: (groups) => groups.map(random) }],
+];
+
+test.each(HOOKS)("%s that a hook put in place of the recipe's are trained on again", async (_, hooks) => {
   {
-    await using run = await createRun(smallRecipe({ steps: 6 }), {
-      verifiers,
-      dir,
-      core: standInCore(),
-      hooks: { onGroup },
-    });
+    const options = { verifiers, dir, core: standInCore(), hooks };
+    await using run = await createRun(smallRecipe({ steps: 6 }), options);
     await run.finished;
   }
   const verdict = await replayRun(dir, { verifiers, core: standInCore() });
