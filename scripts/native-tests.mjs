@@ -40,18 +40,16 @@ export function havePassed(root) {
 export function testPrograms(sources, modules) {
   return sources
     .map((source) => source.replaceAll("\\", "/"))
-    .filter((source) => source.endsWith(".test.cc"))
-    .filter(
-      (source) =>
-        modules.includes(source.split("/")[0]) || modules.includes(source.slice(0, -".test.cc".length)),
-    )
-    .map((source) => `test_${source.slice(0, -".test.cc".length).replaceAll("/", "_")}`)
+    .filter((source) => /\.test\.c[cu]$/.test(source))
+    .map((source) => source.slice(0, -".test.cc".length))
+    .filter((name) => modules.includes(name.split("/")[0]) || modules.includes(name))
+    .map((name) => `test_${name.replaceAll("/", "_")}`)
     .sort();
 }
 
 /** What ctest -R takes for the same modules and programs. */
 export function testPattern(modules) {
-  return `^(${modules.map((module) => (module.includes("/") ? `${module.replaceAll("/", "_")}$` : `${module}_`)).join("|")})`;
+  return `^(${modules.map((module) => (module.includes("/") ? `${module.replaceAll("/", "_")}(_ahead)?$` : `${module}_`)).join("|")})`;
 }
 
 /** " 3/97 Test #12: core_json ...   Passed    0.21 sec" -> "3/97 core_json passed 0.21 s"; undefined of other lines. */

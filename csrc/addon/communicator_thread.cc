@@ -74,8 +74,8 @@ std::shared_ptr<dist::Communicator> CommunicatorThread::communicator(Stream::Bac
   return gpus_;
 }
 
-void CommunicatorThread::use(const std::function<void(dist::Communicator&)>& f) {
-  const auto communicator = this->communicator();
+void CommunicatorThread::use(const std::function<void(dist::Communicator&)>& f, Stream::Backend of) {
+  const auto communicator = this->communicator(of);
   const std::lock_guard lock(use_);
   f(*communicator);
 }

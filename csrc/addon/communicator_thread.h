@@ -49,8 +49,8 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   void abort_before_others(Napi::Env env);
 
   /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
-  /// it is connected.
-  void use(const std::function<void(dist::Communicator&)>& f);
+  /// it is connected. of: whose memory `f` exchanges too, as for communicator().
+  void use(const std::function<void(dist::Communicator&)>& f, Stream::Backend of = Stream::Backend::kCpu);
   /// For a caller that needs it longer than a job: for a GPU, a communicator that takes its memory too. Throws kState unless it is connected,
   /// kUnsupported without NCCL.
   std::shared_ptr<dist::Communicator> communicator(Stream::Backend of = Stream::Backend::kCpu);

@@ -50,11 +50,6 @@ std::vector<std::string> read_token_bytes(const Fields& f) {
   return out;
 }
 
-Stream::Backend read_device(const Fields& f) {
-  const bool cuda = f.has("device") && f.choice("device", {"cpu", "cuda"}) == 1;
-  return cuda ? Stream::Backend::kCuda : Stream::Backend::kCpu;
-}
-
 Napi::Float64Array ids_array(Napi::Env env, const std::vector<uint64_t>& ids) {
   Napi::Float64Array array = Napi::Float64Array::New(env, ids.size());
   for (size_t i = 0; i < ids.size(); ++i) array.Data()[i] = double(ids[i]);  // safe integers: to_id checked
@@ -102,6 +97,11 @@ Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
 }
 
 }  // namespace
+
+Stream::Backend read_device(const Fields& f) {
+  const bool cuda = f.has("device") && f.choice("device", {"cpu", "cuda"}) == 1;
+  return cuda ? Stream::Backend::kCuda : Stream::Backend::kCpu;
+}
 
 DType read_storage(const Fields& f) {
   return f.choice("weightStorage", {"f32", "bf16"}) == 0 ? DType::kF32 : DType::kBF16;

@@ -14,7 +14,8 @@ model::ModelConfig read_model_config(const Napi::Value& value);
 /// the core read it.
 Napi::Value describe_model(const Napi::CallbackInfo& call);
 class Fields;
-/// The options weightStorage, and arithmetic (f32 where it is left out).
+/// The options device ("cpu" where it is left out), weightStorage, and arithmetic (f32 where it is left out).
+Stream::Backend read_device(const Fields& options);
 DType read_storage(const Fields& options);
 kernels::Arithmetic read_arithmetic(const Fields& options);
 engine::EngineConfig read_engine_config(const Napi::Value& value);

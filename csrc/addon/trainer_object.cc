@@ -158,10 +158,10 @@ Sending read_sending(const Napi::CallbackInfo& info) {
 Job send_job(const Sending& sending) {
   return [sending](TrainerThread& thread) -> TrainerThread::Result {
     trainer::Trainer& trainer = thread.trainer();
-    if (&trainer.trained() != &trainer.parameters()) fail(Code::kUnsupported, "sendWeights: adapters are not merged on the way.");
+    const auto weights = trainer.snapshot();
     auto refused = std::make_shared<std::vector<int32_t>>();
     thread.use(*sending.group, [&](dist::Communicator& ranks) {
-      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.parameters(), trainer.version(), sending.bucket_bytes);
+      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.stream(), *weights, sending.bucket_bytes);
       refused->assign(left_out.begin(), left_out.end());
     });
     return [refused](Napi::Env env) { return new_array<Napi::Int32Array>(env, *refused); };

@@ -38,7 +38,7 @@ Napi::Promise TrainerThread::run(Napi::Env env, Job job, std::function<void(Napi
 
 void TrainerThread::use(CommunicatorThread& group, const std::function<void(dist::Communicator&)>& f) {
   if (&group == group_.get()) f(*ranks_);
-  else group.use(f);
+  else group.use(f, trainer_->stream().backend);
 }
 
 void TrainerThread::publish(EngineThread& engine) {

@@ -17,8 +17,8 @@ constexpr const char* kClosed = "weightReceiver: closed.";
 
 }  // namespace
 
-WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, DType storage, kernels::Arithmetic arithmetic)
-    : pool(shared_thread_pool()), weights(config, storage, pool.get(), arithmetic) {}
+WeightReceiverObject::Receiver::Receiver(const model::ModelConfig& config, Stream::Backend device, DType storage, kernels::Arithmetic arithmetic)
+    : pool(shared_thread_pool()), weights(config, device, storage, pool.get(), arithmetic) {}
 
 Napi::Function WeightReceiverObject::define(Napi::Env env) {
   using Self = WeightReceiverObject;
@@ -31,7 +31,7 @@ WeightReceiverObject::WeightReceiverObject(const Napi::CallbackInfo& info) : Nap
   translated(info.Env(), [&] {
     const model::ModelConfig config = read_model_config(info[0]);
     const Fields options(info[1], "weightReceiver");
-    auto receiver = std::make_shared<Receiver>(config, read_storage(options), read_arithmetic(options));
+    auto receiver = std::make_shared<Receiver>(config, read_device(options), read_storage(options), read_arithmetic(options));
     receiver->worker = Worker::open(info.Env(), "hone.weightReceiver", nullptr, [receiver] {});
     receiver_ = std::move(receiver);
   });
@@ -50,7 +50,7 @@ Napi::Value WeightReceiverObject::with_group(const Napi::CallbackInfo& info, con
   group->abort_before_others(info.Env());
   const auto job = [receiver = receiver_, group, part]() -> JobResult {
     uint32_t version = 0;
-    group->use([&](dist::Communicator& ranks) { version = (receiver->weights.*part)(ranks); });
+    group->use([&](dist::Communicator& ranks) { version = (receiver->weights.*part)(ranks); }, receiver->weights.device());
     return [version](Napi::Env env) { return Napi::Number::New(env, version); };
   };
   return run_as_promise(info.Env(), *receiver_->worker, kClosed, job);
@@ -67,8 +67,9 @@ Napi::Value WeightReceiverObject::send(const Napi::CallbackInfo& info) {
 Napi::Value WeightReceiverObject::commit(const Napi::CallbackInfo& info) {
   const auto engine = translated(info.Env(), [&] {
     const auto engine = EngineObject::thread_for(receiver_->weights.config(), info[0], "commit");
-    if (EngineObject::from(info[0]).on_gpu()) {
-      fail(Code::kUnsupported, "commit: the engine computes on a GPU; weights that are received lie in the host's memory.");
+    const bool on_gpu = receiver_->weights.device() == Stream::Backend::kCuda;
+    if (EngineObject::from(info[0]).on_gpu() != on_gpu) {
+      fail(Code::kConfig, "commit: the engine computes on a %s, and weights are received in the memory of a %s.", on_gpu ? "CPU" : "GPU", on_gpu ? "GPU" : "CPU");
     }
     return engine;
   });

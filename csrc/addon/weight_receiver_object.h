@@ -22,7 +22,7 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
  private:
   /// What outlives the JavaScript object while a job runs.
   struct Receiver {
-    Receiver(const model::ModelConfig& config, DType storage, kernels::Arithmetic arithmetic);
+    Receiver(const model::ModelConfig& config, Stream::Backend device, DType storage, kernels::Arithmetic arithmetic);
     std::shared_ptr<ThreadPool> pool;
     trainer::WeightReceiver weights;
     std::shared_ptr<Worker> worker;

@@ -83,7 +83,7 @@ DeviceStep::DeviceStep(const model::ModelConfig& model, const EngineConfig& conf
 }
 
 std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::WeightSnapshot& weights) {
-  if (weights.memory() != Memory::kDevice) {
+  if (weights.memory() == Memory::kHost) {
     fail(Code::kConfig, "engine: the weights lie in host memory, the engine runs on a GPU. Train and sample on the same device.");
   }
   if (weights_) weights_->assign(stream_, weights);

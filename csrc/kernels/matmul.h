@@ -22,6 +22,9 @@ struct PackedMatrix {
   void* panels = nullptr;
   bool transposed = false;  // CUDA only: panels hold [K][N]
   Arithmetic arithmetic = Arithmetic::kF32;  // CPU only: of products with it; kBF16 needs storage kBF16
+  /// CUDA only: never written by the kernel directly before a product on the same stream, as model weights are not. The
+  /// product may then fetch them while that kernel still runs.
+  bool prefetchable = false;
 };
 
 /// Bytes of `panels` on the stream's backend.

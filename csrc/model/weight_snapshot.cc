@@ -17,7 +17,7 @@ bool shares_embedding(const Stream& stream, const ModelConfig& c) { return strea
 /// Without memory where it has no rows.
 PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
   if (n == 0) return {};
-  PackedMatrix out{n, k, storage, nullptr, false, arithmetic};
+  PackedMatrix out{n, k, storage, nullptr, false, arithmetic, true};
   out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
   return out;
 }
@@ -105,11 +105,11 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
   return {layers + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
-WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, bool one_layer)
+WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, Memory memory, bool one_layer)
     : config(c),
       storage(kept),
       arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products),
-      arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", tensor_memory(stream)) {
+      arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", memory) {
   layers.reserve(size_t(c.layers));
   for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) layers.push_back(take_layer(stream, c, i, {storage, arithmetic}, arena_));
   layers.resize(size_t(c.layers), layers.front());
@@ -122,11 +122,15 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
                                                      uint32_t version, DType storage,
                                                      const FormedWeights& formed, Arithmetic arithmetic) {
-  const ModelConfig& config = parameters.config();
-  if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic));
-  out->make_tables(stream);
+  std::shared_ptr<WeightSnapshot> out = empty(stream, parameters.config(), storage, arithmetic, tensor_memory(stream));
   out->repack(stream, parameters, version, formed);
+  return out;
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::empty(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic, Memory memory) {
+  if (stream.is_cuda()) storage = DType::kBF16;
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, memory));
+  out->make_tables(stream);
   return out;
 }
 
@@ -135,7 +139,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& strea
     fail(Code::kUnsupported, "%s: ranks that divide the weights keep one layer at a time, and some of its layers have experts, some not; divide gradients or moments alone.", config.arch.c_str());
   }
   if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, true));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), true));
   out->make_tables(stream);
   return out;
 }
@@ -236,7 +240,7 @@ void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, 
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::blank(const Stream& stream) const {
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream)));
   out->share_tables(*this);
   return out;
 }
@@ -253,8 +257,11 @@ void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
          (long long)bytes());
   }
   version = from.version;
-  // Both were laid out by the same constructor, so equal offsets hold equal tensors; the qkv matrix comes first.
-  copy(stream, layers.front().qkv.panels, from.layers.front().qkv.panels, bytes());
+  if (stream.is_cuda() && from.memory() == Memory::kPinned) upload(stream, block().data, from.block().data, bytes());
+  else copy(stream, block().data, from.block().data, bytes());
 }
+
+// The constructor takes the first layer's qkv matrix first.
+TensorView WeightSnapshot::block() const { return {layers.front().qkv.panels, DType::kU8, {bytes()}}; }
 
 }  // namespace hone::model

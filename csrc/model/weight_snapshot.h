@@ -56,6 +56,8 @@ class WeightSnapshot {
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
+  /// Without contents. memory: the stream's; or kPinned, of a snapshot with a GPU's layout that engines there take over.
+  static std::shared_ptr<WeightSnapshot> empty(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic, Memory memory);
   /// Without contents, and with room for one layer, which all of `layers` name. Throws kUnsupported where layers differ.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
@@ -72,7 +74,8 @@ class WeightSnapshot {
   /// As make, in place. No thread may read it meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
-  /// A copy with addresses of its own, and taking over another snapshot of the same config and storage in place.
+  /// A copy with addresses of its own in the stream's memory, and taking over another snapshot of the same config and storage
+  /// in place. From page-locked memory both are queued: it stays until the stream is synchronized.
   std::shared_ptr<WeightSnapshot> clone(const Stream& stream) const;
   void assign(const Stream& stream, const WeightSnapshot& from);
 
@@ -89,10 +92,12 @@ class WeightSnapshot {
   /// nothing.
   const TensorView& rope_table(int64_t layer) const;
   int64_t bytes() const { return arena_.used(); }
+  /// All tensors [bytes()] u8, padding included: snapshots of one config, storage, arithmetic and backend have one layout.
+  TensorView block() const;
   Memory memory() const { return arena_.memory(); }
 
  private:
-  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, kernels::Arithmetic arithmetic, bool one_layer = false);
+  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, kernels::Arithmetic arithmetic, Memory memory, bool one_layer = false);
   void make_tables(const Stream& stream);
   void share_tables(const WeightSnapshot& from);
   Arena arena_;

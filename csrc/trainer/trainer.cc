@@ -300,6 +300,8 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   for (const MicroBatch& which : micro_batches) score(which);
 }
 
+const Stream& Trainer::stream() const { return impl_->stream; }
+
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
   impl_->fetch();
   std::shared_ptr<const WeightSnapshot> current = impl_->weights.snapshot();

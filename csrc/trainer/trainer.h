@@ -59,6 +59,8 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
+  /// Of whose memory snapshots are.
+  const Stream& stream() const;
   /// The current weights for engines on the same device: not rewritten while an engine holds them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
 

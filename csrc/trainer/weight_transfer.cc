@@ -1,38 +1,41 @@
 #include "trainer/weight_transfer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "core/crc32c.h"
+#include "model/parameters.h"
 #include "model/sha256.h"
 
 namespace hone::trainer {
 namespace {
 
-/// What is coming. The plan's hash covers name, shape and place of every tensor.
+/// What is coming. The plan's hash covers name, shape and place of every tensor, and how they are packed.
 struct Announcement {
-  char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '1'};
+  char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '2'};
   uint32_t version = 0;
   uint32_t unused = 0;
-  int64_t elements = 0;
+  int64_t bytes = 0;
   int64_t bucket_bytes = 0;
   char plan[64] = {};
 };
 
 enum Answer : uint8_t { kAccepted = 0, kOtherPlan = 1, kOldVersion = 2, kDamaged = 3 };
 
-Announcement announcement(const model::Parameters& parameters, uint32_t version, int64_t bucket_bytes) {
-  std::string text;
-  for (const model::TensorSpec& spec : parameters.specs()) {
+Announcement announcement(const Stream& stream, const model::WeightSnapshot& weights, uint32_t version, int64_t bucket_bytes) {
+  std::string text = std::string(dtype_name(weights.storage)) + "/" + kernels::arithmetic_name(weights.arithmetic) +
+                     (stream.is_cuda() ? "/gpu;" : "/cpu;");
+  for (const model::TensorSpec& spec : model::tensor_specs(weights.config)) {
     text += spec.name + "@" + std::to_string(spec.offset);
     for (const int64_t extent : spec.shape) text.append(",").append(std::to_string(extent));
     text += ";";
   }
   Announcement out;
   out.version = version;
-  out.elements = parameters.flat().numel();
+  out.bytes = weights.bytes();
   out.bucket_bytes = bucket_bytes;
   const std::string hash = model::sha256_hex(text);
   std::memcpy(out.plan, hash.data(), std::min(hash.size(), sizeof(out.plan)));
@@ -61,70 +64,109 @@ void announce(dist::Communicator& group, Announcement& what) {
   group.wait({});
 }
 
-/// Calls f(elements, number) for each bucket.
+/// Calls f(bytes, number) for each bucket.
 template <class F>
-void each_bucket(const TensorView& values, int64_t bucket_bytes, const F& f) {
-  float* const base = values.as<float>();
-  const int64_t all = values.numel(), most = std::max<int64_t>(1, bucket_bytes / int64_t(sizeof(float)));
+void each_bucket(const TensorView& block, int64_t bucket_bytes, const F& f) {
+  const int64_t all = block.numel();
   int number = 0;
-  for (int64_t begin = 0; begin < all; begin += most) f(f32(base + begin, {std::min(most, all - begin)}), number++);
+  for (int64_t begin = 0; begin < all; begin += bucket_bytes) {
+    f(u8(block.as<uint8_t>() + begin, {std::min(bucket_bytes, all - begin)}), number++);
+  }
 }
 
-uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel() * int64_t(sizeof(float))); }
+uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel()); }
 
-/// Rank 0's part. `checksum_of`(bucket, number) is what the others receive of a bucket.
+/// Rank 0's part. send(bucket, number) gives a bucket to the others, who receive it at the same time.
 template <class F>
-std::vector<int> send_buckets(dist::Communicator& group, const model::Parameters& parameters, Announcement what, const F& checksum_of) {
+std::vector<int> send_buckets(dist::Communicator& group, const Stream& stream, const model::WeightSnapshot& weights,
+                              int64_t bucket_bytes, const F& send) {
+  Announcement what = announcement(stream, weights, weights.version, bucket_bytes);
   announce(group, what);
   std::vector<int> refused = refusals(answers(group, kAccepted));
   if (!refused.empty()) return refused;
-  Arena staging(parameters.staging_bytes(parameters.flat()), "weights on their way to engines");
-  each_bucket(parameters.read(parameters.flat(), staging), what.bucket_bytes, [&](const TensorView& bucket, int number) {
-    uint32_t sum = checksum_of(bucket, number);
-    group.broadcast({}, bucket, 0);
-    group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
-    group.wait({});
-  });
+  each_bucket(weights.block(), bucket_bytes, send);
   return refusals(answers(group, kAccepted));
 }
 
-}  // namespace
-
-std::vector<int> send_weights(dist::Communicator& group, const model::Parameters& parameters, uint32_t version,
-                              int64_t bucket_bytes) {
-  return send_buckets(group, parameters, announcement(parameters, version, bucket_bytes),
-                      [](const TensorView& bucket, int) { return checksum(bucket); });
+/// A bucket in the host's memory becomes that of rank 0 on every rank, `sum` its checksum.
+void exchange(dist::Communicator& group, const TensorView& bucket, uint32_t& sum) {
+  group.broadcast({}, bucket, 0);
+  group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
+  group.wait({});
 }
 
-WeightReceiver::WeightReceiver(const model::ModelConfig& config, DType storage, ThreadPool* pool, kernels::Arithmetic arithmetic)
-    : stream_{Stream::Backend::kCpu, pool, nullptr}, parameters_(config, stream_), packed_(stream_, parameters_, storage, nullptr, arithmetic) {}
+void exchange_on_gpu(dist::Communicator& group, const Stream& stream, const TensorView& bucket) {
+  group.broadcast(stream, bucket, 0);
+  group.wait(stream);
+}
+
+TensorView first(const TensorView& staging, const TensorView& like) { return u8(staging.as<uint8_t>(), {like.numel()}); }
+
+}  // namespace
+
+std::vector<int> send_weights(dist::Communicator& group, const Stream& stream, const model::WeightSnapshot& weights,
+                              int64_t bucket_bytes) {
+  return send_buckets(group, stream, weights, bucket_bytes, [&](const TensorView& bucket, int) {
+    if (stream.is_cuda()) return exchange_on_gpu(group, stream, bucket);
+    uint32_t sum = checksum(bucket);
+    exchange(group, bucket, sum);
+  });
+}
+
+WeightReceiver::WeightReceiver(const model::ModelConfig& config, Stream::Backend device, DType storage, ThreadPool* pool,
+                               kernels::Arithmetic arithmetic)
+    : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic) {}
+
+/// The newest snapshot if no engine holds it, else the other one.
+model::WeightSnapshot& WeightReceiver::writable() {
+  if (newest_ && newest_.use_count() > 1) std::swap(newest_, spare_);
+  if (!newest_ || newest_.use_count() > 1) {
+    const Stream& stream = device_.stream();
+    const Memory memory = stream.is_cuda() ? Memory::kPinned : Memory::kHost;
+    newest_ = model::WeightSnapshot::empty(stream, config_, storage_, arithmetic_, memory);
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);  // the last reader of another thread is done
+  return *newest_;
+}
 
 uint32_t WeightReceiver::receive(dist::Communicator& group) {
   received_.reset();
   Announcement coming;
   announce(group, coming);
-  const Announcement own = announcement(parameters_, coming.version, coming.bucket_bytes);
+  const Announcement own = announcement(device_.stream(), writable(), coming.version, coming.bucket_bytes);
   const bool same = std::memcmp(&coming, &own, sizeof(own)) == 0 && coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
   const bool old = committed_ && coming.version < *committed_;
   const std::vector<int> refused = refusals(answers(group, !same ? kOtherPlan : old ? kOldVersion : kAccepted));
-  if (!same) fail(Code::kConfig, "receive: what rank 0 sends belongs to another model than this receiver's.");
+  if (!same) fail(Code::kConfig, "receive: what rank 0 sends belongs to another model than this receiver's, or is packed otherwise.");
   if (old) fail(Code::kState, "receive: version %u comes after version %u was committed.", coming.version, *committed_);
   if (!refused.empty()) fail(Code::kAborted, "receive: rank %d refused version %u; nothing was sent.", refused[0], coming.version);
   bucket_bytes_ = coming.bucket_bytes;
   receive_buckets(group);
+  newest_->version = coming.version;
   received_ = coming.version;
-  packed_.parameters_changed();
   return coming.version;
 }
 
+TensorView WeightReceiver::staging() {
+  if (!device_.stream().is_cuda()) return {};
+  const int64_t bytes = std::min(bucket_bytes_, newest_->bytes());
+  if (staging_.capacity() < bytes) staging_ = Arena(bytes, "weights on their way to engines", Memory::kDevice);
+  staging_.release(0);
+  return staging_.take_view(DType::kU8, {bytes});
+}
+
 void WeightReceiver::receive_buckets(dist::Communicator& group) {
+  const Stream& stream = device_.stream();
+  const TensorView staged = staging();
   int damaged = -1;
   checksums_.clear();
-  each_bucket(parameters_.flat(), bucket_bytes_, [&](const TensorView& bucket, int number) {
+  each_bucket(newest_->block(), bucket_bytes_, [&](const TensorView& bucket, int number) {
+    if (stream.is_cuda()) {
+      exchange_on_gpu(group, stream, first(staged, bucket));
+      return download(stream, bucket.data, staged.data, bucket.numel());
+    }
     uint32_t sum = 0;
-    group.broadcast({}, bucket, 0);
-    group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
-    group.wait({});
+    exchange(group, bucket, sum);
     checksums_.push_back(sum);
     if (damaged < 0 && sum != checksum(bucket)) damaged = number;
   });
@@ -134,16 +176,20 @@ void WeightReceiver::receive_buckets(dist::Communicator& group) {
 
 uint32_t WeightReceiver::send(dist::Communicator& group) {
   if (!received_ || received_ != committed_) fail(Code::kState, "send: no version of the weights is here whole and committed.");
-  send_buckets(group, parameters_, announcement(parameters_, *received_, bucket_bytes_),
-               [&](const TensorView&, int number) { return checksums_[size_t(number)]; });
+  const Stream& stream = device_.stream();
+  const TensorView staged = staging();
+  send_buckets(group, stream, *newest_, bucket_bytes_, [&](const TensorView& bucket, int number) {
+    if (!stream.is_cuda()) return exchange(group, bucket, checksums_[size_t(number)]);
+    upload(stream, staged.data, bucket.data, bucket.numel());
+    exchange_on_gpu(group, stream, first(staged, bucket));
+  });
   return *received_;
 }
 
 std::shared_ptr<const model::WeightSnapshot> WeightReceiver::commit() {
   if (!received_) fail(Code::kState, "commit: no complete version of the weights is here.");
   committed_ = received_;
-  packed_.set_version(*received_);
-  return packed_.snapshot();
+  return newest_;
 }
 
 }  // namespace hone::trainer

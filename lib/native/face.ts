@@ -378,13 +378,20 @@ export interface TrainerFace {
   close(): Promise<void>;
 }
 
-export type WeightReceiverOptions = WeightTypes;
+/** The trainer's and the engines': weights come as they are packed. */
+export interface WeightReceiverOptions extends WeightTypes {
+  /** "cuda": from GPU to GPU over NCCL. Default: "cpu". */
+  readonly device?: DeviceName;
+}
 
-/** Weights for engines on the CPU, from a trainer of another process or from who has them of it. What is half received never reaches an engine. */
+/**
+ * Weights for engines of this process, from a trainer of another process or from a process that has them of it. What is half
+ * received never reaches an engine. Holds one snapshot, and a second one while an engine on the CPU holds the first.
+ */
 export interface WeightReceiverFace {
   /**
    * Resolves with the version that rank 0 of the group sent, once all of it is here. Rejects with HONE_ERR_STATE for one older than
-   * was committed, HONE_ERR_CONFIG for another model and as rank 0, HONE_ERR_FORMAT for damaged bytes, HONE_ERR_ABORTED where another rank
+   * was committed, HONE_ERR_CONFIG for another model or other types and as rank 0, HONE_ERR_FORMAT for damaged bytes, HONE_ERR_ABORTED where another rank
    * refused: the group goes on. HONE_ERR_COLLECTIVE: the group is lost.
    */
   receive(group: CommunicatorFace): Promise<number>;

@@ -40,7 +40,7 @@ const MIB = 2 ** 20;
 /** Allowances: what CUDA's context and libraries take before the first tensor, and NCCL's own buffers per communicator. */
 const CUDA_CONTEXT = 1024 * MIB;
 const NCCL_CHANNELS = 256 * MIB;
-/** Weights travel to the actors in buckets of this size, one filling while one is sent. */
+/** Weights on their way to an actor's host memory pass through its GPU in buckets of this size. */
 const BUCKET = 512 * MIB;
 
 /**
@@ -135,7 +135,7 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
   const several = gpus > 1 || asked !== undefined;
   const everywhere = [
     { name: "rotary table", bytes: sizes.ropeTables },
-    { name: "NCCL: weight buckets, channels", bytes: several ? 2 * BUCKET + NCCL_CHANNELS : 0 },
+    { name: "NCCL: a bucket of weights, channels", bytes: several ? BUCKET + NCCL_CHANNELS : 0 },
     { name: "CUDA context and libraries (allowance)", bytes: CUDA_CONTEXT },
   ];
   const both = [...trainer, ...actor, evaluationRow(recipe, sizes), ...everywhere];
@@ -144,7 +144,7 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
       ? [rolePlan("actor and trainer", gpus, both, about)]
       : [
           rolePlan("actor", asked.actors, [...actor, ...everywhere], about),
-          rolePlan("trainer", Math.max(1, ranks), [...trainer, ...everywhere], about),
+          rolePlan("trainer", Math.max(1, ranks), [...trainer, sentRow(recipe, sizes), ...everywhere], about),
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
   // Trainers that divide weights have all of them for as long as it takes to publish or save them.
@@ -153,11 +153,21 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
     name: recipe.lora === undefined ? "master weights, f32, while they are published" : "frozen base, f32",
     bytes: onHost ? network.parameters * 4 : 0,
   };
-  const kept = [hostMoments(recipe, sizes), gradientRow(recipe, sizes), stagedRow(recipe, sizes)];
+  const arriving = {
+    name: "weights as they arrive at an actor, page-locked",
+    bytes: asked === undefined ? 0 : sizes.snapshot,
+  };
+  const kept = [arriving, hostMoments(recipe, sizes), gradientRow(recipe, sizes), stagedRow(recipe, sizes)];
   const hostRows = [base, ...kept].filter(({ bytes }) => bytes > 0);
   const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }
+
+/** Of trainers that divide the weights, one a machine packs all of them for the actors. @param sizes undivided */
+const sentRow = (recipe: Recipe, { snapshot }: Sizes): MemoryRow => ({
+  name: "weights, bf16, whole, at a rank that sends them",
+  bytes: dividesWeights(recipe) ? snapshot : 0,
+});
 
 function recomputeSaves(recipe: Recipe, model: PlannedModel, device: DeviceName): number {
   const [kept, again] = [false, true].map((recompute) => {

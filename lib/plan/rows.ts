@@ -32,13 +32,13 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** Memory of a process that only samples on the CPU: weights arrive in f32, and are packed beside those in use. */
+/** Memory of a process that only samples on the CPU: weights arrive packed, beside those in use. */
 export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
-  const { snapshot, parameters, keyValues, evaluationScratch, ropeTables } = sizes;
+  const { snapshot, keyValues, evaluationScratch, ropeTables } = sizes;
   const storage = 'model.weightStorage: "bf16"';
   return [
     { name: "weights, engine", bytes: snapshot, change: storage },
-    { name: "weights as they arrive, f32, and packed", bytes: parameters + snapshot, change: storage },
+    { name: "weights as they arrive", bytes: snapshot, change: storage },
     ...engineRows(sizes),
     { name: "rotary table", bytes: ropeTables },
     {

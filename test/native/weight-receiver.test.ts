@@ -1,7 +1,7 @@
 // Weights from a trainer in one process to engines in others: the same bits and samples as within one, and what happens when
 // one of them dies. What a receiver refuses is tested in test/csrc/trainer/weight_transfer.test.cc too.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineOptions, TrainerOptions, WeightTypes } from "../../lib/native/face.ts";
+import type { TrainingBatch, WeightTypes } from "../../lib/native/face.ts";
 import {
   type Communicator,
   Engine,
@@ -12,7 +12,7 @@ import {
 } from "../../lib/native/index.ts";
 import { patient } from "../patience.ts";
 import { communicatorPair, rankProcesses, resultsOf } from "./processes.ts";
-import { engineOptions, modelConfig, request, trainerOptions } from "./small-model.ts";
+import { engineOptions, modelConfig, request, stepOptions, trainerOptions } from "./small-model.ts";
 
 const withGloo = describe.skipIf(info().gloo.version === null);
 const SMALL = { bucketBytes: 512 };
@@ -52,24 +52,48 @@ interface Samples {
   readonly versions: readonly number[];
 }
 
+const generationsWith = (types: WeightTypes) =>
+  new Generations(
+    (handlers) => new Engine(modelConfig, { ...engineOptions, ...types, device: "cpu" }, handlers),
+  );
+
+async function sampled(generations: Generations, id: number): Promise<Samples> {
+  const ask = { prompt: Int32Array.of(1, 2, 3), count: 1, maxTokens: 20, stopIds: [] };
+  const [completion] = await generations.generate(request(id, ask));
+  const { tokens, logprobs, versions } = completion!;
+  return { tokens: [...tokens], logprobs: [...logprobs], versions: [...versions] };
+}
+
 /** The same in this process: what an engine samples under versions 5 and 6 of the weights. */
 async function withinOneProcess(types: WeightTypes): Promise<readonly Samples[]> {
   const trainer = new Trainer(modelConfig, { ...trainerOptions, ...types });
-  const options: EngineOptions = { ...engineOptions, ...types, device: "cpu" };
-  const generations = new Generations((handlers) => new Engine(modelConfig, options, handlers));
+  const generations = generationsWith(types);
   const samples: Samples[] = [];
   for (const version of [5, 6]) {
     await trainer.initialize(BigInt(version));
     await trainer.setVersion(version);
     await trainer.publish(generations.engine);
-    const ask = { prompt: Int32Array.of(1, 2, 3), count: 1, maxTokens: 20, stopIds: [] };
-    const [completion] = await generations.generate(request(version, ask));
-    const { tokens, logprobs, versions } = completion!;
-    samples.push({ tokens: [...tokens], logprobs: [...logprobs], versions: [...versions] });
+    samples.push(await sampled(generations, version));
   }
   await Promise.all([generations.close(), trainer.close()]);
   return samples;
 }
+
+/** What a new engine samples once it was given weights. */
+async function samplesOf(give: (engine: Engine) => Promise<number>): Promise<Samples> {
+  const generations = generationsWith({ weightStorage: "f32" });
+  await give(generations.engine as Engine);
+  const samples = await sampled(generations, 1);
+  await generations.close();
+  return samples;
+}
+
+/** A sequence of eight tokens of which all but the first are learnt. */
+const TEXT: TrainingBatch = {
+  tokens: Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8),
+  cuSeqlens: Int32Array.of(0, 8),
+  mask: Uint8Array.of(0, 1, 1, 1, 1, 1, 1, 1),
+};
 
 withGloo("between processes", () => {
   test.each<WeightTypes>([
@@ -243,6 +267,24 @@ withGloo("within a process", () => {
       await expect(receiver.receive(b)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
     }));
 
+  test("adapters come merged into the weights: the tokens are those of an engine beside the trainer", () =>
+    receiving(async (a, b) => {
+      const lora = { rank: 2, alpha: 64, targets: ["q_proj", "down_proj"], seed: 1n };
+      const adapted = new Trainer(modelConfig, { ...trainerOptions, lora });
+      await adapted.initialize(5n);
+      for (let i = 0; i < 3; i++)
+        await adapted.step(TEXT, { ...stepOptions, objective: "supervised", lr: 0.1 });
+      const receiver = new WeightReceiver(modelConfig, { weightStorage: "f32" });
+      await Promise.all([adapted.sendWeights(a), receiver.receive(b)]);
+      const [beside, apart] = await Promise.all([
+        samplesOf((engine) => adapted.publish(engine)),
+        samplesOf((engine) => receiver.commit(engine)),
+      ]);
+      expect(beside.versions).toContain(3);
+      expect(apart).toEqual(beside);
+      await Promise.all([adapted.close(), receiver.close()]);
+    }));
+
   // Another trainer hung here: the message that tells engines of an update was lost, and its broadcast waited for ever.
   test("a broadcast for which nobody came ends at the time-out, and the process works meanwhile", () =>
     receiving(async (a) => {
@@ -282,11 +324,6 @@ withGloo("within a process", () => {
       await expect(trainer.sendWeights(b)).rejects.toThrow(/rank 0 sends; this is rank 1/);
       await expect(trainer.sendWeights(a, { bucketBytes: 3 })).rejects.toThrow(/bucketBytes is 3/);
       await expect(trainer.sendWeights({} as Communicator)).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
-      const lora = { rank: 2, alpha: 2, targets: ["q_proj"], seed: 1n };
-      const options: TrainerOptions = { ...trainerOptions, lora };
-      const adapted = new Trainer(modelConfig, options);
-      await expect(adapted.sendWeights(a)).rejects.toMatchObject({ code: "HONE_ERR_UNSUPPORTED" });
-      await adapted.close();
       const other = modelConfig.replace('"intermediate_size":56', '"intermediate_size":64');
       const receiver = new WeightReceiver(other, { weightStorage: "f32" });
       await expect(receiver.commit(engine)).rejects.toThrow(/another model config/);

@@ -16,14 +16,18 @@ test("programs of modules are called as CMake calls them", () => {
     "check.cc",
     "core/a.test.cu",
   ];
-  expect(testPrograms(sources, ["core"])).toEqual(["test_core_cuda_device", "test_core_json"]);
+  expect(testPrograms(sources, ["core"])).toEqual(["test_core_a", "test_core_cuda_device", "test_core_json"]);
   expect(testPrograms(sources, ["core/json", "engine/step"])).toEqual(["test_core_json", "test_engine_step"]);
 });
 
 test("ctest runs what was built, and nothing that only begins like it", () => {
   const wanted = new RegExp(testPattern(["core", "engine/step"]));
-  const names = ["core_json", "engine_step", "engine_step_sharing", "score_json"];
-  expect(names.filter((name) => wanted.test(name))).toEqual(["core_json", "engine_step"]);
+  const names = ["core_json", "engine_step", "engine_step_ahead", "engine_step_sharing", "score_json"];
+  expect(names.filter((name) => wanted.test(name))).toEqual([
+    "core_json",
+    "engine_step",
+    "engine_step_ahead",
+  ]);
 });
 
 test.each([

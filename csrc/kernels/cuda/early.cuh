@@ -6,9 +6,10 @@
 
 namespace hone::kernels::cuda {
 
-/// Waits until the kernels before this one have ended and what they wrote is seen, then lets the next one begin. Every
-/// thread calls it, none leaves before, and until then a thread touches no global memory but weights: those are written by
-/// copies and by kernels that let no later kernel begin early. Elsewhere than on sm_90 it is nothing.
+/// Waits until the kernels before this one have ended and their writes are visible, then lets the next one begin. Every
+/// thread calls it before it returns. Before the call a thread writes no global memory, and reads only what the kernel
+/// directly in front does not write: a kernel that never calls this lets its successor begin when its blocks have ended,
+/// which is before its writes are flushed (CUDA programming guide, programmatic dependent launch). Does nothing below sm_90.
 __device__ __forceinline__ void await_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n" ::: "memory");

@@ -143,6 +143,7 @@ Product product_of(const TensorView& x, const PackedMatrix& w, const Output& out
   Product p{operand(x), operand(w), out, x.dim(0), w.n, w.k, 1, false};
   expect_countable(p);
   if (!w.transposed) p.pieces = fixed_split_k(p.columns, p.depth);
+  p.prefetchable = w.prefetchable;
   return p;
 }
 

@@ -66,7 +66,7 @@ __device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, con
   copy_box(ring.b(stage) + T::kBBytes / 2, b, int(k), int(columns.high), full);
 }
 
-/// Run by one thread: the weights of as many stages as there are, before the kernel in front has ended.
+/// Run by one thread: the weights of as many stages as there are; of prefetchable ones before the kernel in front has ended.
 template <class T>
 __device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CUtensorMap& b, const FewColumns& columns,
                                                    const Range& depth) {
@@ -135,13 +135,14 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   const int first_row = int(place.row) * T::kRows, live = min(T::kRows, int(p.rows) - first_row);
   const Range depth = piece_of(p.depth, p.pieces, rank);
   const FewColumns columns = epilogue.columns(int(place.column));
+  if (!p.prefetchable) await_predecessor();
   if (threadIdx.x == 0) {
     prefetch_map(a);
     ring.make_barriers();
     barriers_made();
     fill_first_weights(ring, b, columns, depth);
   }
-  await_predecessor();
+  if (p.prefetchable) await_predecessor();
   __syncthreads();
   float* const staged = reinterpret_cast<float*>(ring.stages);
   const int group = group_of_warps() - 1;  // -1: the one that copies

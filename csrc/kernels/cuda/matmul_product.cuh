@@ -125,6 +125,7 @@ struct Product {
   int64_t rows, columns, depth;
   int pieces;
   bool spread;
+  bool prefetchable = false;  // b: see PackedMatrix
 };
 
 /// The fragment layout both instructions share: lane's first row and column within 16 rows x 8 columns of sums;

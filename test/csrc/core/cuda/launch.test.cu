@@ -169,7 +169,7 @@ TEST(the_shim_refuses_launches_that_a_device_would_refuse_or_misread) {
   const Stream s = device_stream();
   float* const to = out.data();
   EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(host_pointer_kernel, 1, 1, 0, s, &host, to); }), "host memory"));
-  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(dynamic_kernel, 1, 32, 164 * 1024, s, to, 1, 0); }), "shared memory"));
+  EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(dynamic_kernel, 1, 32, 228 * 1024, s, to, 1, 0); }), "shared memory"));
   EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(dynamic_kernel, 1, 1025, 4, s, to, 1, 0); }), "1025 threads"));
 }
 

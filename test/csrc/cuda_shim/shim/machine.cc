@@ -313,7 +313,7 @@ void run_grid(const Grid& call, const std::function<void()>& thread) {
   gridDim = grid;
   blockDim = block;
   prepare_threads(cluster, block);
-  std::vector<Change> before = m.early ? global_memory() : std::vector<Change>{};  // others let no kernel begin
+  std::vector<Change> before = global_memory();
   const auto across = grid.x / unsigned(cluster);
   std::vector<uint32_t> clusters(size_t(across) * grid.y * grid.z);
   std::iota(clusters.begin(), clusters.end(), 0u);

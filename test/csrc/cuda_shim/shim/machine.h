@@ -67,8 +67,9 @@ int block_barrier(int predicate, const char* what, const char* file, int line);
 
 /// What a kernel that is launched early waits with: a thread that leaves without is a Fault.
 void await_predecessor(const char* file, int line);
-/// From now on a kernel that is launched early, next on its stream after another such kernel, gets as far as it can without
-/// waiting while memory is as it was before that other one: what it reads too early is wrong, what it writes is lost.
+/// From now on a kernel that is launched early gets as far as it can without waiting while memory is as it was before the
+/// kernel in front on its stream: what it reads too early is wrong, what it writes is lost. That kernel may be of any
+/// kind: one that never lets its successor begin does so by ending, before its writes are flushed.
 void run_ahead(bool on);
 
 /// Waits for all threads of the cluster's blocks.
