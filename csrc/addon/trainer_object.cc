@@ -149,7 +149,7 @@ Sending read_sending(const Napi::CallbackInfo& info) {
   int64_t& bytes = sending.bucket_bytes;
   if (!info[1].IsUndefined()) bytes = Fields(info[1], "sendWeights").integer_or<int32_t>("bucketBytes", int32_t(bytes));
   if (bytes < 4 || bytes > trainer::kBucketBytes) {
-    fail(Code::kConfig, "sendWeights: bucketBytes is %lld, not one of 4 to 512 MiB.", (long long)bytes);
+    fail(Code::kConfig, "sendWeights: bucketBytes is %lld, not one of 4 to 64 MiB.", (long long)bytes);
   }
   return sending;
 }

@@ -12,7 +12,7 @@
 
 namespace hone::trainer {
 
-inline constexpr int64_t kBucketBytes = int64_t(512) << 20;
+inline constexpr int64_t kBucketBytes = int64_t(64) << 20;
 
 /// Rank 0 of the group sends, all others receive(), at the same time: the header is sent first and can be refused, then
 /// the snapshot's tensors come, packed as they are read, in buckets of up to `bucket_bytes`. In the host's memory each

@@ -81,7 +81,7 @@ class TransferLink {
 const groupOf = (groups: readonly TransferGroup[], sender: string): TransferGroup =>
   groups.find((each) => each.sender === sender)!;
 
-/** Weights over a communicator, in buckets with checksums: no file system is shared. For trainers without adapters. */
+/** Weights over a communicator, packed as engines read them: no file system is shared. */
 export class CommunicatorSender implements WeightSender {
   readonly #link: TransferLink;
 
@@ -155,10 +155,10 @@ export class CommunicatorReceiver implements WeightReceiver {
   #receiverOf({
     engine,
     config,
-    options: { weightStorage, arithmetic = "f32" },
+    options: { weightStorage, arithmetic = "f32", device = "cpu" },
   }: EngineSpec): WeightReceiverFace {
     const receiver =
-      this.#receivers.get(engine) ?? this.#parts.receiver(config, { weightStorage, arithmetic });
+      this.#receivers.get(engine) ?? this.#parts.receiver(config, { weightStorage, arithmetic, device });
     this.#receivers.set(engine, receiver);
     return receiver;
   }

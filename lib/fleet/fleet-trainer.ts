@@ -51,6 +51,11 @@ export class FleetTrainer implements TrainerFace, WeightSource {
     return this.#sending.send(plan);
   }
 
+  /** A folder is announced when it is there: its members' time is measured by what writing it took. */
+  get sendsFirst(): boolean {
+    return this.way === "folder";
+  }
+
   senders(): Promise<readonly Located[]> {
     return this.#sending.senders();
   }

@@ -82,9 +82,8 @@ export class Fleet implements Core, AsyncDisposable {
 
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace {
     const { weights, openTrainer } = this.#options;
-    const isPlain = options.lora === undefined && (options.device ?? "cpu") === "cpu";
-    const way = (isPlain && weights?.way) || "folder";
-    return new FleetTrainer(openTrainer(config, options), this.updates, way);
+    const way = options.device === "cuda" ? weights?.betweenGpus : weights?.way;
+    return new FleetTrainer(openTrainer(config, options), this.updates, way ?? "folder");
   }
 
   verifierHosts(workers: number): JobPlace | undefined {

@@ -20,6 +20,8 @@ export interface Sending extends Senders {
   readonly version: number;
   /** To the members of the plan. Rejects where one of them is not there in time. */
   send(plan: TransferPlan): Promise<void>;
+  /** Whether `send` ends without the members, who are told afterwards: it writes a folder. Default: false. */
+  readonly sendsFirst?: boolean;
 }
 
 export interface TransferParts {
@@ -65,14 +67,14 @@ export class Answers {
   }
 
   /**
-   * Resolves when every member has answered, is gone, or is too late. Time in which this process was suspended does not
-   * count: answers sent meanwhile are still to be read.
+   * Resolves when every member has answered, is gone, or is too late: after `updateMs`, and `readMs` for what it has to read.
+   * Time in which this process was suspended does not count: answers sent meanwhile are still to be read.
    */
-  async of(update: number, members: readonly string[]): Promise<ReadonlyMap<string, Answer>> {
+  async of(update: number, members: readonly string[], readMs = 0): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;
     const { updateMs, beatMs } = this.#settings;
     const missing = () => members.some((member) => !answers.has(member) && this.#roster.isAlive(member));
-    for (let leftMs = updateMs; missing() && leftMs > 0; ) {
+    for (let leftMs = updateMs + readMs; missing() && leftMs > 0; ) {
       const begun = performance.now();
       await this.#next();
       leftMs -= Math.min(performance.now() - begun, 2 * beatMs);
@@ -182,15 +184,10 @@ export class Transfers {
     const { version, way } = source;
     const groups = await this.#groups.of(source, members, this.#parts.roster.alive);
     const plan = { update, engine, version, way, groups };
-    // both are said before either is waited for: one transaction has them
-    const said = this.#parts.say({ kind: "update", ...plan });
-    const sending = source.send(plan).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    await said;
-    const sent = await sending;
-    const answers = await this.#answers.of(update, members);
+    const begun = performance.now();
+    const sent = await this.#sent(plan, source);
+    const written = performance.now() - begun;
+    const answers = await this.#answers.of(update, members, source.sendsFirst ? 4 * written : undefined);
     const received = members.filter((member) => isGood(answers.get(member)));
     await this.#groups.dropLost(groups, new Set(received));
     const unable = groups.filter((group) => missed(group, answers)).map(({ sender }) => sender);
@@ -200,5 +197,25 @@ export class Transfers {
     if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
       return { received, unable, fault: sent.error };
     return { received, unable }; // each has them whole, whatever became of others
+  }
+
+  /** What the sender rejected with, if it did. */
+  async #sent(plan: TransferPlan, source: Sending): Promise<{ readonly error: unknown } | undefined> {
+    const send = () =>
+      source.send(plan).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+    const say = () => this.#parts.say({ kind: "update", ...plan });
+    if (source.sendsFirst) {
+      const sent = await send();
+      await say();
+      return sent;
+    }
+    // both are said before either is waited for: one transaction has them
+    const said = say();
+    const sending = send();
+    await said;
+    return await sending;
   }
 }

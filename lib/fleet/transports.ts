@@ -14,19 +14,29 @@ import type { StagedWeights, WeightReceiver, WeightSender } from "./transport.ts
 /** Transport of a run's weights, and the sentence that explains the choice. */
 export interface ChosenTransport {
   readonly way: TransportKind;
+  /** Between GPUs, which need NCCL besides. */
+  readonly betweenGpus: TransportKind;
   readonly words: string;
 }
 
 /** Throws HONE_ERR_UNSUPPORTED where the recipe asks for a communicator and there is no Gloo. */
 export function chooseTransport(
   asked: TransportKind | undefined,
-  { gloo }: Pick<NativeInfo, "gloo">,
+  { gloo, nccl }: Pick<NativeInfo, "gloo" | "nccl">,
 ): ChosenTransport {
-  if (asked === "folder") return { way: "folder", words: "weights go to actors through folders" };
-  if (gloo.version !== null)
-    return { way: "communicator", words: "weights go to actors over Gloo, from one sender a machine" };
+  const folders = { way: "folder", betweenGpus: "folder" } as const;
+  if (asked === "folder") return { ...folders, words: "weights go to actors through folders" };
+  if (gloo.version !== null) {
+    const betweenGpus = asked === undefined && nccl.version === null ? "folder" : "communicator";
+    const over = nccl.version === null ? "Gloo" : "Gloo, between GPUs over NCCL";
+    return {
+      way: "communicator",
+      betweenGpus,
+      words: `weights go to actors over ${over}, from one sender a machine`,
+    };
+  }
   const why = `Gloo is not there: ${gloo.reason}`;
-  if (asked === undefined) return { way: "folder", words: `weights go to actors through folders; ${why}` };
+  if (asked === undefined) return { ...folders, words: `weights go to actors through folders; ${why}` };
   throw new HoneError("HONE_ERR_UNSUPPORTED", `hardware.weights is "communicator", and ${why}`, {
     hint: "Or leave it out: weights then go through folders.",
   });

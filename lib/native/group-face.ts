@@ -55,6 +55,6 @@ export interface WeightSenderFace {
 }
 
 export interface SendWeightsOptions {
-  /** Largest piece. Default: 512 MiB, the most there may be. */
+  /** Largest piece. Default: 64 MiB, the most there may be. */
   readonly bucketBytes?: number;
 }

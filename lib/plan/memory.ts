@@ -41,7 +41,7 @@ const MIB = 2 ** 20;
 const CUDA_CONTEXT = 1024 * MIB;
 const NCCL_CHANNELS = 256 * MIB;
 /** Weights on their way to an actor's host memory pass through its GPU in buckets of this size. */
-const BUCKET = 512 * MIB;
+const BUCKET = 64 * MIB;
 
 /**
  * Memory by class of tensor for a recipe, from its sizes alone: the core says what it would allocate.

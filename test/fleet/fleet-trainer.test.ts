@@ -55,7 +55,7 @@ test("an engine of this process is refused", async () => {
   await expect(trainer.publish(core.engines[0]!)).rejects.toThrow(/not one of this fleet's actors/);
 });
 
-test("weights of adapters, and those on a GPU, go through folders whatever the way of the others", async () => {
+test("weights between GPUs go their own way, and those of adapters with all others", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const core = standInCore();
   const openTrainer: Parameters<typeof openFleet>[0]["openTrainer"] = (...args) => ({
@@ -63,12 +63,12 @@ test("weights of adapters, and those on a GPU, go through folders whatever the w
     send: async (_: TransferPlan) => {},
     senders: async () => [{ name: "trainer.0#0", host: "here" }],
   });
-  const weights = { way: "communicator", words: "over Gloo" } as const;
+  const weights = { way: "communicator", betweenGpus: "folder", words: "over Gloo" } as const;
   await using fleet = await openFleet({ store, info: core.info, openTrainer, weights });
   const lora = { rank: 2, alpha: 2, targets: ["q_proj"], seed: 1n };
   const ways = [{}, { device: "cpu" }, { device: "cuda" }, { lora }].map(
     (more) => (fleet.trainer("{}", { ...TRAINER, ...more } as TrainerOptions) as FleetTrainer).way,
   );
-  expect(ways).toEqual(["communicator", "communicator", "folder", "folder"]);
+  expect(ways).toEqual(["communicator", "communicator", "folder", "communicator"]);
   expect(fleet.processes().weights).toBe("over Gloo");
 });

@@ -116,6 +116,27 @@ test("who has what came, from whom it did not come, and what it was not for", as
   await ends;
 });
 
+test("a folder is announced when it is written, and reading it may take four times as long", async () => {
+  const said: string[] = [];
+  const announced = { ...parts, say: async () => void said.push("announced") };
+  const transfers = new Transfers(announced);
+  const ends = transfers.listen().catch(() => {}); // it is called off
+  Object.assign(parts.roster, { alive: [{ member: "b", host: "" }] });
+  const send = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    said.push("written");
+  };
+  const senders = async () => [{ name: "a", host: "" }];
+  const attempt = transfers.attempt("e", { version: 1, way: "folder", sendsFirst: true, senders, send }, [
+    "b",
+  ]);
+  setTimeout(() => void say("b"), 300 + 600); // three times what any other answer may take
+  expect(await attempt).toEqual({ received: ["b"], unable: [] });
+  expect(said).toEqual(["written", "announced"]);
+  closed.abort();
+  await ends;
+});
+
 test("after the end nobody is waited for", async () => {
   const sent = answers.sent(plan);
   closed.abort();

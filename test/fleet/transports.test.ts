@@ -5,16 +5,20 @@ import type { NativeInfo } from "../../lib/native/face.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { TRAINER } from "./small-engine.ts";
 
-const gloo = { gloo: { version: "0.5", reason: null } } as Pick<NativeInfo, "gloo">;
-const none = { gloo: { version: null, reason: "libgloo.so is not installed" } } as Pick<NativeInfo, "gloo">;
+type Libraries = Pick<NativeInfo, "gloo" | "nccl">;
+const noNccl = { version: null, reason: "no libnccl.so" };
+const gloo = { gloo: { version: "0.5", reason: null }, nccl: noNccl } as Libraries;
+const both = { ...gloo, nccl: { version: "2.27", reason: null } } as Libraries;
+const none = { gloo: { version: null, reason: "libgloo.so is not installed" }, nccl: noNccl } as Libraries;
 
 test.each([
-  [undefined, gloo, "communicator", /over Gloo/],
-  ["communicator", gloo, "communicator", /over Gloo/],
-  ["folder", gloo, "folder", /through folders$/],
-  [undefined, none, "folder", /through folders; Gloo is not there: libgloo.so is not installed/],
-] as const)("asked for %s with %o: %s", (asked, info, way, words) => {
-  expect(chooseTransport(asked, info)).toEqual({ way, words: expect.stringMatching(words) });
+  [undefined, gloo, "communicator", "folder", /over Gloo, from one/],
+  [undefined, both, "communicator", "communicator", /over Gloo, between GPUs over NCCL, from one/],
+  ["communicator", gloo, "communicator", "communicator", /over Gloo/],
+  ["folder", both, "folder", "folder", /through folders$/],
+  [undefined, none, "folder", "folder", /through folders; Gloo is not there: libgloo.so is not installed/],
+] as const)("asked for %s with %o: %s, between GPUs %s", (asked, info, way, betweenGpus, words) => {
+  expect(chooseTransport(asked, info)).toEqual({ way, betweenGpus, words: expect.stringMatching(words) });
 });
 
 test("a communicator that is asked for and not there is refused", () => {

@@ -227,7 +227,7 @@ test.runIf(longest)(
 
 test("two GPUs need NCCL's buffers; a tied head is no matrix of its own", () => {
   const plan = planMemory(apriel({ gpus: 2, actorGpus: 1 }), TINY, machine);
-  expect(bytesOf(plan, "actor", "NCCL: a bucket of weights, channels")).toBe((512 + 256) * 2 ** 20);
+  expect(bytesOf(plan, "actor", "NCCL: a bucket of weights, channels")).toBe((64 + 256) * 2 ** 20);
   expect(() => bytesOf(plan, "actor", "head, f32, engine")).toThrow("has no");
   expect(() => bytesOf(plan, "trainer", "head, f32, trainer")).toThrow("has no");
 });
