@@ -1,7 +1,7 @@
 // npm run arrival: what a newcomer meets, timed and counted. Installs the packed package into an empty folder, with a
 // PATH that has Node, npm and the shell's tools but no compiler, and prints a table: what was found, and the bar.
 // Exits with 1 where something does not work; a time above its bar is marked, since machines differ.
-// Needs dist/ (npm ci), the registry, and a compiler for the prebuilt core.
+// Needs dist/ (npm ci), the registry, and a compiler for the prebuilt core; given a tarball, it installs that one.
 import {
   cpSync,
   lstatSync,
@@ -112,10 +112,17 @@ function firstRecipes(here) {
 
 const least = (values) => Math.min(...values);
 
-async function arrive(work) {
+/** What npm says of a tarball that is packed already, or of a new one in `work`. */
+async function packed(work, tarball) {
+  if (tarball === undefined) return await packPackage(work);
+  cpSync(tarball, path.join(work, path.basename(tarball)));
+  return JSON.parse(must("npm", ["pack", "--dry-run", "--json", path.resolve(tarball)], { cwd: work }))[0];
+}
+
+async function arrive(work, tarball) {
   const rows = [];
   const row = (what, value, unit, bar) => rows.push({ what, value, unit, bar });
-  const { filename, size, entryCount } = await packPackage(work);
+  const { filename, size, entryCount } = await packed(work, tarball);
   row("tarball", size / 1e6, "MB");
   row("files in it", entryCount, "", 400);
   const folder = path.join(work, "newcomer");
@@ -148,7 +155,7 @@ function line({ what, value, unit, bar }) {
 
 const work = mkdtempSync(path.join(tmpdir(), "hone-arrival-"));
 try {
-  for (const row of await arrive(work)) console.log(line(row));
+  for (const row of await arrive(work, process.argv[2])) console.log(line(row));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

@@ -1,0 +1,92 @@
+// npm run release -- --dry-run: everything that a release needs, checked in order, and nothing published. Without
+// --dry-run it also tags the commit and publishes the tarball that was checked. docs/how-to/release.md has the steps.
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { must } from "./must.mjs";
+import { packPackage } from "./package.mjs";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const MOST_FILES = 400;
+const git = (...args) => must("git", args, { cwd: root }).trim();
+
+/** Rows of the changelog below its heading of a version, or undefined where it has none. */
+export function changesOf(changelog, version) {
+  const section = changelog.split(/^## /m).find((part) => part.split(/\s/, 1)[0] === version);
+  return section
+    ?.split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(1);
+}
+
+/** Where npm publishes with provenance: a workflow that may ask for an identity token. */
+export const canProve = (env) => env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
+
+function expectVersion({ version }, dryRun) {
+  if (git("tag", "--list", `v${version}`) !== "")
+    throw new Error(`v${version} is tagged already: raise the version in package.json`);
+  const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
+  const changes = changesOf(changelog, version);
+  const waiting = changesOf(changelog, "Unreleased") ?? [];
+  if (changes?.length) return `${version}, ${changes.length} rows in CHANGELOG.md`;
+  const rename = `CHANGELOG.md has no rows under "## ${version}": rename "## Unreleased" (${waiting.length} rows)`;
+  if (!dryRun) throw new Error(rename);
+  return `${version}; before the release: ${rename}`;
+}
+
+function expectClean(dryRun) {
+  const changed = git("status", "--porcelain");
+  if (changed !== "" && !dryRun) throw new Error(`the checkout has changes:\n${changed}`);
+  return `${git("rev-parse", "--short", "HEAD")}${changed === "" ? "" : ", with changes that a release would refuse"}`;
+}
+
+async function pack() {
+  const { filename, size, entryCount } = await packPackage(root);
+  if (entryCount > MOST_FILES)
+    throw new Error(`${filename} has ${entryCount} files, more than ${MOST_FILES}`);
+  const hash = createHash("sha512")
+    .update(readFileSync(path.join(root, filename)))
+    .digest("base64");
+  const said = `${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, sha512-${hash.slice(0, 16)}…`;
+  return { filename, said };
+}
+
+function publish(filename, version, dryRun) {
+  const proof = canProve(process.env) ? ["--provenance"] : [];
+  const args = ["publish", filename, ...proof];
+  if (dryRun) return `would run: git tag v${version} && npm ${args.join(" ")}`;
+  git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`);
+  must("npm", args, { cwd: root });
+  return `published with${proof.length ? "" : "out"} provenance; push the tag: git push origin v${version}`;
+}
+
+async function release(dryRun) {
+  const { name, version, ...rest } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const tell = (what, said) => console.log(`${what.padEnd(14)}${said}`);
+  tell("checkout", expectClean(dryRun));
+  tell("version", expectVersion({ version, ...rest }, dryRun));
+  const { filename, said } = await pack();
+  try {
+    tell("package", said);
+    tell("installation", "from the tarball, in an empty folder without a compiler:");
+    console.log(
+      must(process.execPath, ["scripts/try-arrival.mjs", filename], { cwd: root }).replace(/^/gm, "  "),
+    );
+    tell("publish", publish(filename, version, dryRun));
+  } finally {
+    rmSync(path.join(root, filename), { force: true });
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [flag, ...more] = process.argv.slice(2);
+  if (more.length > 0 || (flag !== undefined && flag !== "--dry-run")) {
+    console.error(`hone: npm run release takes --dry-run or nothing, got ${[flag, ...more].join(" ")}`);
+    process.exit(2);
+  }
+  await release(flag === "--dry-run").catch((error) => {
+    console.error(`hone: no release: ${error.message}`);
+    process.exitCode = 1;
+  });
+}
