@@ -5,12 +5,29 @@ const warned = new Set<string>();
 /** True if unknown fields of a config.json are refused; `--strict-config` sets the variable. */
 const strictConfig = (): boolean => process.env["HONE_STRICT_CONFIG"] === "1";
 
+interface Described {
+  readonly configJson: string;
+  /** Warnings name it. */
+  readonly where: string;
+  readonly strict: boolean;
+  readonly facts: ModelFacts;
+}
+/** What the core said last: a plan asks for the same model thousands of times, a mixture of experts takes it 2 ms. */
+let last: Described | undefined;
+
+function described(configJson: string, where: string): ModelFacts {
+  const strict = strictConfig();
+  if (last?.configJson !== configJson || last.where !== where || last.strict !== strict)
+    last = { configJson, where, strict, facts: describeModel(configJson, where, strict) };
+  return last.facts;
+}
+
 /**
  * Sizes and parts of the model that a config.json describes. Warns once about an unknown field by a process warning
  * (HONE_WARN_CONFIG), or refuses it with HONE_STRICT_CONFIG=1. Throws what describeModel throws.
  */
 export function modelFacts(configJson: string, where = "config.json"): ModelFacts {
-  const facts = describeModel(configJson, where, strictConfig());
+  const facts = described(configJson, where);
   for (const field of facts.warnings.filter((text) => !warned.has(text))) {
     warned.add(field);
     process.emitWarning(`${field} is not known here and was passed over; --strict-config refuses it`, {

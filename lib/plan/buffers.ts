@@ -22,6 +22,20 @@ export interface Sizes extends MemorySizes {
   readonly evaluationScratch: number;
 }
 
+/** What the core said, by what it was asked: the search for changes that fit asks the same thousands of times. */
+const known = new Map<string, MemorySizes>();
+const MOST_KNOWN = 10_000;
+
+function knownSizes(...asked: Parameters<typeof memorySizes>): MemorySizes {
+  const key = JSON.stringify(asked, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  let sizes = known.get(key);
+  if (sizes !== undefined) return sizes;
+  if (known.size >= MOST_KNOWN) known.clear();
+  sizes = memorySizes(...asked);
+  known.set(key, sizes);
+  return sizes;
+}
+
 /**
  * What the core says an engine and a trainer of this recipe take on such a device, whether there is one or not.
  * @param ranks trainers that divide what the recipe's sharding says: the trainer's sizes are those of the first, whose
@@ -59,7 +73,7 @@ export function sizesOf(
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
   const core = (maxContext: number, config = configOf(planned), lora = loraOptions(recipe)) =>
-    memorySizes(
+    knownSizes(
       config,
       { engine: { ...engine, maxContext }, trainer: { ...trainer, ...lora } },
       { sequences, threads, ranks: Math.max(1, ranks) },
