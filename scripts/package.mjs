@@ -1,4 +1,4 @@
-// npm run package: the package as it is published, from a checkout whose dist/ is compiled. Stages it in build/package:
+// npm run package: the package as it is published, from a checkout whose dist/ is compiled. Stages it in a folder of build/:
 // JavaScript bundled by entry (a process loads some ten files instead of four hundred), declarations bundled by entry
 // point, the C++ sources as one archive, the prebuilt core; then packs it into this folder.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -73,10 +73,8 @@ function manifest() {
   return { ...published, scripts: { install: scripts.install } };
 }
 
-async function stagePackage(folders) {
-  const stage = path.join(root, "build/package");
-  rmSync(stage, { recursive: true, force: true });
-  mkdirSync(path.join(stage, "scripts"), { recursive: true });
+async function stagePackage(stage, folders) {
+  mkdirSync(path.join(stage, "scripts"));
   for (const name of COPIED) cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
   for (const name of SCRIPTS)
     cpSync(path.join(root, "scripts", `${name}.mjs`), path.join(stage, "scripts", `${name}.mjs`));
@@ -90,7 +88,6 @@ async function stagePackage(folders) {
   await writeDist(stage, { maps: false, benches: false });
   await writeDeclarations(path.join(stage, "dist"));
   writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
-  return stage;
 }
 
 /**
@@ -99,9 +96,15 @@ async function stagePackage(folders) {
  */
 export async function packPackage(into, { prebuilt = true } = {}) {
   if (prebuilt) prebuild(process.arch); // seconds where nothing has changed; one of older sources must not be packed
-  const stage = await stagePackage(prebuilt ? ["prebuilds"] : []);
-  const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
-  return JSON.parse(must("npm", args, { cwd: stage }))[0];
+  mkdirSync(path.join(root, "build"), { recursive: true });
+  const stage = mkdtempSync(path.join(root, "build/package-")); // its own: .ci/run packs beside a test that does
+  try {
+    await stagePackage(stage, prebuilt ? ["prebuilds"] : []);
+    const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
+    return JSON.parse(must("npm", args, { cwd: stage }))[0];
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

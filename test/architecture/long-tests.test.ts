@@ -27,7 +27,9 @@ test("a landing runs npm test with what is long; with HONE_CI_LONG everything", 
     "asked=landing",
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG/),
     "  asked=1",
-    expect.stringMatching(/^HONE_TEST_ALL=\$asked HONE_TEST_NATIVE=\$counted npm test$/),
+    expect.stringMatching(
+      /^HONE_TEST_ALL=\$asked HONE_TEST_NATIVE=\$counted npm test \| tee build\/npm-test\.log$/,
+    ),
   ]);
   expect(lines.indexOf("fi", lines.indexOf("  asked=1"))).toBe(lines.indexOf("  asked=1") + 1);
   expect(levels("landing")).toEqual({ long: true, longest: false });
