@@ -26,25 +26,36 @@ const CORNERS = [
   [1, 1],
 ] as const;
 
-function stepping(rows: number, columns: number, steps: readonly (readonly [number, number])[]): number[][] {
-  return range(rows * columns).map((cell) =>
-    steps.flatMap(([down, right]) => {
+const MOST_KNOWN = 64;
+
+type Neighbours = readonly (readonly number[])[];
+
+/** Neighbours by size: a search asks for those of the same few boards again and again. */
+function stepping(steps: readonly (readonly [number, number])[]) {
+  const known = new Map<string, Neighbours>();
+  return (rows: number, columns: number): Neighbours => {
+    const size = `${rows} ${columns}`;
+    let found = known.get(size);
+    if (found !== undefined) return found;
+    if (known.size >= MOST_KNOWN) known.clear();
+    found = range(rows * columns).map((cell) => from(cell, rows, columns));
+    known.set(size, found);
+    return found;
+  };
+  function from(cell: number, rows: number, columns: number): number[] {
+    return steps.flatMap(([down, right]) => {
       const [row, column] = [Math.floor(cell / columns) + down, (cell % columns) + right];
       const isInside = row >= 0 && row < rows && column >= 0 && column < columns;
       return isInside ? [row * columns + column] : [];
-    }),
-  );
+    });
+  }
 }
 
 /** For each cell those that share an edge with it. */
-export function orthogonal(rows: number, columns: number): number[][] {
-  return stepping(rows, columns, EDGES);
-}
+export const orthogonal = stepping(EDGES);
 
 /** For each cell those that share an edge or a corner with it. */
-export function around(rows: number, columns: number): number[][] {
-  return stepping(rows, columns, [...EDGES, ...CORNERS]);
-}
+export const around = stepping([...EDGES, ...CORNERS]);
 
 /** The cells reached from the first one through neighbours that belong. */
 export function connected(

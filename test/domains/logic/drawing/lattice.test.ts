@@ -30,7 +30,8 @@ test("cells are numbered in reading order", () => {
 });
 
 test("neighbours end at the edge and do not wrap", () => {
-  const sorted = (lists: number[][]) => lists.map((list) => list.sort((a, b) => a - b));
+  const sorted = (lists: readonly (readonly number[])[]) =>
+    lists.map((list) => list.toSorted((a, b) => a - b));
   expect(sorted(orthogonal(2, 3))).toEqual([
     [1, 3],
     [0, 2, 4],
