@@ -123,8 +123,12 @@ test.skipIf(!existsSync(MODEL))(
     const told: string[] = [];
     const show = (text: string) => void told.push(text);
     for await (const _ of scoreFile(MODEL, file, 1, "cpu", { show, everyMs: 1 }));
-    expect(told[0]).toMatch(/ids\.jsonl:1: 4001 tokens, \d+ s so far$/);
-    expect(told.at(-1)).toMatch(/ids\.jsonl:50: 3000 tokens, \d+ s so far$/);
+    // a busy machine may come back to this process when a pass is over, and then says nothing of it
+    expect(told).not.toHaveLength(0);
+    const passes = /ids\.jsonl:(?:1: 4001|18: 4000|34: 4000|50: 3000) tokens, \d+ s so far$/;
+    for (const line of told) expect(line).toMatch(passes);
+    const first = told.map((line) => Number(/:(\d+): /.exec(line)![1]));
+    expect(first).toEqual(first.toSorted((a, b) => a - b));
   },
   patient(60_000),
 );

@@ -206,7 +206,7 @@ native("kill -9 of the Python process in the middle of a run loses nothing", asy
   const steps = () =>
     existsSync(at("killed/steps.jsonl")) ? readRunLog(at("killed/steps.jsonl")).length : 0;
   const killed = new Set<number>();
-  for (const step of [2, 6]) {
+  for (const step of [2, 5, 8]) {
     await vi.waitFor(() => expect(steps()).toBeGreaterThanOrEqual(step), { timeout: 120_000, interval: 20 });
     const pids = await vi.waitFor(
       () => {
@@ -222,11 +222,12 @@ native("kill -9 of the Python process in the middle of a run loses nothing", asy
     }
   }
   expect(await ended).toBe(0);
-  expect(killed.size).toBeGreaterThanOrEqual(2);
+  expect(killed.size).toBeGreaterThanOrEqual(3);
   expect(pythons()).toEqual([]);
   const log = readRunLog(at("killed/steps.jsonl"));
   expect(log).toHaveLength(12);
   expect(log.every(({ metrics }) => metrics["verdict/unscored"] === 0)).toBe(true);
   const crashed = log.map(({ metrics }) => metrics["verifier/crashed/reward:digits"] ?? 0);
-  expect(crashed.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(2);
+  // one that waits for its next call crashes nothing: a busy machine may look that late
+  expect(crashed.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1);
 });
