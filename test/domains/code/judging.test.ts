@@ -21,7 +21,7 @@ import {
 import { long } from "../../long.ts";
 
 const code = codeVerifier(async () => bubblewrap);
-const WALL_MS = 1500;
+const WALL_MS = 1000;
 const fenced = (source: string) => `\`\`\`python\n${source}\n\`\`\``;
 
 interface Row {
@@ -195,12 +195,12 @@ describe.skipIf(!hasBubblewrap)("verdicts", () => {
 
   test("a program that is too slow is wrong, for the reference unparsable", async () => {
     const verdicts = [
-      await judge("while True: pass", DOUBLES, "strict", 1000),
-      await judge("while True: pass", DOUBLES, "reference", 1000),
+      await judge("while True: pass", DOUBLES, "strict", 400),
+      await judge("while True: pass", DOUBLES, "reference", 400),
     ];
     expect(verdicts.map(({ status, reason }) => `${status}: ${reason}`)).toEqual([
-      "wrong: test 1 of 3: over 1000 ms",
-      "unparsable: test 1 of 3: over 1000 ms",
+      "wrong: test 1 of 3: over 400 ms",
+      "unparsable: test 1 of 3: over 400 ms",
     ]);
   });
 
