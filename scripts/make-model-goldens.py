@@ -46,8 +46,10 @@ def uniform(name, count):
 def weights(name, shape, offset):
     """Norms 1 - offset + u/4, biases u/4, embedding and head u/2, matrices 3 u / sqrt(fan-in); rounded to float32."""
     u = uniform(name, int(numpy.prod(shape)))
-    if len(shape) == 1:
-        value = u / 4 if name.endswith(".bias") else 1 - offset + u / 4
+    if name.endswith((".bias", "_proj_bias")):
+        value = u / 4
+    elif len(shape) == 1:
+        value = 1 - offset + u / 4
     elif "embed_tokens" in name or "lm_head" in name:
         value = u / 2
     else:
@@ -187,7 +189,7 @@ def tensors_of(model):
     """(name in files, tensor of the model, what takes it out of that tensor or out of its gradient)."""
     kind = model.config.get_text_config().model_type
     for name, tensor in parameters_of(model).items():
-        if ".mlp.experts." in name:
+        if ".mlp.experts." in name and kind != "gpt_oss":  # whose files have them as the model does
             yield from ((in_files(n, kind), tensor, take) for n, take in experts_in(name, tensor))
         else:
             yield in_files(name, kind), tensor, lambda whole: whole
@@ -203,11 +205,12 @@ def two_numbers(name, values):
 
 
 def adamw_step(model, loss_of):
-    """What has two dimensions, or three of experts, decays, nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
+    """What has two dimensions, or three of experts, decays, but no bias; nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
     named = parameters_of(model).items()
     parameters = [p for _, p in named]
-    decays = [p for name, p in named if p.dim() == 2 or ".mlp.experts." in name]
-    others = [p for name, p in named if p.dim() != 2 and ".mlp.experts." not in name]
+    is_matrix = {name: (p.dim() == 2 or ".mlp.experts." in name) and not name.endswith("_bias") for name, p in named}
+    decays = [p for name, p in named if is_matrix[name]]
+    others = [p for name, p in named if not is_matrix[name]]
     groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=BETAS, eps=EPS)
     before = [(name, take(tensor).detach().clone()) for name, tensor, take in tensors_of(model)]

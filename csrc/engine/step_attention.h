@@ -55,14 +55,16 @@ class PagedAttention final : public model::AttentionSource {
     return {i32(runs_.data(), {int64_t(runs_.size())}), of_layer_.data()};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
-              const TensorView& out, const TensorView&) override {
-    kernels::attention_paged(stream, arguments(layer, q, out));
+              const TensorView& sinks, const TensorView& out, const TensorView&) override {
+    kernels::AttentionPagedArgs args = arguments(layer, q, out);
+    args.sinks = sinks;
+    kernels::attention_paged(stream, args);
   }
 
  private:
   kernels::AttentionPagedArgs arguments(int64_t layer, const TensorView& q, const TensorView& out) const {
     return {q, table_rows_, positions_, block_tables_, pool_.layer(model_.index_in_kind(layer)), out, scale_, model_.window(layer),
-            lists_[model_.window(layer) > 0], shared_.prefix_row, shared_.prefix_tokens, model_.attention_softcap};
+            lists_[model_.window(layer) > 0], shared_.prefix_row, shared_.prefix_tokens, model_.attention_softcap, {}};
   }
 
   const PagePool& pool_;

@@ -75,6 +75,12 @@ void expect_uncapped_scores(const Stream& stream, float softcap, const char* op)
   fail(Code::kUnsupported, "%s: scores capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
 
+void expect_sinks(const Stream& stream, const TensorView& sinks, int64_t heads, const char* op) {
+  if (sinks.empty()) return;
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: attention with sinks; the CUDA kernels have none.", op);
+  expect_contiguous(sinks, DType::kF32, {heads}, op, "sinks");
+}
+
 void expect_place(const Stream& stream, const KvPlace& to, int64_t rows, const char* op) {
   expect_pages(stream, to.pages, op);
   expect_rows(to.row_sequence, to.row_position, to.block_tables, rows, op);
@@ -127,6 +133,7 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& args) {
   if (!args.lse.empty()) expect(args.lse, DType::kF32, {T, H}, op, "lse");
   expect_heads(stream, H, K, D, op);
   expect_uncapped_scores(stream, args.softcap, op);
+  expect_sinks(stream, args.sinks, H, op);
   if (T == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::attention_packed(stream, args);
@@ -160,6 +167,17 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads) {
   if (stream.is_cuda()) return cuda::attention_packed_grad_scratch_bytes(tokens, heads);
   return 0;
+}
+
+void attention_sinks_grad(const Stream& stream, const AttentionSinksGradArgs& args) {
+  constexpr const char* op = "attention_sinks_grad";
+  const int64_t T = args.out.dim(0), H = args.out.dim(1), D = args.out.dim(2);
+  expect_sinks(stream, args.sinks, H, op);
+  expect(args.out, DType::kF32, {T, H, D}, op, "out");
+  expect(args.dout, DType::kF32, {T, H, D}, op, "dout");
+  expect(args.lse, DType::kF32, {T, H}, op, "lse");
+  expect_contiguous(args.dsinks, DType::kF32, {H}, op, "dsinks");
+  cpu::attention_sinks_grad(stream, args);
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& args) {
@@ -228,6 +246,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   expect_prefixes(args, "attention_paged");
   expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
   expect_uncapped_scores(stream, args.softcap, "attention_paged");
+  expect_sinks(stream, args.sinks, H, "attention_paged");
   if (R == 0) return;
   if (stream.is_cuda() && !args.list.memory) fail(Code::kInternal, "attention_paged: no list of what its rows read.");
   if constexpr (kHasCuda) {

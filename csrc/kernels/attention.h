@@ -31,6 +31,7 @@ struct AttentionPackedArgs {
   int32_t window = 0;     // > 0: only the last `window` keys, the row itself included
   bool deterministic = false;  // on a GPU: the instructions generation uses, so that engine and trainer agree to the bit
   float softcap = 0.0f;        // > 0: scores s = scale q.k become softcap tanh(s / softcap). CPU only
+  TensorView sinks{};          // [H] f32 in, or empty: the score of one more key a head, whose value is 0. CPU only
 };
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 
@@ -52,6 +53,16 @@ struct AttentionPackedGradArgs {
 };
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads);
+
+/// dsinks_h -= sum over rows of e^(sink_h - lse) dout . out: the forward's lse and out count the sink, so that the gradients
+/// above need no more of it. Sums are f64, rows ascending. CPU only.
+struct AttentionSinksGradArgs {
+  TensorView sinks;      // [H] f32 in
+  TensorView out, dout;  // [T, H, D] f32 in
+  TensorView lse;        // [T, H] f32 in
+  TensorView dsinks;     // [H] f32 accumulated
+};
+void attention_sinks_grad(const Stream& stream, const AttentionSinksGradArgs& args);
 
 /// A layer's cache: P pages of W tokens (W a multiple of 16). The layout inside a page is the backend's
 /// own (CPU: keys [K][W/16][D][16], values [K][W][D]; GPU: both [K][W][D]); only the two ops below touch it.
@@ -127,6 +138,7 @@ struct AttentionPagedArgs {
   PagedList list{};         // CUDA only: of these rows, prefixes, sizes and window; its states are overwritten
   TensorView prefix_row{}, prefix_tokens{};  // [R] i32 in; both empty: nothing is shared
   float softcap = 0.0f;
+  TensorView sinks{};  // AttentionPackedArgs::sinks
 };
 void attention_paged(const Stream& stream, const AttentionPagedArgs& args);
 /// Makes args.list, once for all layers of a step; q, out, and what is in the pages, do not matter. Takes up to

@@ -73,6 +73,7 @@ void experts_linear(const Stream& stream, const ExpertsLinearArgs& args) {
   expect_contiguous(args.begins, DType::kI32, {E + 1}, op, "begins");
   expect(args.x, DType::kF32, {pairs, args.w.front().k}, op, "x");
   expect(args.y, DType::kF32, {pairs, args.w.front().n}, op, "y");
+  if (!args.bias.empty()) expect(args.bias, DType::kF32, {E, args.w.front().n}, op, "bias");
   cpu::experts_linear(stream, args);
 }
 
@@ -85,6 +86,18 @@ void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args
   expect(args.dy, DType::kF32, {pairs, N}, op, "dy");
   expect(args.dw, DType::kF32, {E * N, args.x.dim(1)}, op, "dw");
   cpu::experts_grad_weight(stream, args);
+}
+
+void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args) {
+  constexpr const char* op = "experts_grad_bias";
+  expect_cpu(stream, op);
+  const int64_t R = args.pairs.dim(0), k = args.pairs.dim(1), N = args.dbias.dim(1);
+  expect(args.dy, DType::kF32, {R * k, N}, op, "dy");
+  expect_contiguous(args.experts, DType::kI32, {R, k}, op, "experts");
+  expect_contiguous(args.pairs, DType::kI32, {R, k}, op, "pairs");
+  if (!args.weights.empty()) expect_contiguous(args.weights, DType::kF32, {R, k}, op, "weights");
+  expect(args.dbias, DType::kF32, {args.dbias.dim(0), N}, op, "dbias");
+  cpu::experts_grad_bias(stream, args);
 }
 
 void combine_rows(const Stream& stream, const CombineRowsArgs& args) {
@@ -108,6 +121,10 @@ void weigh_pairs(const Stream& stream, const WeighPairsArgs& args) {
   expect(args.dproduct, DType::kF32, {pairs, F}, op, "dproduct");
   expect(args.product, DType::kF32, {pairs, F}, op, "product");
   expect(args.beside, DType::kF32, {pairs, args.beside.dim(1)}, op, "beside");
+  if (!args.bias.empty()) {
+    expect_contiguous(args.experts, DType::kI32, {R, k}, op, "experts");
+    expect(args.doutputs, DType::kF32, {pairs, args.bias.dim(1)}, op, "doutputs");
+  }
   cpu::weigh_pairs(stream, args);
 }
 

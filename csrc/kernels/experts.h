@@ -50,12 +50,13 @@ struct GroupRowsArgs {
 };
 void group_rows(const GroupRowsArgs& args);
 
-/// y[p] = x[p] W_e^T for every pair p of expert e, with the bits of `linear`.
+/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of expert e, with the bits of `linear`.
 struct ExpertsLinearArgs {
   TensorView x;       // [R k, K] f32 in
   TensorView begins;  // [E + 1] i32 in
   const std::vector<PackedMatrix>& w;  // E of [N, K]
   TensorView y;       // [R k, N] f32 out
+  TensorView bias{};  // [E, N] f32 in, or empty
 };
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
 
@@ -71,6 +72,17 @@ struct ExpertsGradWeightArgs {
 };
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
 
+/// dbias_e += sum over the rows r in [first_row, last_row) that chose e, ascending, of dy at their pair, times their weight.
+struct ExpertsGradBiasArgs {
+  TensorView dy;       // [R k, N] f32 in
+  TensorView experts;  // [R, k] i32 in
+  TensorView pairs;    // [R, k] i32 in
+  TensorView weights;  // [R, k] f32 in, or empty: all are 1
+  TensorView dbias;    // [E, N] f32 accumulated
+  int64_t first_row = 0, last_row = 0;
+};
+void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args);
+
 /// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending, each product rounded before it is added.
 struct CombineRowsArgs {
   TensorView from;     // [R k, C] f32 in
@@ -81,7 +93,8 @@ struct CombineRowsArgs {
 void combine_rows(const Stream& stream, const CombineRowsArgs& args);
 
 /// Of y = sum over j of weights[r, j] outputs[pairs[r, j]]: dweights[r, j] = dproduct . product of the pair; then both
-/// rows that are given beside are multiplied by the pair's weight.
+/// rows that are given beside are multiplied by the pair's weight. With the biases of what makes outputs of products, they are
+/// part of y: dweights gets doutputs . bias too.
 struct WeighPairsArgs {
   TensorView pairs;     // [R, k] i32 in
   TensorView weights;   // [R, k] f32 in
@@ -89,6 +102,7 @@ struct WeighPairsArgs {
   TensorView product;   // [R k, F] f32 in and out
   TensorView beside;    // [R k, G] f32 in and out
   TensorView dweights;  // [R, k] f32 out
+  TensorView experts{}, bias{}, doutputs{};  // [R, k] i32, [E, C] f32, [R k, C] f32 in; or all empty
 };
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args);
 

@@ -12,6 +12,9 @@ struct SwigluArgs {
   TensorView gate_up;  // [R, 2F] activation in: gate | up
   TensorView y;        // [R, F]  activation out
   bool gelu = false;   // gate / 2 (1 + tanh(sqrt(2 / pi) (gate + 0.044715 gate^3))) up
+  /// > 0: (up + 1) gate sigmoid(1.702 gate) of gate at most, and up within, this limit; gate_up has them as neighbours,
+  /// gate_0 | up_0 | gate_1 | .. Source: transformers, modeling_gpt_oss. CPU only.
+  float limit = 0.0f;
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);
 
@@ -35,6 +38,7 @@ struct SwigluGradArgs {
   TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
   bool gelu = false;
   TensorView y{};       // [R, F]  activation out, or empty
+  float limit = 0.0f;   // as SwigluArgs has it, in dgate_up too; no gradient reaches what is beyond it
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

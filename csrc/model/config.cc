@@ -180,6 +180,22 @@ void ModelConfig::check() const {
   problems.raise();
 }
 
+namespace {
+
+/// What is quantized shows in the files themselves; model/stored_weights.h reads it.
+void parse_quantization(ConfigFields& fields) {
+  const Json* given = fields.value("quantization_config");
+  if (!given) return;
+  const Json* method = given->kind() == Json::Kind::kObject ? given->find("quant_method") : nullptr;
+  for (const char* known : {"\"mxfp4\"", "\"fp8\""}) {
+    if (method && method->dump() == known) return;
+  }
+  fields.problem(Code::kUnsupported, fields.path("quantization_config") + " = " + given->dump() +
+                                         " means quantized weights of a kind that is not read (mxfp4 and fp8 are); take the model in bf16.");
+}
+
+}  // namespace
+
 ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigProblems& problems) {
   ConfigFields fields(json, where, &problems);
   const std::string type = fields.text("model_type"), experts = experts_of(json);
@@ -190,6 +206,7 @@ ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigP
   config.arch = type;
   config.norm_eps = 1e-6f;  // where the file has none
   try {
+    parse_quantization(fields);
     row.parse(fields, config);
   } catch (const Error& error) {  // a part was not even an object or a list
     problems.add(error.code(), error.what());

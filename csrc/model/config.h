@@ -36,6 +36,9 @@ struct ExpertsConfig {
   double scaling = 1.0;
   int64_t groups = 1, chosen_groups = 1;
   std::vector<bool> layers;  // the layers that have experts; empty: all
+  bool turned = false;       // a layer's matrices are one tensor [E, inputs, outputs] of gate and up, and one of down
+  bool biases = false;       // of the router and of experts
+  double limit = 0.0;        // of gate and up, which are neighbours: kernels::SwigluArgs::limit; 0: none, one after the other
 };
 
 /// Dense models have about a hundred. Limits the memory of tensor names and shapes before any tensor is made.
@@ -48,7 +51,8 @@ struct ModelConfig {
   int64_t max_positions = 2048;
   float norm_eps = 1e-5f;
   RopeConfig rope;
-  bool tied_head = false, qkv_bias = false;
+  bool tied_head = false, qkv_bias = false, o_bias = false;
+  bool sinks = false;          // a learned score a head beside those of keys, whose value is 0
   bool qk_norm = false;        // an RMS norm of q and of k: per head,
   bool qk_norm_whole = false;  // or over all heads at once
 
@@ -58,7 +62,7 @@ struct ModelConfig {
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by its root; 0: D

@@ -49,12 +49,12 @@ ExpertActivations first_rows(ExpertActivations act, int64_t rows) {
 void enter_experts(const Stream& stream, const ModelConfig& c, const PackedLayer& w, const TensorView& x,
                    const ExpertActivations& act, Arena& scratch) {
   const int64_t mark = scratch.mark();
-  kernels::linear(stream, {.x = x, .w = w.router, .bias = {}, .y = act.scores, .scratch = &scratch});
+  kernels::linear(stream, {.x = x, .w = w.router, .bias = w.router_bias, .y = act.scores, .scratch = &scratch});
   kernels::route(stream, {.scores = act.scores, .correction = w.correction, .experts = act.experts, .weights = act.weights, .how = routing_of(c.experts)});
   kernels::group_rows({.experts = act.experts, .begins = act.begins, .rows = act.rows, .pairs = act.pairs});
   const TensorView entering = scratch.take_view(DType::kF32, {act.rows.dim(0), c.width});
   kernels::gather_rows(stream, {.from = x, .rows = act.rows, .to = entering});
-  kernels::experts_linear(stream, {.x = entering, .begins = act.begins, .w = w.experts_gate_up, .y = act.gate_up});
+  kernels::experts_linear(stream, {.x = entering, .begins = act.begins, .w = w.experts_gate_up, .y = act.gate_up, .bias = w.experts_gate_up_bias});
   scratch.release(mark);
 }
 
@@ -62,8 +62,8 @@ void leave_experts(const Stream& stream, const ModelConfig& c, const PackedLayer
                    const TensorView& added, Arena& scratch) {
   const int64_t mark = scratch.mark(), count = act.rows.dim(0);
   const TensorView products = scratch.take_view(DType::kF32, {count, c.width}), inner = scratch.take_view(DType::kF32, {count, c.experts.width});
-  kernels::swiglu(stream, {.gate_up = act.gate_up, .y = inner, .gelu = c.gelu});
-  kernels::experts_linear(stream, {.x = inner, .begins = act.begins, .w = w.experts_down, .y = products});
+  kernels::swiglu(stream, {.gate_up = act.gate_up, .y = inner, .gelu = c.gelu, .limit = float(c.experts.limit)});
+  kernels::experts_linear(stream, {.x = inner, .begins = act.begins, .w = w.experts_down, .y = products, .bias = w.experts_down_bias});
   kernels::combine_rows(stream, {.from = products, .pairs = act.pairs, .weights = act.weights, .to = added});
   scratch.release(mark);
 }
@@ -80,26 +80,37 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   const TensorView wide = scratch.take_view(DType::kF32, {count, c.width}), inner = scratch.take_view(DType::kF32, {count, F}),
                    dinner = scratch.take_view(DType::kF32, {count, F}),
                    dweights = scratch.take_view(DType::kF32, {act.experts.dim(0), c.experts.chosen});
+  const bool turned = c.experts.turned;
   const auto weight_gradient = [&](const TensorView& dy, const TensorView& x, TensorView LayerViews::*dw) {
     for (const ExpertGradients& of : a.gradients) {
       if ((of.to.*dw).empty()) continue;
-      kernels::experts_grad_weight(stream, {.dy = dy, .x = x, .begins = act.begins, .rows = act.rows, .dw = of.to.*dw, .first_row = of.rows.first,
+      kernels::experts_grad_weight(stream, {.dy = turned ? x : dy, .x = turned ? dy : x, .begins = act.begins, .rows = act.rows, .dw = of.to.*dw, .first_row = of.rows.first,
                                             .last_row = of.rows.first + of.rows.count, .arithmetic = a.arithmetic});
+    }
+  };
+  const auto bias_gradient = [&](const TensorView& dy, const TensorView& weights, TensorView LayerViews::*dbias) {
+    for (const ExpertGradients& of : a.gradients) {
+      if ((of.to.*dbias).empty()) continue;
+      kernels::experts_grad_bias(stream, {.dy = dy, .experts = act.experts, .pairs = act.pairs, .weights = weights, .dbias = of.to.*dbias,
+                                          .first_row = of.rows.first, .last_row = of.rows.first + of.rows.count});
     }
   };
   kernels::gather_rows(stream, {.from = a.dadded, .rows = act.rows, .to = wide});
   kernels::experts_linear(stream, {.x = wide, .begins = act.begins, .w = a.transposed.down, .y = dinner});
   const TensorView& dgate_up = act.gate_up;
-  kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner});
-  kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights});
+  kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner, .limit = float(c.experts.limit)});
+  kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights,
+                                .experts = act.experts, .bias = a.down_bias, .doutputs = wide});
   weight_gradient(wide, inner, &LayerViews::experts_down);
+  bias_gradient(wide, act.weights, &LayerViews::experts_down_bias);
   kernels::gather_rows(stream, {.from = a.x, .rows = act.rows, .to = wide});
   weight_gradient(dgate_up, wide, &LayerViews::experts_gate_up);
+  bias_gradient(dgate_up, {}, &LayerViews::experts_gate_up_bias);
   const TensorView& dlogits = act.scores;
   kernels::route_grad(stream, {.scores = act.scores, .experts = act.experts, .dweights = dweights, .dlogits = dlogits, .how = routing_of(c.experts)});
   for (const ExpertGradients& of : a.gradients) {
     if (of.to.router.empty()) continue;
-    kernels::linear_grad_weight(stream, {.dy = rows_of(dlogits, of.rows), .x = rows_of(a.x, of.rows), .dw = of.to.router, .dbias = {}});
+    kernels::linear_grad_weight(stream, {.dy = rows_of(dlogits, of.rows), .x = rows_of(a.x, of.rows), .dw = of.to.router, .dbias = of.to.router_bias});
   }
   kernels::linear(stream, {.x = dlogits, .w = a.transposed.router, .bias = {}, .y = a.dx, .accumulate = a.accumulate, .scratch = &scratch});
   kernels::experts_linear(stream, {.x = dgate_up, .begins = act.begins, .w = a.transposed.gate_up, .y = wide});

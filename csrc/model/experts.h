@@ -53,6 +53,7 @@ struct ExpertsBackwardArgs {
   const TransposedExperts& transposed;
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
+  TensorView down_bias{};  // PackedLayer::experts_down_bias
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);
 int64_t experts_backward_bytes(const ModelConfig& config, int64_t rows);

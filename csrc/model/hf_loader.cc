@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "model/stored_weights.h"
 #include "model/weight_folder.h"
 
 namespace hone::model {
@@ -57,7 +58,8 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
   const WeightFolder folder(directory);
   for (const WeightFolder::File& file : folder.files()) {
     for (const auto& entry : file.tensors->entries()) {
-      const std::string name = text_model_name(entry.name);
+      const std::optional<StoredWeight> stored = stored_weight(folder, file, entry);
+      const std::string name = stored ? text_model_name(stored->name) : "";
       const bool head_again = parameters.config().tied_head && name == "lm_head.weight";
       if (head_again) tied_head = &entry;
       if (name.empty() || head_again || is_further_layer(name, parameters.config())) {
@@ -69,10 +71,11 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
              all.contains(name) ? "is stored twice" : "does not belong to this architecture");
       }
       parameters.write(parameters.view(*all.at(name)), [&](const TensorView& host) {
-        read_as_f32(entry, host, file.path);
+        read_weight(*stored, host, file.path);
         expect_finite(host, file.path, shown_name(entry.name));
       });
       file.tensors->forget(entry);
+      if (stored->quantized()) stored->scales.file->tensors->forget(*stored->scales.entry);
       ++report.loaded;
     }
   }

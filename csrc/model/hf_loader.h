@@ -13,12 +13,12 @@ ModelConfig load_hf_config(const std::string& directory);
 
 struct LoadReport {
   int64_t loaded = 0;   // tensors copied into the parameters
-  int64_t skipped = 0;  // vision towers, projectors, layers that predict further tokens, stored rotary frequencies, a second copy of a tied head
+  int64_t skipped = 0;  // scales of other tensors, vision towers, projectors, layers that predict further tokens, stored rotary frequencies, a second copy of a tied head
   int64_t files = 0;
 };
 
 /// Fills every tensor from model.safetensors, or from the shards of model.safetensors.index.json. Names with
-/// the prefixes of vision-language wrappers are understood.
+/// the prefixes of vision-language wrappers are understood, and weights in MXFP4 and fp8 (stored_weights.h).
 /// Throws kIo; kFormat naming file and tensor if one is missing, unknown, stored twice or of another shape, or
 /// if a tied head differs from the embedding. The parameters are then partly overwritten.
 LoadReport load_hf_weights(const std::string& directory, Parameters& parameters);

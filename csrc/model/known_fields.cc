@@ -93,7 +93,6 @@ constexpr Neutral kNeutral[] = {
     {"clip_qkv", "null", "clipped projections"},
     {"no_rope_layers", "null", "layers without positions"},
     {"layer_types", "null", "layers of several kinds"},
-    {"quantization_config", "null", "quantized weights"},
     {"quantization", "null", "quantized weights"},
     {"dual_chunk_attention_config", "null", "attention by chunks"},
     {"attention_chunk_size", "null", "attention by chunks"},
@@ -125,13 +124,13 @@ void judge_unread(const ConfigFields& fields, ConfigProblems& problems) {
 std::string experts_of(const Json& config) {
   const Json* type = config.find("model_type");
   const std::string name = type && type->kind() == Json::Kind::kString ? type->as_string("model_type") : "";
-  constexpr const char* kTypes[] = {"dbrx", "deepseek_v2", "deepseek_v3", "gpt_oss", "llama4", "jamba", "grok"};
+  constexpr const char* kTypes[] = {"dbrx", "deepseek_v2", "deepseek_v3", "llama4", "jamba", "grok"};
   const Json* local = config.find("num_local_experts");
   if (name == "granitemoehybrid" && local && local->kind() == Json::Kind::kNumber && local->as_double("num_local_experts") == 0) return "";
   if (is_supported_mixture(name)) return "";
   const bool by_name = name.find("moe") != std::string::npos ||
                        std::any_of(std::begin(kTypes), std::end(kTypes), [&](const char* t) { return name == t; });
-  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe.";
+  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss.";
   if (by_name) return refusal;
   for (const char* field : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
     const Json* count = config.find(field);

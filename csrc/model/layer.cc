@@ -126,7 +126,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
     if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
     kernels::prepare_heads(stream, heads);
   }
-  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, act.attn_out, act.lse);
+  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, weights.sinks, act.attn_out, act.lse);
   if (config.gated_attention) kernels::head_gate(stream, {as_matrix(act.attn_out), act.gates, act.gated});
 }
 
@@ -167,7 +167,7 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
   const bool apart = config.adds_apart();
   const Ending attended{weights.attn_after, act.attn_added, act.middle}, ending{weights.mlp_after, act.mlp_added, out};
-  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = {}, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});
+  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});
   add_half(stream, config, attended, scratch);
   const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
   const bool whole = !out.empty() || !act.mlp_added.empty();

@@ -10,6 +10,7 @@
 #include "model/float_convert.h"
 #include "model/safetensors.h"
 #include "model/shards.h"
+#include "model/stored_weights.h"
 #include "model/weight_folder.h"
 
 namespace hone::model {
@@ -59,7 +60,7 @@ class Replacement {
     }
   }
 
-  WeightFolder::Found take(const Entry& stored, const std::string& name) {
+  WeightFolder::Found take(const StoredWeight& stored, const std::string& name) {
     WeightFolder::Found found = folder_.find(name);
     // A source that stores a tied head gets the embedding again.
     if (!found.entry && name == "lm_head.weight") found = folder_.find("model.embed_tokens.weight");
@@ -99,13 +100,15 @@ int64_t first_further_layer(const std::string& source) {
   return layers->as_int(path.c_str());
 }
 
-Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& stored,
+/// stored: with a replacement what `entry` holds, so that quantized weights are written as floats.
+Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& entry, const StoredWeight& stored,
                     Replacement* replacement, ModelWriterReport& report) {
-  Planned planned{{stored.name, stored.dtype, stored.shape}, file.tensors.get(), &stored};
+  const DType dtype = stored.quantized() ? options.dtype.value_or(DType::kBF16) : entry.dtype;
+  Planned planned{{stored.name, dtype, stored.shape}, file.tensors.get(), &entry};
   std::string name = text_model_name(stored.name);
   if (replacement && layer_number(name) >= replacement->first_further()) name.clear();
   const bool frequencies = name.empty() && stored.shape.size() == 1 && stored.name.ends_with("inv_freq");
-  bool convert = options.dtype && is_weight_float(stored.dtype) && !frequencies;
+  bool convert = options.dtype && is_weight_float(dtype) && !frequencies;
   if (replacement && name.empty()) convert = false;
   if (replacement && !name.empty()) {
     const WeightFolder::Found found = replacement->take(stored, name);
@@ -114,12 +117,12 @@ Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File&
     ++report.replaced;
   }
   if (convert) planned.tensor.dtype = *options.dtype;
-  if (planned.tensor.dtype != stored.dtype) ++report.converted;
+  if (planned.tensor.dtype != entry.dtype) ++report.converted;
   if (planned.tensor.dtype != planned.values->dtype &&
       (!is_weight_float(planned.values->dtype) || !is_weight_float(planned.tensor.dtype) ||
        planned.tensor.dtype == DType::kF64)) {
     fail(Code::kFormat, "%s: tensor \"%s\" is stored as %s; trained values are written as f32, bf16 or f16.",
-         file.path.c_str(), shown_name(stored.name).c_str(), dtype_name(stored.dtype));
+         file.path.c_str(), shown_name(stored.name).c_str(), dtype_name(entry.dtype));
   }
   ++report.tensors;
   report.bytes += planned.tensor.bytes();
@@ -140,7 +143,8 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
   for (const auto& file : source.files()) {
     PlannedFile planned{file.name, loadable(file.tensors->metadata()), {}};
     for (const Entry& entry : file.tensors->entries()) {
-      planned.tensors.push_back(plan_tensor(options, file, entry, replacement, report));
+      const std::optional<StoredWeight> stored = replacement ? stored_weight(source, file, entry) : StoredWeight{entry.name, entry.shape, &entry, {}};
+      if (stored) planned.tensors.push_back(plan_tensor(options, file, entry, *stored, replacement, report));
     }
     if (options.shard_bytes == 0) files.push_back(std::move(planned));
     else std::move(planned.tensors.begin(), planned.tensors.end(), std::back_inserter(all));

@@ -15,7 +15,7 @@ struct ModelWriterOptions {
   /// The folder whose tensors, names and shards are written.
   std::string source{};
   /// A folder with values to take instead, by the text model's own names (a checkpoint): each of its tensors must be
-  /// one of the source's, of the same shape. Tensors of the source that no text model has keep value and dtype.
+  /// one of the source's, of the same shape; those that the source has quantized are written as bf16, without scales. Tensors of the source that no text model has keep value and dtype.
   /// Empty: the source's own values.
   std::string values{};
   /// Appears complete or not at all; an existing folder is replaced.

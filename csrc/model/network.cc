@@ -47,20 +47,20 @@ class PackedSource final : public AttentionSource {
   PackedSource(const WeightSnapshot& weights, const PackedRows& rows, const OwnRows& own, const LayerActivations& kept)
       : config_(weights.config), rows_(rows), own_(own), kept_(kept), round_(weights.storage == DType::kBF16) {}
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
-              const TensorView& out, const TensorView& lse) override {
+              const TensorView& sinks, const TensorView& out, const TensorView& lse) override {
     if (round_ && k.dtype == DType::kF32) {  // what the engine's pages keep
       kernels::round_to_bf16(stream, k);
       kernels::round_to_bf16(stream, v);
     }
-    if (!rows_.exchange) return attend_rows(stream, layer, {q, k, v}, out, lse);
+    if (!rows_.exchange) return attend_rows(stream, layer, {q, k, v}, sinks, out, lse);
     rows_.exchange->to_heads(stream, own_.qkv, qkv_widths(config_), kept_.qkv);
-    attend_rows(stream, layer, heads_of(config_, kept_.qkv, rows_.exchange->ranks()), kept_.attn_out, lse);
+    attend_rows(stream, layer, heads_of(config_, kept_.qkv, rows_.exchange->ranks()), {}, kept_.attn_out, lse);  // models with sinks have no such ranks: trainer/memory.h
     rows_.exchange->to_rows(stream, as_matrix(kept_.attn_out), {config_.q_width()}, as_matrix(own_.attn_out));
   }
   kernels::DeltaRuns runs(int64_t) override { return {rows_.cu_seqlens, nullptr}; }
 
  private:
-  void attend_rows(const Stream& stream, int64_t layer, const HeadViews& of, const TensorView& out, const TensorView& lse) const {
+  void attend_rows(const Stream& stream, int64_t layer, const HeadViews& of, const TensorView& sinks, const TensorView& out, const TensorView& lse) const {
     kernels::attention_packed(stream, {.q = of.q,
                                        .k = of.k,
                                        .v = of.v,
@@ -70,7 +70,8 @@ class PackedSource final : public AttentionSource {
                                        .scale = attention_scale(config_),
                                        .window = config_.window(layer),
                                        .deterministic = rows_.deterministic,
-                                       .softcap = config_.attention_softcap});
+                                       .softcap = config_.attention_softcap,
+                                       .sinks = sinks});
   }
 
   const ModelConfig& config_;
@@ -193,7 +194,7 @@ void check_for_gpu(const ModelConfig& c) {
   }
   const std::pair<const char*, bool> parts[] = {
       {"a mixture of experts", c.mixes()}, {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of gated DeltaNet", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}};
+      {"layers of gated DeltaNet", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
   }

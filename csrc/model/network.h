@@ -20,10 +20,10 @@ class AttentionSource {
   /// Where the rows' keys and values are put before they are attended to; without pages: they stay where they are.
   virtual kernels::KvPlace place(int64_t) const { return {}; }
   /// q [R, H, D], k and v [R, K, D] are strided rows of one qkv matrix, rotated already, and k and v
-  /// are in their place. Writes out [R, H, D].
+  /// are in their place. sinks [H], or empty. Writes out [R, H, D].
   /// lse [R, H] is empty except in training.
-  virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k,
-                      const TensorView& v, const TensorView& out, const TensorView& lse) = 0;
+  virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
+                      const TensorView& sinks, const TensorView& out, const TensorView& lse) = 0;
   /// Which of the rows are of one sequence, and the states of a layer of gated DeltaNet that they continue.
   virtual kernels::DeltaRuns runs(int64_t layer) = 0;
 };

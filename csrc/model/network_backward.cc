@@ -148,11 +148,11 @@ struct Backward : HalfBackward {
     }
     if (w.router.n > 0) {
       const std::vector<ExpertGradients> gradients = expert_gradients();
-      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic}, ops);
+      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .down_bias = w.experts_down_bias}, ops);
     }
     leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
     const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
-    weight_gradient(Product::kO, dattn, act.attn_rows, &LayerViews::o);
+    weight_gradient(Product::kO, dattn, act.attn_rows, &LayerViews::o, &LayerViews::o_bias);
     return dattn;
   }
 
@@ -187,6 +187,15 @@ struct Backward : HalfBackward {
                                             .softcap = config.attention_softcap});
   }
 
+  void sinks_gradient(const PackedLayer& w, const LayerActivations& act) const {
+    for_blocks([&](const RowRange& range, const LayerBlock& block) {
+      if (block.layer.sinks.empty()) return;
+      const TensorView dout(scratch.dattn.data, scratch.dattn.dtype, {scratch.dattn.dim(0), config.heads, config.head_dim});
+      kernels::attention_sinks_grad(stream, {.sinks = w.sinks, .out = rows_of(act.attn_out, range), .dout = rows_of(dout, range),
+                                             .lse = rows_of(act.lse, range), .dsinks = block.layer.sinks});
+    });
+  }
+
   void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) const {
     const int64_t D = config.head_dim, q_width = config.q_width(), kv_width = config.kv_width();
     if (config.qk_norm_whole) {
@@ -209,6 +218,7 @@ struct Backward : HalfBackward {
 
 /// The gradient of q, k and v before their norms and rotation.
 void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) {
+  if (b.config.sinks) b.sinks_gradient(w, act);
   b.attention_gradient(act, dqkv);
   kernels::rope(b.stream, {.x = head_view(dqkv, 0, b.config.heads + b.config.kv_heads, b.config.head_dim),
                            .positions = b.rows.positions,

@@ -73,7 +73,11 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
 void add_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
   add_projections(out, c, layer + "self_attn.");
   out.align();
+  if (c.sinks) out.add(layer + "self_attn.sinks", {c.heads});
+  out.align();
   out.add(layer + "self_attn.o_proj.weight", {c.width, c.q_width()}, true);
+  out.align();
+  if (c.o_bias) out.add(layer + "self_attn.o_proj.bias", {c.width});
 }
 
 void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& mlp, int64_t width) {
@@ -89,13 +93,30 @@ void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const s
   out.add(mlp + names.down + ".weight", {c.width, width}, true);
 }
 
+/// As one tensor of all experts each, [E, inputs, outputs].
+void add_turned_experts(Layout& out, const ModelConfig& c, const std::string& experts) {
+  const ExpertsConfig& e = c.experts;
+  const auto one = [&](const char* name, int64_t inputs, int64_t outputs) {
+    out.align();
+    out.add(experts + name, {e.count, inputs, outputs});
+    out.align();
+    if (e.biases) out.add(experts + name + "_bias", {e.count, outputs});
+  };
+  one("gate_up_proj", c.width, 2 * e.width);
+  one("down_proj", e.width, c.width);
+}
+
 /// gate and up of all experts, one after the other, then down of all.
 void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& sparse) {
   const ExpertsConfig& e = c.experts;
   out.align();
-  out.add(sparse + "gate.weight", {e.count, c.width}, true);
+  const std::string router = sparse + names.router + ".";
+  out.add(router + "weight", {e.count, c.width}, true);
   out.align();
-  if (e.correction) out.add(sparse + "gate." + kCorrection, {e.count});
+  if (e.biases) out.add(router + "bias", {e.count});
+  out.align();
+  if (e.correction) out.add(router + kCorrection, {e.count});
+  if (e.turned) return add_turned_experts(out, c, sparse + "experts.");
   const auto name = [&](int64_t i, const char* part) { return sparse + "experts." + std::to_string(i) + "." + part + ".weight"; };
   out.align();
   for (int64_t i = 0; i < e.count; ++i) {
@@ -130,12 +151,13 @@ bool ends_with(const std::string& text, const char* tail) {
 
 /// Standard deviation of a fresh tensor; 0 stands for "all ones" (norms) or "all zeros" (biases).
 double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
-  if (spec.shape.size() == 1) return 0.0;
-  if (!spec.matrix) return 0.02;
+  if (spec.shape.size() == 1 || ends_with(spec.name, "_bias")) return 0.0;
+  const bool turned = config.experts.turned && spec.shape.size() == 3;
+  if (!spec.matrix && !turned) return 0.02;
   const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
   const LayerNames names = layer_names(config);
   const auto is = [&](const char* name) { return ends_with(spec.name, (std::string(name) + ".weight").c_str()); };
-  const bool residual = is("o_proj") || is("out_proj") || is(names.down) || (config.mixes() && is(names.expert_down));
+  const bool residual = (turned && ends_with(spec.name, "down_proj")) || is("o_proj") || is("out_proj") || is(names.down) || (config.mixes() && is(names.expert_down));
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
@@ -159,7 +181,7 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
 
 /// What a vector that is not drawn has everywhere.
 float constant_of(const TensorSpec& spec, const ModelConfig& config) {
-  if (ends_with(spec.name, ".bias")) return 0.0f;
+  if (ends_with(spec.name, "bias") || ends_with(spec.name, ".sinks")) return 0.0f;
   const bool plain = ends_with(spec.name, "linear_attn.norm.weight") || ends_with(spec.name, "dt_bias");
   return plain ? 1.0f : 1.0f - config.norm_offset;
 }
@@ -180,6 +202,7 @@ LayerNames layer_names(const ModelConfig& config) {
   LayerNames out{};
   if (config.names == Names::kGraniteHybrid) out.mlp = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
+  if (config.names == Names::kGptOss) out.router = "router";
   if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
   out.attn_after = "post_attention_layernorm", out.mlp_after = "post_feedforward_layernorm";
@@ -205,15 +228,21 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
 
 bool is_frozen(const TensorSpec& spec) { return ends_with(spec.name, kCorrection); }
 
+bool is_decayed(const TensorSpec& spec) {
+  const size_t rank = spec.shape.size();
+  return (rank == 2 && !ends_with(spec.name, "_bias")) || (rank == 3 && spec.name.find(".experts.") != std::string::npos);
+}
+
 int64_t parameter_bytes(const ModelConfig& config) {
   return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
 }
 
 LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>& move) const {
   LayerViews out = *this;
-  for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.o, &out.attn_after,
+  for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.sinks, &out.o, &out.o_bias, &out.attn_after,
                            &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.delta.conv, &out.delta.decay, &out.delta.dt,
-                           &out.delta.norm, &out.router, &out.correction, &out.experts_gate_up, &out.experts_down}) {
+                           &out.delta.norm, &out.router, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
+                           &out.experts_down, &out.experts_down_bias}) {
     if (!view->empty()) *view = move(*view);
   }
   return out;
@@ -247,8 +276,10 @@ void Parameters::find_layers() {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
       v.q_norm = vector(c.qk_norm, c.q_norm_width());
       v.k_norm = vector(c.qk_norm, c.k_norm_width());
+      v.sinks = vector(c.sinks, c.heads);
     }
     v.o = f32(next(), {c.width, c.mixed_width(i)});
+    v.o_bias = vector(c.o_bias && !linear, c.width);
     v.attn_after = vector(c.norms_after(), c.width);
     v.mlp_norm = vector(c.norms_before(), c.width);
     if (const int64_t F = c.mlp_width_of(i)) {
@@ -258,9 +289,17 @@ void Parameters::find_layers() {
     if (c.mixes(i)) {
       const ExpertsConfig& e = c.experts;
       v.router = f32(next(), {e.count, c.width});
+      v.router_bias = vector(e.biases, e.count);
       v.correction = vector(e.correction, e.count);
-      v.experts_gate_up = f32(next(size_t(2 * e.count)), {e.count * 2 * e.width, c.width});
-      v.experts_down = f32(next(size_t(e.count)), {e.count * c.width, e.width});
+      const auto matrices = [&](int64_t outputs, int64_t inputs, int64_t tensors) {
+        const int64_t rows = e.turned ? inputs : outputs, columns = e.turned ? outputs : inputs;
+        return f32(next(size_t(e.turned ? 1 : tensors)), {e.count * rows, columns});
+      };
+      const auto biases = [&](int64_t n) { return e.biases ? f32(next(), {e.count, n}) : TensorView{}; };
+      v.experts_gate_up = matrices(2 * e.width, c.width, 2 * e.count);
+      v.experts_gate_up_bias = biases(2 * e.width);
+      v.experts_down = matrices(c.width, e.width, e.count);
+      v.experts_down_bias = biases(c.width);
     }
     v.mlp_after = vector(c.norms_after(), c.width);
     layers_.push_back(v);

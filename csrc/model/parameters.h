@@ -16,7 +16,7 @@ namespace hone::model {
 struct LayerNames {
   const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
   const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";  // gate_up: where it is one tensor
-  const char* sparse = "mlp";  // router and experts, whose tensors are called:
+  const char *sparse = "mlp", *router = "gate";  // router and experts, whose tensors are called:
   const char *expert_gate = "gate_proj", *expert_up = "up_proj", *expert_down = "down_proj";
   const char* shared = "mlp.shared_experts";  // the MLP beside experts
 };
@@ -27,15 +27,18 @@ int64_t parameter_bytes(const ModelConfig& config);
 
 /// Whether a tensor is only read: no gradient reaches it, and nothing decays it.
 bool is_frozen(const TensorSpec& spec);
+/// Whether weight decay reaches it by default: matrices, experts' and embeddings too; not norms, biases, sinks or convolutions.
+bool is_decayed(const TensorSpec& spec);
 
 /// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
 /// empty if absent, gate_up and down where a layer has experts and no MLP beside them. In a layer of gated DeltaNet qkv is
 /// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere. Of E experts: router
-/// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F].
+/// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F]; where they are turned [E C, 2F] and [E F, C]. Their
+/// biases are [E], [E, 2F] and [E, C].
 struct LayerViews {
-  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, o, attn_after, mlp_norm, gate_up, down, mlp_after;
+  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after;
   kernels::DeltaWeights delta;
-  TensorView router, correction, experts_gate_up, experts_down;
+  TensorView router, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
   /// The same tensors elsewhere: `move` is given each that is there.
   LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };

@@ -38,12 +38,13 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   if (c.is_linear(layer)) {
     bytes += floats(c.delta.channels() * c.delta.taps) + 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim);
   } else {
-    bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
+    bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
   }
   if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(2 * F, c.width, storage) + packed(c.width, F, storage);
   if (!c.mixes(layer)) return bytes;
   const ExpertsConfig& e = c.experts;
   return bytes + packed(e.count, c.width, DType::kF32) + (e.correction ? floats(e.count) : 0) +
+         (e.biases ? floats(e.count) + floats(e.count * 2 * e.width) + floats(e.count * c.width) : 0) +
          e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
 }
 
@@ -57,6 +58,12 @@ void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, Pa
   const ExpertsConfig& e = c.experts;
   layer.router = take_matrix(stream, e.count, c.width, DType::kF32, Arithmetic::kF32, arena);
   if (e.correction) layer.correction = arena.take_view(DType::kF32, {e.count});
+  if (e.biases) {
+    layer.router_bias = arena.take_view(DType::kF32, {e.count});
+    layer.experts_gate_up_bias = arena.take_view(DType::kF32, {e.count, 2 * e.width});
+    layer.experts_down_bias = arena.take_view(DType::kF32, {e.count, c.width});
+  }
+  layer.experts_turned = e.turned;
   for (int64_t i = 0; i < e.count; ++i) {
     layer.experts_gate_up.push_back(take_matrix(stream, 2 * e.width, c.width, as.storage, as.arithmetic, arena));
     layer.experts_down.push_back(take_matrix(stream, c.width, e.width, as.storage, as.arithmetic, arena));
@@ -79,11 +86,9 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
                   .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
                   .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),
                   .k_norm = floats(c.k_norm_width(), c.qk_norm && !linear),
-                  .correction = {},
-                  .delta = linear ? take_delta(c.delta, arena) : kernels::DeltaWeights{},
-                  .router = {},
-                  .experts_gate_up = {},
-                  .experts_down = {}};
+                  .sinks = floats(c.heads, c.sinks && !linear),
+                  .o_bias = floats(c.width, c.o_bias && !linear),
+                  .delta = linear ? take_delta(c.delta, arena) : kernels::DeltaWeights{}};
   if (c.mixes(i)) take_experts(stream, c, as, out, arena);
   return out;
 }
@@ -171,8 +176,9 @@ TensorView WeightSnapshot::Part::flat() const {
   return {matrix.panels, matrix.storage, {matrix.n * matrix.k}};
 }
 
-TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& of) {
-  return f32(all.row<float>(int64_t(expert) * of.n), {of.n, of.k});
+TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& of, bool turned) {
+  const int64_t rows = turned ? of.k : of.n, columns = turned ? of.n : of.k;
+  return f32(all.row<float>(int64_t(expert) * rows), {rows, columns});
 }
 
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
@@ -180,13 +186,16 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
   if (to.gate_up.n > 0) out.push_back({from.gate_up, to.gate_up, {}}), out.push_back({from.down, to.down, {}});
   if (to.router.n > 0) out.push_back({from.router, to.router, {}});
   for (size_t e = 0; e < to.experts_gate_up.size(); ++e) {
-    out.push_back({matrix_of(from.experts_gate_up, e, to.experts_gate_up[e]), to.experts_gate_up[e], {}});
-    out.push_back({matrix_of(from.experts_down, e, to.experts_down[e]), to.experts_down[e], {}});
+    const bool turned = to.experts_turned;
+    out.push_back({matrix_of(from.experts_gate_up, e, to.experts_gate_up[e], turned), to.experts_gate_up[e], {}, turned});
+    out.push_back({matrix_of(from.experts_down, e, to.experts_down[e], turned), to.experts_down[e], {}, turned});
   }
   const std::pair<TensorView, TensorView> vectors[] = {
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
       {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm},     {from.delta.conv, to.delta.conv},
-      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.correction, to.correction}};
+      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.correction, to.correction},
+      {from.sinks, to.sinks}, {from.o_bias, to.o_bias}, {from.router_bias, to.router_bias},
+      {from.experts_gate_up_bias, to.experts_gate_up_bias}, {from.experts_down_bias, to.experts_down_bias}};
   for (const auto& [vector, copy] : vectors) {
     if (!copy.empty()) out.push_back({vector, {}, copy});
   }
@@ -215,7 +224,7 @@ std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parame
 }
 
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part) {
-  if (part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = false, .out = part.matrix});
+  if (part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = part.turned, .out = part.matrix});
   else copy_rows(stream, from, part.values);
 }
 

@@ -21,10 +21,12 @@ using FormedWeights = std::function<TensorView(const TensorView& from)>;
 
 struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
-  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, correction;  // f32 copies inside the snapshot
+  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{};  // f32 copies inside the snapshot
   kernels::DeltaWeights delta;  // likewise
-  kernels::PackedMatrix router;  // f32 whatever the storage, as its products are
-  std::vector<kernels::PackedMatrix> experts_gate_up, experts_down;  // one an expert
+  kernels::PackedMatrix router{};  // f32 whatever the storage, as its products are
+  std::vector<kernels::PackedMatrix> experts_gate_up{}, experts_down{};  // one an expert
+  TensorView experts_gate_up_bias{}, experts_down_bias{};                // [E, 2F], [E, C] f32, or empty
+  bool experts_turned = false;                                       // ExpertsConfig::turned
 };
 
 /// Bytes of snapshots in the stream's memory: tensors are each snapshot's own, of which the head's matrix is a part (0
@@ -67,6 +69,7 @@ class WeightSnapshot {
     TensorView from;
     kernels::PackedMatrix matrix;  // without memory where `values` holds the copy
     TensorView values;             // f32 as in the parameters
+    bool turned = false;           // `from` is the transpose of the matrix
     /// On a GPU: the elements of `from` in its order, bf16 or f32.
     TensorView flat() const;
   };
@@ -104,8 +107,8 @@ class WeightSnapshot {
   std::shared_ptr<const RopeTable> rope_, sliding_rope_, still_rope_;  // null where no layer needs it
 };
 
-/// An expert's matrix of a layer's experts_gate_up or experts_down, packed as `of`.
-TensorView matrix_of(const TensorView& all, size_t expert, const kernels::PackedMatrix& of);
+/// An expert's matrix of a layer's experts_gate_up or experts_down, packed as `of`; turned: [of.k, of.n].
+TensorView matrix_of(const TensorView& all, size_t expert, const kernels::PackedMatrix& of, bool turned);
 /// Of WeightSnapshot::parts those of one layer, and those of what is outside of layers.
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to);
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to);

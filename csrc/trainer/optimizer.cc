@@ -26,7 +26,7 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
   for (const model::TensorSpec& spec : specs) {
-    const bool decay = (config.decay_all && !model::is_frozen(spec)) || spec.shape.size() == 2;
+    const bool decay = (config.decay_all && !model::is_frozen(spec)) || model::is_decayed(spec);
     if (has_muon && spec.matrix) {
       muon.push_back({spec.offset, spec.numel(), decay, spec.shape[0]});
       continue;

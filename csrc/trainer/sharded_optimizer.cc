@@ -211,7 +211,7 @@ void ShardedOptimizer::update(const Rates& rates, const ShardLane& lane, const S
   copy(lane.stream, lane.old, weights, float_bytes(s.count));
   for_tensors(specs, s.offset, s.count, [&](size_t t, int64_t begin, int64_t end) {
     const int64_t n = end - begin, at = begin - s.offset;
-    const bool decays = (config_.decay_all && !model::is_frozen(specs[t])) || specs[t].shape.size() == 2;
+    const bool decays = (config_.decay_all && !model::is_frozen(specs[t])) || model::is_decayed(specs[t]);
     kernels::adamw(lane.stream, {.param = f32(weights + at, {n}),
                                  .m = {m + at * element, config_.moments, {n}},
                                  .v = {v + at * element, config_.moments, {n}},

@@ -71,7 +71,8 @@ type WriteOptions = ConvertOptions & Pick<ExportOptions, "files">;
 
 async function write(source: string, options: WriteOptions, values?: string): Promise<ConvertReport> {
   const { target, dtype, shardBytes, force = false, onProgress, signal, files = [] } = options;
-  const config = readModelFile(source, "config.json");
+  const stored = readModelFile(source, "config.json");
+  const config = values === undefined ? stored : withoutQuantization(stored);
   checkTarget(target, [source, ...(values === undefined ? [] : [values])], force);
   const written = new Set(files.map(({ name }) => name));
   const { copied: found, leftOut } = smallFiles(source);
@@ -151,6 +152,28 @@ function writtenAnew(source: string): Set<string> {
     weight_map?: object;
   };
   return new Set([index, ...(Object.values(map ?? {}) as string[])]);
+}
+
+/** The config's text without quantization_config: what is trained is written as floats. Nothing else changes. */
+export function withoutQuantization(configText: string): string {
+  const key = /"quantization_config"\s*:\s*/.exec(configText);
+  if (key === null || configText[key.index + key[0].length] !== "{") return configText;
+  const end = objectEnd(configText, key.index + key[0].length);
+  const [before, after] = [configText.slice(0, key.index), configText.slice(end)];
+  const comma = /^\s*,\s*/.exec(after);
+  return comma === null
+    ? before.replace(/,\s*$/, "\n") + after.replace(/^\s+/, "")
+    : before + after.slice(comma[0].length);
+}
+
+/** Where the JSON object that begins at `start` has ended. */
+function objectEnd(text: string, start: number): number {
+  let depth = 0;
+  for (const token of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    depth += token[0] === "{" ? 1 : token[0] === "}" ? -1 : 0;
+    if (depth === 0) return start + token.index + 1;
+  }
+  return text.length;
 }
 
 /**

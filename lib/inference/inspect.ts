@@ -4,7 +4,7 @@ import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { shardsOf } from "./hub-cache.ts";
 import { layersOfAttention, modelFacts } from "./model-facts.ts";
 import { readModelFile } from "./model-folder.ts";
-import { readHeader } from "./safetensors-header.ts";
+import { readHeader, type StoredTensor } from "./safetensors-header.ts";
 
 /** The contents of a model folder, from its config and the headers of its weight files; no weight is read. */
 export interface ModelFindings {
@@ -61,7 +61,7 @@ export async function inspectModel(
       const part = further || NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
       part.tensors += 1;
       part.bytes += bytes;
-      if (part !== skipped) parameters += tensor.shape.reduce((product, n) => product * n, 1);
+      if (part !== skipped) parameters += valuesOf(name, tensor);
     }
   }
   const keyValuesPerToken = layersOfAttention(text, layers) * kvHeads * headDim * 2 * 4;
@@ -92,6 +92,13 @@ export async function inspectModel(
       training: parameters * 16,
     },
   };
+}
+
+/** Weights that a stored tensor holds: MXFP4's blocks have two a byte, and scales are none (csrc/model/stored_weights.h). */
+function valuesOf(name: string, { dtype, shape }: StoredTensor): number {
+  if (/_(?:scale|scale_inv|scales)$/.test(name)) return 0;
+  const values = shape.reduce((product, n) => product * n, 1);
+  return dtype === "U8" && name.endsWith("_blocks") ? 2 * values : values;
 }
 
 /** Paths of the weight files, by the index where there is one. Throws HONE_ERR_FORMAT for a damaged index. */

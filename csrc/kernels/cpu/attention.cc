@@ -61,7 +61,8 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& a) {
          a.v.row<float>(row) + kv_head * width, a.q.row_stride, a.k.row_stride, a.v.row_stride,
          a.out.row<float>(row) + kv_head * group * width, a.out.row_stride,
          a.lse.empty() ? nullptr : a.lse.row<float>(row) + kv_head * group, a.lse.row_stride, begin, end, group, width,
-         a.window, a.scale, a.softcap, thread_scratch(packed_scratch(end, width), "attention_packed")});
+         a.window, a.scale, a.softcap, thread_scratch(packed_scratch(end, width), "attention_packed"),
+         a.sinks.empty() ? nullptr : a.sinks.as<float>() + kv_head * group});
   };
   const int64_t grain = grain_of(mean_work(tokens, sequences, group, width) / double(parts));
   stream.parallel_for(sequences * kv_heads * parts, grain, [&](int64_t first, int64_t last) {
@@ -89,6 +90,17 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
                       });
 }
 
+void attention_sinks_grad(const Stream& stream, const AttentionSinksGradArgs& a) {
+  const int64_t rows = a.out.dim(0), width = a.out.dim(2);
+  const auto run = HONE_PICK(sink_gradient);
+  stream.parallel_for(a.out.dim(1), grain_of(double(rows * width)), [&](int64_t first, int64_t last) {
+    for (int64_t h = first; h < last; ++h) {
+      a.dsinks.as<float>()[h] += float(run({a.out.as<float>() + h * width, a.dout.as<float>() + h * width, a.lse.as<float>() + h, a.out.row_stride,
+                                            a.dout.row_stride, a.lse.row_stride, rows, width, a.sinks.as<float>()[h]}));
+    }
+  });
+}
+
 void kv_write(const Stream& stream, const KvWriteArgs& a) {
   const int64_t rows = a.k.dim(0);
   const auto run = HONE_PICK(write_kv);
@@ -109,7 +121,8 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const PagedRows block{a.q.as<float>(), a.q.row_stride, a.row_sequence.as<int32_t>(), a.row_position.as<int32_t>(),
                         a.block_tables.as<int32_t>(), a.block_tables.row_stride, a.pages.keys.data,
                         a.pages.values.data, a.pages.keys.dtype == DType::kBF16, a.pages.page_tokens, a.pages.kv_heads, heads / a.pages.kv_heads,
-                        a.pages.head_dim, a.window, a.out.as<float>(), a.out.row_stride, a.scale, a.softcap};
+                        a.pages.head_dim, a.window, a.out.as<float>(), a.out.row_stride, a.scale, a.softcap,
+                        a.sinks.empty() ? nullptr : a.sinks.as<float>()};
   double keys = 0;
   for (int64_t r = 0; r < rows; ++r) keys += double(a.row_position.as<int32_t>()[r] + 1);
   const double work = 2.0 * keys / double(std::max<int64_t>(1, rows)) * double(heads * a.pages.head_dim);

@@ -34,7 +34,8 @@ struct PackedHead {
   int64_t lse_stride;
   int64_t row_begin, row_end, group, head_dim, window;
   float scale, softcap;
-  float* scratch;  // packed_scratch floats, 64-byte aligned
+  float* scratch;      // packed_scratch floats, 64-byte aligned
+  const float* sinks;  // of the group's heads, or null
 };
 
 struct PackedGradHead {
@@ -58,6 +59,15 @@ struct PagedRows {
   float* out;
   int64_t out_stride;
   float scale, softcap;
+  const float* sinks;  // of all heads, or null
+};
+
+/// One head's rows.
+struct SinkRows {
+  const float *out, *dout, *lse;
+  int64_t out_stride, dout_stride, lse_stride;
+  int64_t rows, head_dim;
+  float sink;
 };
 
 struct KvWriteRows {
@@ -91,6 +101,7 @@ inline constexpr int64_t packed_grad_scratch(int64_t rows, int64_t head_dim) {
 
 HONE_VARIANTS(void attend_packed(const PackedHead&));
 HONE_VARIANTS(void attend_packed_grad(const PackedGradHead&));
+HONE_VARIANTS(double sink_gradient(const SinkRows&));
 HONE_VARIANTS(void attend_paged(const PagedRows&, int64_t begin, int64_t end));
 HONE_VARIANTS(void write_kv(const KvWriteRows&));
 

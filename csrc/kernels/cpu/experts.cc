@@ -32,6 +32,8 @@ Pairs pairs_of(const TensorView& begins, int64_t expert) {
   return {at[0], at[1] - at[0]};
 }
 
+TensorView bias_of(const TensorView& all, int64_t expert) { return all.empty() ? TensorView{} : f32(all.row<float>(expert), {all.dim(1)}); }
+
 TensorView some_rows(TensorView view, int64_t first, int64_t count) {
   view.data = view.row<float>(first);
   view.shape[0] = count;
@@ -168,7 +170,7 @@ void experts_linear(const Stream& stream, const ExpertsLinearArgs& a) {
   for_experts(stream, int64_t(a.w.size()), flops, [&](int64_t e) {
     const Pairs pairs = pairs_of(a.begins, e);
     if (pairs.count == 0) return;
-    linear(stream, {.x = some_rows(a.x, pairs.first, pairs.count), .w = a.w[size_t(e)], .bias = {}, .y = some_rows(a.y, pairs.first, pairs.count)});
+    linear(stream, {.x = some_rows(a.x, pairs.first, pairs.count), .w = a.w[size_t(e)], .bias = bias_of(a.bias, e), .y = some_rows(a.y, pairs.first, pairs.count)});
   });
 }
 
@@ -184,6 +186,22 @@ void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& a) {
     if (from == to) return;
     linear_grad_weight(stream, {.dy = some_rows(a.dy, from - rows, to - from), .x = some_rows(a.x, from - rows, to - from),
                                 .dw = some_rows(a.dw, e * N, N), .dbias = {}, .arithmetic = a.arithmetic});
+  });
+}
+
+void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& a) {
+  // Columns are divided over threads, not rows: each walks the rows in order.
+  const int64_t k = a.pairs.dim(1), N = a.dbias.dim(1), strips = (N + 15) / 16;
+  const auto add = HONE_PICK(axpby_row);
+  stream.parallel_for(strips, route_grain(stream, strips, 16 * k * (a.last_row - a.first_row)), [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * 16, count = std::min(end * 16, N) - first;
+    for (int64_t r = a.first_row; r < a.last_row; ++r) {
+      for (int64_t j = 0; j < k; ++j) {
+        const float weight = a.weights.empty() ? 1.0f : a.weights.row<float>(r)[j];
+        const float* const dy = a.dy.row<float>(a.pairs.row<int32_t>(r)[j]);
+        add(dy + first, weight, a.dbias.row<float>(a.experts.row<int32_t>(r)[j]) + first, 1.0f, count);
+      }
+    }
   });
 }
 
@@ -210,7 +228,9 @@ void weigh_pairs(const Stream& stream, const WeighPairsArgs& a) {
         const int32_t p = a.pairs.row<int32_t>(r)[j];
         float *const product = a.product.row<float>(p), *const beside = a.beside.row<float>(p);
         const float weight = a.weights.row<float>(r)[j];
-        a.dweights.row<float>(r)[j] = dot(a.dproduct.row<float>(p), product, F);
+        float& dweight = a.dweights.row<float>(r)[j];
+        dweight = dot(a.dproduct.row<float>(p), product, F);
+        if (!a.bias.empty()) dweight += dot(a.doutputs.row<float>(p), a.bias.row<float>(a.experts.row<int32_t>(r)[j]), a.bias.dim(1));
         scale(product, weight, product, 0.0f, F);
         scale(beside, weight, beside, 0.0f, G);
       }

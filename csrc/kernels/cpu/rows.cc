@@ -93,10 +93,12 @@ void round_to_bf16(const Stream& stream, const TensorView& x) {
 void swiglu(const Stream& stream, const SwigluArgs& a) {
   const int64_t width = a.y.dim(1);
   const auto run = a.gelu ? HONE_PICK(geglu_row) : HONE_PICK(swiglu_row);
+  const auto run_limited = HONE_PICK(limited_swiglu_row);
   stream.parallel_for(a.y.dim(0), row_grain(stream, a.y.dim(0), 4 * width), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = a.gate_up.row<float>(r);
-      run(gate, gate + width, a.y.row<float>(r), width);
+      if (a.limit > 0.0f) run_limited(gate, a.limit, a.y.row<float>(r), width);
+      else run(gate, gate + width, a.y.row<float>(r), width);
     }
   });
 }
@@ -104,11 +106,13 @@ void swiglu(const Stream& stream, const SwigluArgs& a) {
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& a) {
   const int64_t width = a.dy.dim(1);
   const auto run = a.gelu ? HONE_PICK(geglu_grad_row) : HONE_PICK(swiglu_grad_row);
+  const auto run_limited = HONE_PICK(limited_swiglu_grad_row);
   stream.parallel_for(a.dy.dim(0), row_grain(stream, a.dy.dim(0), 8 * width), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const float* gate = a.gate_up.row<float>(r);
-      float* dgate = a.dgate_up.row<float>(r);
-      run(gate, gate + width, a.dy.row<float>(r), dgate, dgate + width, a.y.empty() ? nullptr : a.y.row<float>(r), width);
+      float *dgate = a.dgate_up.row<float>(r), *y = a.y.empty() ? nullptr : a.y.row<float>(r);
+      if (a.limit > 0.0f) run_limited(gate, a.limit, a.dy.row<float>(r), dgate, y, width);
+      else run(gate, gate + width, a.dy.row<float>(r), dgate, dgate + width, y, width);
     }
   });
 }

@@ -33,6 +33,7 @@ constexpr Architecture kTable[] = {
     {"olmoe", "OlmoeForCausalLM", archs::parse_olmoe, archs::write_olmoe, true},
     {"mixtral", "MixtralForCausalLM", archs::parse_mixtral, archs::write_mixtral, true},
     {"glm4_moe", "Glm4MoeForCausalLM", archs::parse_glm4_moe, archs::write_glm4_moe, true},
+    {"gpt_oss", "GptOssForCausalLM", archs::parse_gpt_oss, archs::write_gpt_oss, true},
     {"qwen2_5_vl_text", nullptr, archs::parse_qwen2_vl_text, nullptr},
     {"qwen3_vl_text", nullptr, archs::parse_qwen3_vl_text, nullptr},
     {"qwen2_5_vl", nullptr, archs::parse_qwen2_5_vl, nullptr},

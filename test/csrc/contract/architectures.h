@@ -27,7 +27,8 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
       {"olmoe", R"("num_experts": 6, "num_experts_per_tok": 3)"},
       {"mixtral", R"("num_local_experts": 4, "num_experts_per_tok": 2)"},
       {"glm4_moe", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2, "moe_intermediate_size": 24,
-        "first_k_dense_replace": 1, "routed_scaling_factor": 1.5, "use_qk_norm": true, "attention_bias": true)"}};
+        "first_k_dense_replace": 1, "routed_scaling_factor": 1.5, "use_qk_norm": true, "attention_bias": true)"},
+      {"gpt_oss", R"("num_local_experts": 5, "num_experts_per_tok": 2, "sliding_window": 5)"}};
   std::vector<std::pair<std::string, model::ModelConfig>> out;
   for (const auto& [type, own] : parts) {
     const std::string text = std::string(R"({"model_type": ")") + type + R"(", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 2,

@@ -122,7 +122,7 @@ std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_
     kv_write(stream, {f32(rows.k.data(), {R, K, D}), f32(rows.v.data(), {R, K, D}), sequence, position,
                       cache.table_view(S), cache.pages});
     attention_paged(stream, {f32(rows.q.data(), {R, H, D}), sequence, position, cache.table_view(S), cache.pages,
-                             f32(rows.out.data(), {R, H, D}), p.shape.scale(), p.shape.window});
+                             f32(rows.out.data(), {R, H, D}), p.shape.scale(), p.shape.window, {}, {}, {}, 0.0f, p.sinks_view()});
     for (int64_t i = 0; i < R; ++i) std::copy_n(rows.out.begin() + i * width, width, out.begin() + tokens[size_t(i)] * width);
     left -= R;
   }
@@ -231,6 +231,57 @@ TEST(paged_equals_packed_to_the_bit) {
           }
         }
       }
+    }
+  });
+}
+
+/// From far below every score to far above.
+Packed with_sinks(const Shape& shape) {
+  Packed p(shape);
+  for (int64_t h = 0; h < shape.heads; ++h) p.sinks.push_back(float(h % 4) * 3.0f - 5.0f);
+  p.forward();
+  return p;
+}
+
+TEST(sinks_take_their_share_of_a_row_and_pages_have_its_bits) {
+  each_isa([] {
+    for (const Shape& shape : kShapes) {
+      const Packed p = with_sinks(shape);
+      if (shape.tokens() < 100) {
+        std::vector<double> out;
+        for (int64_t t = 0; t < shape.tokens(); ++t) {
+          for (int64_t h = 0; h < shape.heads; ++h) {
+            EXPECT_NEAR(p.lse[size_t(t * shape.heads + h)], reference_row(p, t, h, &out), 1e-5);
+            for (int64_t d = 0; d < shape.head_dim; ++d) EXPECT_NEAR(p.out[size_t((t * shape.heads + h) * shape.head_dim + d)], out[size_t(d)], 1e-5);
+          }
+        }
+      }
+      EXPECT_TRUE(same(p.out, 0, run_paged(p, 16, 7, Stream{}, DType::kF32)));
+    }
+  });
+}
+
+TEST(the_gradient_of_sinks_and_what_they_leave_of_keys_is_that_of_f64_differences) {
+  each_isa([] {
+    const Shape shape{{5, 9}, 4, 2, 10, 6};
+    Packed p = with_sinks(shape);
+    p.backward();
+    std::vector<float> dsinks(4, 0.5f);
+    attention_sinks_grad({}, {.sinks = p.sinks_view(), .out = p.out_view(p.out), .dout = p.out_view(p.dout), .lse = f32(p.lse.data(), {14, 4}), .dsinks = f32(dsinks.data(), {4})});
+    const auto slope = [&](float& x, const Span& span) {
+      const float was = x, h = 1e-2f;
+      x = was + h;
+      const double above = reference_loss(p, span);
+      x = was - h;
+      const double below = reference_loss(p, span);
+      x = was;
+      return (above - below) / (2.0 * double(h));
+    };
+    for (int64_t h = 0; h < 4; ++h) EXPECT_NEAR(dsinks[size_t(h)] - 0.5f, slope(p.sinks[size_t(h)], {0, 14, h, h + 1}), 1e-4);
+    for (int64_t d = 0; d < 10; ++d) {
+      EXPECT_NEAR(p.dq[size_t(7 * p.q_stride() + d)], slope(p.q[size_t(7 * p.q_stride() + d)], moved_by_query(7, 0)), 1e-4);
+      EXPECT_NEAR(p.dk[size_t(6 * p.k_stride() + d)], slope(p.k[size_t(6 * p.k_stride() + d)], moved_by_key(p, 6, 0)), 1e-4);
+      EXPECT_NEAR(p.dv[size_t(6 * p.k_stride() + d)], slope(p.v[size_t(6 * p.k_stride() + d)], moved_by_key(p, 6, 0)), 1e-4);
     }
   });
 }

@@ -28,6 +28,7 @@ struct Packed {
   std::vector<int32_t> starts{0};
   std::vector<float> q, k, v, out, lse, dout, dq, dk, dv;
   int64_t q_gap = 5, k_gap = 3;
+  std::vector<float> sinks;  // one a head, or none
 
   explicit Packed(const Shape& s) : shape(s) {
     for (int n : s.lengths) starts.push_back(starts.back() + n);
@@ -59,11 +60,12 @@ struct Packed {
     return view;
   }
   TensorView out_view(std::vector<float>& x) const { return f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim}); }
+  TensorView sinks_view() const { return sinks.empty() ? TensorView{} : f32(sinks.data(), {shape.heads}); }
   TensorView cu() const { return i32(starts.data(), {int64_t(starts.size())}); }
 
   void forward(const Stream& stream = {}) {
     attention_packed(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
-                              f32(lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window});
+                              f32(lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window, false, 0.0f, sinks_view()});
   }
   void backward(const Stream& stream = {}) {
     attention_packed_grad(stream, {q_view(q), k_view(k), k_view(v), cu(), out_view(out),
@@ -90,7 +92,7 @@ inline double reference_row(const Packed& p, int64_t t, int64_t head, std::vecto
     score.push_back(dot * double(s.scale()));
   }
   const double top = *std::max_element(score.begin(), score.end());
-  double total = 0;
+  double total = p.sinks.empty() ? 0.0 : std::exp(double(p.sinks[size_t(head)]) - top);
   for (double& x : score) total += x = std::exp(x - top);
   out->assign(size_t(D), 0);
   for (int64_t j = low; j <= t; ++j) {

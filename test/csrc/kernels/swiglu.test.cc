@@ -4,6 +4,8 @@
 // (gradient); dup with silu' (gradient); the last partial vector left (poison).
 #include "kernels/swiglu.h"
 
+#include <algorithm>
+
 #include "each_isa.h"
 
 namespace kernels_swiglu_test {
@@ -88,6 +90,31 @@ TEST(extremes_saturate_and_nan_shows) {
     EXPECT_NEAR(y[0], 0.0, 1e-35);
     EXPECT_EQ(y[1], 200.0f);
     EXPECT_TRUE(std::isnan(y[2]) && std::isnan(y[3]));
+  });
+}
+
+TEST(limited_pairs_match_f64_and_let_no_gradient_past_the_limit) {
+  static constexpr double kLimit = 1.25;
+  const auto value = [](double g, double u) {
+    g = std::min(g, double(kLimit)), u = std::clamp(u, double(-kLimit), double(kLimit));
+    return (u + 1) * g / (1 + std::exp(-1.702 * g));
+  };
+  each_isa([&] {
+    for (const auto& s : kShapes) {
+      const int64_t rows = s[0], width = s[1];
+      std::vector<float> in = random_floats(rows * 2 * width, 3.0f), dy = random_floats(rows * width), y = poison(rows * width), again = y;
+      std::vector<float> pairs = in;
+      swiglu({}, {.gate_up = f32(in.data(), {rows, 2 * width}), .y = f32(y.data(), {rows, width}), .limit = float(kLimit)});
+      swiglu_grad(two_threads(), {.gate_up = f32(pairs.data(), {rows, 2 * width}), .dy = f32(dy.data(), {rows, width}),
+                                  .dgate_up = f32(pairs.data(), {rows, 2 * width}), .y = f32(again.data(), {rows, width}), .limit = float(kLimit)});
+      EXPECT_TRUE(same_bits(y.data(), again.data(), rows * width));
+      for (size_t i = 0; i < y.size(); ++i) {
+        const double g = double(in[2 * i]), u = double(in[2 * i + 1]), d = double(dy[i]), h = 1e-6;
+        EXPECT_NEAR(y[i], value(g, u), 1e-6 * (1 + std::fabs(double(y[i]))));
+        if (std::fabs(g - kLimit) > 1e-4) EXPECT_NEAR(pairs[2 * i], d * (value(g + h, u) - value(g - h, u)) / (2 * h), 1e-5);
+        if (std::fabs(std::fabs(u) - kLimit) > 1e-4) EXPECT_NEAR(pairs[2 * i + 1], d * (value(g, u + h) - value(g, u - h)) / (2 * h), 1e-5);
+      }
+    }
   });
 }
 

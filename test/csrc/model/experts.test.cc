@@ -81,7 +81,7 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     const std::vector<model::ExpertGradients> frozen{{{0, 3}, {}}};
     Arena scratch(model::experts_backward_bytes(config, 3), "test");
     model::experts_backward({}, config, {.x = layer.input(), .dadded = f32(dadded.data(), {3, C}), .dx = f32(dx.data(), {3, C}), .accumulate = false,
-                                         .act = act, .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32}, scratch);
+                                         .act = act, .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .down_bias = layer.packed().experts_down_bias}, scratch);
     EXPECT_EQ(scratch.peak(), scratch.capacity());
     const test::Reference reference(layer.parameters);
     for (int64_t r = 0; r < 3; ++r) {

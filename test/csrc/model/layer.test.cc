@@ -15,8 +15,8 @@ using namespace hone;
 class SelfOnly final : public model::AttentionSource {
  public:
   kernels::DeltaRuns runs(int64_t) override { return {}; }  // no layer asks
-  void attend(const Stream&, int64_t, const TensorView& q, const TensorView&, const TensorView& v, const TensorView& out,
-              const TensorView&) override {
+  void attend(const Stream&, int64_t, const TensorView& q, const TensorView&, const TensorView& v, const TensorView&,
+              const TensorView& out, const TensorView&) override {
     const int64_t H = q.dim(1), K = v.dim(1), D = q.dim(2);
     for (int64_t r = 0; r < q.dim(0); ++r)
       for (int64_t h = 0; h < H; ++h)

@@ -85,11 +85,11 @@ class PagedCache final : public model::AttentionSource {
             {plane(keys_[size_t(layer)]), plane(values_[size_t(layer)]), config_.kv_heads, kPage, config_.head_dim}};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
-              const TensorView& out, const TensorView&) override {
+              const TensorView& sinks, const TensorView& out, const TensorView&) override {
     const kernels::KvPlace at = place(layer);
     kernels::attention_paged(stream, {q, at.row_sequence, at.row_position, at.block_tables, at.pages, out,
                                       model::attention_scale(config_), config_.window(layer), {}, {}, {},
-                                      config_.attention_softcap});
+                                      config_.attention_softcap, sinks});
   }
 
  private:

@@ -77,6 +77,17 @@ struct Walk {
   }
 };
 
+/// Source: modeling_gpt_oss.
+void walk_turned_experts(Walk& walk, const model::LayerViews& v, const model::ExpertsConfig& e) {
+  walk.is(v.router, {"mlp.router"});
+  walk.is(v.router_bias, {"mlp.router"}, ".bias");
+  walk.is(v.experts_gate_up, {"mlp.experts.gate_up_proj"}, "");
+  walk.is(v.experts_gate_up_bias, {"mlp.experts.gate_up_proj_bias"}, "");
+  walk.is(v.experts_down, {"mlp.experts.down_proj"}, "");
+  walk.is(v.experts_down_bias, {"mlp.experts.down_proj_bias"}, "");
+  EXPECT_EQ(v.experts_gate_up.dim(1), 2 * e.width);
+}
+
 /// Router, correction, gate and up of all experts, down of all. Source: config names of modeling_qwen3_moe, _mixtral, _glm4_moe.
 void walk_experts(Walk& walk, const model::LayerViews& v, const model::ModelConfig& config) {
   const bool mixtral = config.arch == "mixtral";
@@ -113,13 +124,16 @@ TEST(layer_views_are_the_named_tensors) {
       if (config.qkv_bias) walk.is(v.qkv_bias, names.qkv, ".bias");
       walk.is(v.q_norm, {config.qk_norm ? "self_attn.q_norm" : nullptr});
       walk.is(v.k_norm, {config.qk_norm ? "self_attn.k_norm" : nullptr});
+      walk.is(v.sinks, {config.sinks ? "self_attn.sinks" : nullptr}, "");
       walk.is(v.o, {"self_attn.o_proj"});
+      walk.is(v.o_bias, {config.o_bias ? "self_attn.o_proj" : nullptr}, ".bias");
       walk.is(v.attn_after, {names.attn_after});
       walk.is(v.mlp_norm, {names.mlp_norm});
       const bool dense = config.mlp_width_of(l) > 0, shared = dense && config.mixes(l);
       if (shared) walk.is(v.gate_up, {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj"}), walk.is(v.down, {"mlp.shared_experts.down_proj"});
       else if (dense) walk.is(v.gate_up, names.gate_up), walk.is(v.down, {"mlp.down_proj"});
-      if (config.mixes(l)) walk_experts(walk, v, config);
+      if (config.mixes(l) && config.experts.turned) walk_turned_experts(walk, v, config.experts);
+      else if (config.mixes(l)) walk_experts(walk, v, config);
       walk.is(v.mlp_after, {names.mlp_after});
       EXPECT_EQ(v.qkv_bias.empty(), !config.qkv_bias);
       EXPECT_EQ(v.qkv.dim(0), config.qkv_width());

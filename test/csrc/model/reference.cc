@@ -95,7 +95,7 @@ Vector Reference::attend(const std::vector<Projected>& rows, int64_t layer, size
       score.push_back(capped(dot * scale, config.attention_softcap));
     }
     const double top = *std::max_element(score.begin(), score.end());
-    double total = 0.0;
+    double total = config.sinks ? std::exp(weight(layer, "self_attn.sinks")[h] - top) : 0.0;
     for (double& s : score) total += s = std::exp(s - top);
     for (size_t j = first; j <= t; ++j)
       for (size_t d = 0; d < D; ++d) out[h * D + d] += score[j - first] / total * rows[j].v[kv + d];
@@ -125,8 +125,8 @@ Vector Reference::gated(Vector gate_up, const Vector& down) const {
 
 std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Vector& x) const {
   const model::ExpertsConfig& e = config.experts;
-  const char* const router = config.arch == "mixtral" ? "block_sparse_moe.gate.weight" : "mlp.gate.weight";
-  Vector scores = apply(weight(layer, router), x.data(), config.width);
+  const char* const router = config.arch == "mixtral" ? "block_sparse_moe.gate.weight" : e.turned ? "mlp.router.weight" : "mlp.gate.weight";
+  Vector scores = apply(weight(layer, router), x.data(), config.width, e.biases ? &weight(layer, "mlp.router.bias") : nullptr);
   double total = 0.0;
   for (double& s : scores) total += s = e.sigmoid ? 1.0 / (1.0 + std::exp(-s)) : std::exp(s);
   if (!e.sigmoid) for (double& s : scores) s /= total;
@@ -157,8 +157,34 @@ std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Ve
   return out;
 }
 
+Vector Reference::turned(int64_t layer, const std::string& name, int64_t expert, const Vector& x) const {
+  const Vector& w = weight(layer, ("mlp.experts." + name).c_str());
+  const Vector& bias = weight(layer, ("mlp.experts." + name + "_bias").c_str());
+  const size_t n = bias.size() / size_t(config.experts.count), first = size_t(expert) * x.size() * n;
+  Vector y(bias.begin() + long(size_t(expert) * n), bias.begin() + long(size_t(expert + 1) * n));
+  for (size_t i = 0; i < x.size(); ++i)
+    for (size_t j = 0; j < n; ++j) y[j] += x[i] * w[first + i * n + j];
+  return y;
+}
+
+Vector Reference::limited_expert(int64_t layer, int64_t expert, const Vector& x) const {
+  const Vector pairs = turned(layer, "gate_up_proj", expert, x);
+  Vector inner;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const double g = std::min(pairs[i], config.experts.limit), u = std::clamp(pairs[i + 1], -config.experts.limit, config.experts.limit);
+    inner.push_back((u + 1.0) * g / (1.0 + std::exp(-1.702 * g)));
+  }
+  return turned(layer, "down_proj", expert, inner);
+}
+
 void Reference::mix(int64_t layer, const Vector& x, Vector& out) const {
   const bool mixtral = config.arch == "mixtral";
+  for (const auto& [expert, w] : route(layer, x)) {
+    if (!config.experts.turned) continue;
+    const Vector one = limited_expert(layer, expert, x);
+    for (size_t i = 0; i < out.size(); ++i) out[i] += w * one[i];
+  }
+  if (config.experts.turned) return;
   for (const auto& [expert, w] : route(layer, x)) {
     const std::string stem = (mixtral ? "block_sparse_moe.experts." : "mlp.experts.") + std::to_string(expert) + ".";
     const auto matrix = [&](const char* name, const char* of_mixtral) -> const Vector& { return weight(layer, (stem + (mixtral ? of_mixtral : name) + ".weight").c_str()); };
@@ -205,7 +231,7 @@ std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {
     std::vector<Projected> rows;
     for (size_t t = 0; t < x.size(); ++t) rows.push_back(project(l, entering(x[t], l, "input_layernorm.weight"), int64_t(t)));
     for (size_t t = 0; t < x.size(); ++t) {
-      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width()), l, after_attention);
+      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width(), config.o_bias ? &weight(l, "self_attn.o_proj.bias") : nullptr), l, after_attention);
       add(x[t], mlp(l, entering(x[t], l, before_mlp)), l, after_mlp);
     }
   }

@@ -42,6 +42,9 @@ struct Reference {
   Vector mlp(int64_t layer, const Vector& x) const;
   /// Expert and weight of those that x goes to.
   std::vector<std::pair<int64_t, double>> route(int64_t layer, const Vector& x) const;
+  /// x times a matrix [inputs, outputs] of an expert, and its bias; what gpt-oss's experts make of x.
+  Vector turned(int64_t layer, const std::string& name, int64_t expert, const Vector& x) const;
+  Vector limited_expert(int64_t layer, int64_t expert, const Vector& x) const;
   /// Adds what they make of x.
   void mix(int64_t layer, const Vector& x, Vector& out) const;
 
@@ -129,6 +132,11 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
     c.arch = "glm4_moe", c.qkv_bias = true, c.rope.partial = 0.67;
     c.experts.sigmoid = c.experts.normalized = c.experts.correction = true, c.experts.scaling = 1.7;
     c.experts.groups = 3, c.experts.chosen_groups = 2, c.experts.shared_width = 14, c.experts.layers = {true, false};
+  });
+  experts("turned experts with biases and a limit, sinks", [](auto& c) {
+    c.arch = "gpt_oss", c.names = model::ModelConfig::Names::kGptOss, c.qkv_bias = c.o_bias = c.sinks = true;
+    c.sliding_window = 4, c.sliding_layers = {true, false}, c.mlp_width = 10;
+    c.experts.turned = c.experts.biases = c.experts.normalized = true, c.experts.limit = 0.7;
   });
   experts("experts whose sum is normed and scaled", [](auto& c) {
     c.arch = "olmo2", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = c.qk_norm_whole = true, c.residual_scale = 0.6f;

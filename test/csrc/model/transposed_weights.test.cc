@@ -22,6 +22,16 @@ void expect_turned(const std::string& name, const TensorView& w, const PackedMat
   }
 }
 
+/// Of an expert whose matrix may lie turned.
+void expect_expert(const std::string& name, const TensorView& all, size_t e, const PackedMatrix& packed, bool lies_turned, const PackedMatrix& turned) {
+  const TensorView w = model::matrix_of(all, e, packed, lies_turned);
+  if (!lies_turned) return expect_turned(name, w, turned);
+  std::vector<float> upright(size_t(w.numel()));
+  for (int64_t r = 0; r < w.dim(0); ++r)
+    for (int64_t c = 0; c < w.dim(1); ++c) upright[size_t(c * w.dim(0) + r)] = w.row<float>(r)[c];
+  expect_turned(name, f32(upright.data(), {w.dim(1), w.dim(0)}), turned);
+}
+
 TEST(every_matrix_is_turned_and_takes_what_is_said) {
   for (const auto& [name, config] : test::switch_configs()) {
     model::Parameters parameters(config);
@@ -41,8 +51,8 @@ TEST(every_matrix_is_turned_and_takes_what_is_said) {
       if (config.mixes(l)) expect_turned(name, from.router, to.experts.router);
       for (size_t e = 0; e < to.experts.down.size(); ++e) {
         const model::PackedLayer& packed = weights->layers[size_t(l)];
-        expect_turned(name, model::matrix_of(from.experts_gate_up, e, packed.experts_gate_up[e]), to.experts.gate_up[e]);
-        expect_turned(name, model::matrix_of(from.experts_down, e, packed.experts_down[e]), to.experts.down[e]);
+        expect_expert(name, from.experts_gate_up, e, packed.experts_gate_up[e], packed.experts_turned, to.experts.gate_up[e]);
+        expect_expert(name, from.experts_down, e, packed.experts_down[e], packed.experts_turned, to.experts.down[e]);
       }
     }
   }
