@@ -31,6 +31,7 @@ export function modelCard({ run, recipe, checkpoint, source }: CardFacts): strin
     ],
     ["length penalty", lengthPenalty.kind],
     ["software", `Hone ${packageVersion()}`],
+    ...(source === undefined ? [] : storageRow(source)),
   ];
   return [
     "---",
@@ -61,6 +62,17 @@ export function modelCard({ run, recipe, checkpoint, source }: CardFacts): strin
     "```",
     "",
   ].join("\n");
+}
+
+/** Where the base model's weights are quantized, as whose floats these were trained. */
+function storageRow(source: string): string[][] {
+  const config = readJson(join(source, "config.json")) as {
+    readonly quantization_config?: { readonly quant_method?: string };
+  };
+  const method = config.quantization_config?.quant_method;
+  return method === undefined
+    ? []
+    : [["weights", `floats; the base model's are quantized (${method}), and were read exactly`]];
 }
 
 const dataRows = ({ domains }: Recipe) =>
