@@ -63,7 +63,7 @@ def layers_of(text):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
-    if text["model_type"] == "qwen3_5_text":
+    if text["model_type"].startswith("qwen3_5"):
         return 5  # the last one of the other kind
     if text.get("first_k_dense_replace"):
         return 1 + text["first_k_dense_replace"]
@@ -93,6 +93,8 @@ def shrink_text(text):
             small.update({name: EXPERTS, "num_experts_per_tok": min(text["num_experts_per_tok"], CHOSEN)})
     if "moe_intermediate_size" in text:
         small["moe_intermediate_size"] = EXPERT_WIDTH
+    if "shared_expert_intermediate_size" in text:
+        small["shared_expert_intermediate_size"] = EXPERT_WIDTH + 2
     if "head_dim" in text or not even or text["model_type"].startswith("gemma"):
         small["head_dim"] = HEAD_DIM
     # An id that the small vocabulary lacks is refused by transformers; none reaches a logit.

@@ -60,4 +60,20 @@ void head_gate_grad(const Stream& stream, const HeadGateGradArgs& args) {
   cpu::head_gate_grad(stream, args);
 }
 
+void row_gate(const Stream& stream, const RowGateArgs& args) {
+  const int64_t rows = args.x.dim(0);
+  expect_host(stream, "row_gate");
+  expect_contiguous(args.gate, DType::kF32, {rows, 1}, "row_gate", "gate");
+  expect(args.x, DType::kF32, {rows, args.x.dim(1)}, "row_gate", "x");
+  cpu::row_gate(stream, args);
+}
+
+void row_gate_grad(const Stream& stream, const RowGateGradArgs& args) {
+  const int64_t rows = args.x.dim(0), width = args.x.dim(1);
+  expect_host(stream, "row_gate_grad");
+  for (const TensorView* view : {&args.gate, &args.dgate}) expect_contiguous(*view, DType::kF32, {rows, 1}, "row_gate_grad", "a column");
+  for (const TensorView* view : {&args.gated, &args.x}) expect(*view, DType::kF32, {rows, width}, "row_gate_grad", "a matrix");
+  cpu::row_gate_grad(stream, args);
+}
+
 }  // namespace hone::kernels

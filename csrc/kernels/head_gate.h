@@ -34,4 +34,20 @@ struct HeadGateGradArgs {
 };
 void head_gate_grad(const Stream& stream, const HeadGateGradArgs& args);
 
+/// x_r <- x_r sigmoid(gate_r), a gate a row.
+struct RowGateArgs {
+  TensorView gate;  // [R, 1] f32 in
+  TensorView x;     // [R, N] f32 in and out
+};
+void row_gate(const Stream& stream, const RowGateArgs& args);
+
+/// Of y = x s, s = sigmoid(gate), given s dy: dgate = (1 - s) (s dy . x); x <- x s.
+struct RowGateGradArgs {
+  TensorView gate;   // [R, 1] f32 in
+  TensorView gated;  // [R, N] f32 in: s dy
+  TensorView x;      // [R, N] f32 in and out
+  TensorView dgate;  // [R, 1] f32 out; may alias gate
+};
+void row_gate_grad(const Stream& stream, const RowGateGradArgs& args);
+
 }  // namespace hone::kernels

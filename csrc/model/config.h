@@ -31,6 +31,7 @@ struct RopeConfig {
 struct ExpertsConfig {
   int64_t count = 0, chosen = 0, width = 0;  // E, how many of them a token goes to, F of each; count 0: none
   int64_t shared_width = 0;                  // F of the MLP beside them, which every token goes to; 0: none
+  bool shared_gate = false;                  // what that MLP adds is multiplied by the sigmoid of a number that x gives
   bool sigmoid = false, normalized = false;
   bool correction = false;  // a number an expert is added where scores are compared; it is not trained
   double scaling = 1.0;

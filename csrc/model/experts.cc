@@ -30,18 +30,20 @@ ExpertActivations take_experts(const ModelConfig& c, int64_t rows, Arena& arena)
   act.rows = arena.take_view(DType::kI32, {rows * k});
   act.pairs = arena.take_view(DType::kI32, {rows, k});
   act.gate_up = arena.take_view(DType::kF32, {rows * k, 2 * e.width});
+  if (e.shared_gate) act.shared = arena.take_view(DType::kF32, {rows, 1});
   return act;
 }
 
 int64_t expert_activation_bytes(const ModelConfig& c, int64_t rows) {
   const ExpertsConfig& e = c.experts;
   if (!c.mixes()) return 0;
-  return f32_bytes(rows * e.count) + 4 * f32_bytes(rows * e.chosen) + f32_bytes(e.count + 1) + f32_bytes(rows * e.chosen * 2 * e.width);
+  return f32_bytes(rows * e.count) + 4 * f32_bytes(rows * e.chosen) + f32_bytes(e.count + 1) + f32_bytes(rows * e.chosen * 2 * e.width) +
+         (e.shared_gate ? f32_bytes(rows) : 0);
 }
 
 ExpertActivations first_rows(ExpertActivations act, int64_t rows) {
   const int64_t k = act.experts.dim(1);
-  for (TensorView* view : {&act.scores, &act.experts, &act.weights, &act.pairs}) view->shape[0] = rows;
+  for (TensorView* view : {&act.scores, &act.experts, &act.weights, &act.pairs, &act.shared}) view->shape[0] = rows;
   for (TensorView* view : {&act.rows, &act.gate_up}) view->shape[0] = rows * k;
   return act;
 }
@@ -50,6 +52,7 @@ void enter_experts(const Stream& stream, const ModelConfig& c, const PackedLayer
                    const ExpertActivations& act, Arena& scratch) {
   const int64_t mark = scratch.mark();
   kernels::linear(stream, {.x = x, .w = w.router, .bias = w.router_bias, .y = act.scores, .scratch = &scratch});
+  if (w.shared_gate.n > 0) kernels::linear(stream, {.x = x, .w = w.shared_gate, .bias = {}, .y = act.shared, .scratch = &scratch});
   kernels::route(stream, {.scores = act.scores, .correction = w.correction, .experts = act.experts, .weights = act.weights, .how = routing_of(c.experts)});
   kernels::group_rows({.experts = act.experts, .begins = act.begins, .rows = act.rows, .pairs = act.pairs});
   const TensorView entering = scratch.take_view(DType::kF32, {act.rows.dim(0), c.width});

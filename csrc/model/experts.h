@@ -18,6 +18,7 @@ struct ExpertActivations {
   TensorView begins;   // [E + 1] i32, rows [R k] i32, pairs [R, k] i32: kernels/experts.h
   TensorView rows, pairs;
   TensorView gate_up;  // [R k, 2F]; the backward puts its gradient here
+  TensorView shared;   // [R, 1] f32: the gate of the MLP beside them, before its sigmoid; likewise. Empty without
 };
 ExpertActivations take_experts(const ModelConfig& config, int64_t rows, Arena& arena);
 int64_t expert_activation_bytes(const ModelConfig& config, int64_t rows);
@@ -35,7 +36,7 @@ int64_t expert_scratch_bytes(const ModelConfig& config, int64_t rows);
 
 /// Transposed packs, one an expert, and the router's.
 struct TransposedExperts {
-  kernels::PackedMatrix router;
+  kernels::PackedMatrix router, shared_gate;
   std::vector<kernels::PackedMatrix> gate_up, down;
 };
 

@@ -42,6 +42,43 @@ void expect_finite(const TensorView& values, const std::string& path, const std:
        name.c_str(), (long long)bad, (long long)n, double(values.as<float>()[first - bits]), (long long)(first - bits));
 }
 
+/// Fills the parameters' tensors, each once.
+class Filling {
+ public:
+  Filling(Parameters& parameters) : parameters_(parameters) {
+    for (const TensorSpec& spec : parameters.specs()) all_.emplace(spec.name, &spec);
+    missing_ = all_;
+  }
+  /// Of what a file stores, under a text model's name.
+  void fill(const StoredWeight& stored, const std::string& name, const std::string& path) {
+    const std::vector<StoredPart> parts = all_.contains(name) ? std::vector<StoredPart>{} : expert_parts(name, stored.shape);
+    if (parts.empty()) return one(stored, name, path);
+    for (const StoredPart& part : parts) {
+      const SafetensorsFile::Entry values = part_of(*stored.entry, part);
+      one({values.name, part.shape, &values, {}}, part.name, path);
+    }
+  }
+  void finish(const std::string& directory) const {
+    if (missing_.empty()) return;
+    fail(Code::kFormat, "%s: tensor \"%s\" is missing (%zu missing in all).", directory.c_str(), missing_.begin()->first.c_str(), missing_.size());
+  }
+
+ private:
+  void one(const StoredWeight& stored, const std::string& name, const std::string& path) {
+    const std::string shown = shown_name(stored.entry->name);
+    if (missing_.erase(name) == 0) {
+      fail(Code::kFormat, "%s: tensor \"%s\" %s.", path.c_str(), shown.c_str(), all_.contains(name) ? "is stored twice" : "does not belong to this architecture");
+    }
+    parameters_.write(parameters_.view(*all_.at(name)), [&](const TensorView& host) {
+      read_weight(stored, host, path);
+      expect_finite(host, path, shown);
+    });
+  }
+
+  Parameters& parameters_;
+  std::map<std::string, const TensorSpec*> all_, missing_;  // mixtures have tens of thousands
+};
+
 }  // namespace
 
 ModelConfig load_hf_config(const std::string& directory) {
@@ -51,9 +88,7 @@ ModelConfig load_hf_config(const std::string& directory) {
 
 LoadReport load_hf_weights(const std::string& directory, Parameters& parameters) {
   LoadReport report;
-  std::map<std::string, const TensorSpec*> missing, all;  // mixtures have tens of thousands
-  for (const TensorSpec& spec : parameters.specs()) all.emplace(spec.name, &spec);
-  missing = all;
+  Filling filling(parameters);
   const SafetensorsFile::Entry* tied_head = nullptr;
   const WeightFolder folder(directory);
   for (const WeightFolder::File& file : folder.files()) {
@@ -66,24 +101,14 @@ LoadReport load_hf_weights(const std::string& directory, Parameters& parameters)
         ++report.skipped;
         continue;
       }
-      if (missing.erase(name) == 0) {
-        fail(Code::kFormat, "%s: tensor \"%s\" %s.", file.path.c_str(), shown_name(entry.name).c_str(),
-             all.contains(name) ? "is stored twice" : "does not belong to this architecture");
-      }
-      parameters.write(parameters.view(*all.at(name)), [&](const TensorView& host) {
-        read_weight(*stored, host, file.path);
-        expect_finite(host, file.path, shown_name(entry.name));
-      });
+      filling.fill(*stored, name, file.path);
       file.tensors->forget(entry);
       if (stored->quantized()) stored->scales.file->tensors->forget(*stored->scales.entry);
       ++report.loaded;
     }
   }
   report.files = int64_t(folder.files().size());
-  if (!missing.empty()) {
-    fail(Code::kFormat, "%s: tensor \"%s\" is missing (%zu missing in all).", directory.c_str(),
-         missing.begin()->first.c_str(), missing.size());
-  }
+  filling.finish(directory);
   if (tied_head) check_tied_head(*tied_head, parameters);
   return report;
 }

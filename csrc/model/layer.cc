@@ -147,6 +147,7 @@ void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLa
                                   .gelu = config.gelu,
                                   .keep = act.kept,
                                   .scratch = scratch.ops});
+  if (weights.shared_gate.n > 0) kernels::row_gate(stream, {act.experts.shared, of_width(scratch.mlp, F)});
 }
 
 /// The products of the MLP and the experts, of what layer_inner made: into `product`, or on top of it.

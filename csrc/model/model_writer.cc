@@ -21,11 +21,11 @@ using Entry = SafetensorsFile::Entry;
 constexpr int64_t kChunkElements = 1 << 20;
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-/// One tensor to write: what it is called and stored as, and where its values lie.
+/// One tensor to write: what it is called and stored as, and where its values lie, in one tensor or in several of one dtype.
 struct Planned {
   SafetensorsWriter::Tensor tensor;
-  const SafetensorsFile* file = nullptr;
-  const Entry* values = nullptr;
+  std::vector<WeightFolder::Found> values;
+  DType dtype() const { return values.front().entry->dtype; }
 };
 
 struct PlannedFile {
@@ -60,17 +60,12 @@ class Replacement {
     }
   }
 
-  WeightFolder::Found take(const StoredWeight& stored, const std::string& name) {
-    WeightFolder::Found found = folder_.find(name);
-    // A source that stores a tied head gets the embedding again.
-    if (!found.entry && name == "lm_head.weight") found = folder_.find("model.embed_tokens.weight");
-    const char* why = !found.entry ? "has no value" : found.entry->shape != stored.shape ? "has another shape" : nullptr;
-    if (why) {
-      fail(Code::kFormat, "tensor \"%s\" %s in %s: it is not of the same model.", shown_name(stored.name).c_str(), why,
-           directory_.c_str());
-    }
-    unused_.erase(found.entry->name);
-    return found;
+  std::vector<WeightFolder::Found> take(const StoredWeight& stored, const std::string& name) {
+    const std::vector<StoredPart> parts = folder_.find(name).entry ? std::vector<StoredPart>{} : expert_parts(name, stored.shape);
+    if (parts.empty()) return {one(stored, name)};
+    std::vector<WeightFolder::Found> out;
+    for (const StoredPart& part : parts) out.push_back(one({stored.name, part.shape, stored.entry, {}}, part.name));
+    return out;
   }
 
   /// Layers from this one on are left as they are.
@@ -83,6 +78,19 @@ class Replacement {
   }
 
  private:
+  WeightFolder::Found one(const StoredWeight& stored, const std::string& name) {
+    WeightFolder::Found found = folder_.find(name);
+    // A source that stores a tied head gets the embedding again.
+    if (!found.entry && name == "lm_head.weight") found = folder_.find("model.embed_tokens.weight");
+    const char* why = !found.entry ? "has no value" : found.entry->shape != stored.shape ? "has another shape" : nullptr;
+    if (why) {
+      fail(Code::kFormat, "tensor \"%s\" %s in %s: it is not of the same model.", shown_name(stored.name).c_str(), why,
+           directory_.c_str());
+    }
+    unused_.erase(found.entry->name);
+    return found;
+  }
+
   WeightFolder folder_;
   std::string directory_;
   int64_t first_further_;
@@ -104,22 +112,20 @@ int64_t first_further_layer(const std::string& source) {
 Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& entry, const StoredWeight& stored,
                     Replacement* replacement, ModelWriterReport& report) {
   const DType dtype = stored.quantized() ? options.dtype.value_or(DType::kBF16) : entry.dtype;
-  Planned planned{{stored.name, dtype, stored.shape}, file.tensors.get(), &entry};
+  Planned planned{{stored.name, dtype, stored.shape}, {{&file, &entry}}};
   std::string name = text_model_name(stored.name);
   if (replacement && layer_number(name) >= replacement->first_further()) name.clear();
   const bool frequencies = name.empty() && stored.shape.size() == 1 && stored.name.ends_with("inv_freq");
   bool convert = options.dtype && is_weight_float(dtype) && !frequencies;
   if (replacement && name.empty()) convert = false;
   if (replacement && !name.empty()) {
-    const WeightFolder::Found found = replacement->take(stored, name);
-    planned.file = found.file->tensors.get();
-    planned.values = found.entry;
+    planned.values = replacement->take(stored, name);
     ++report.replaced;
   }
   if (convert) planned.tensor.dtype = *options.dtype;
   if (planned.tensor.dtype != entry.dtype) ++report.converted;
-  if (planned.tensor.dtype != planned.values->dtype &&
-      (!is_weight_float(planned.values->dtype) || !is_weight_float(planned.tensor.dtype) ||
+  if (planned.tensor.dtype != planned.dtype() &&
+      (!is_weight_float(planned.dtype()) || !is_weight_float(planned.tensor.dtype) ||
        planned.tensor.dtype == DType::kF64)) {
     fail(Code::kFormat, "%s: tensor \"%s\" is stored as %s; trained values are written as f32, bf16 or f16.",
          file.path.c_str(), shown_name(stored.name).c_str(), dtype_name(entry.dtype));
@@ -161,10 +167,10 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
   return files;
 }
 
-[[noreturn]] void refuse_overflow(const Planned& planned, int64_t element) {
+/// from: of the element's number in the tensor.
+[[noreturn]] void refuse_overflow(const Planned& planned, int64_t element, const void* from) {
   float value = 0;
-  const char* at = static_cast<const char*>(planned.values->data) + element * dtype_bytes(planned.values->dtype);
-  convert_floats(at, planned.values->dtype, &value, DType::kF32, 1);
+  convert_floats(from, planned.dtype(), &value, DType::kF32, 1);
   std::string place;
   std::vector<int64_t> shape = planned.tensor.shape;
   for (auto d = shape.rbegin(); d != shape.rend(); ++d) {
@@ -175,21 +181,29 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
        shown_name(planned.tensor.name).c_str(), place.c_str(), double(value), dtype_name(planned.tensor.dtype));
 }
 
-void write_tensor(SafetensorsWriter& writer, const Planned& planned, std::vector<char>& buffer, Progress& progress) {
-  const int64_t from_size = dtype_bytes(planned.values->dtype), to_size = dtype_bytes(planned.tensor.dtype);
-  const int64_t n = planned.tensor.bytes() / to_size;
-  const bool convert = planned.values->dtype != planned.tensor.dtype;
+/// before: elements of the tensor in front of these values.
+void write_values(SafetensorsWriter& writer, const Planned& planned, const Entry& values, int64_t before, std::vector<char>& buffer, Progress& progress) {
+  const int64_t from_size = dtype_bytes(values.dtype), to_size = dtype_bytes(planned.tensor.dtype), n = values.bytes / from_size;
+  const bool convert = values.dtype != planned.tensor.dtype;
   for (int64_t first = 0; first < n; first += kChunkElements) {
     const int64_t count = std::min(kChunkElements, n - first);
-    const void* from = static_cast<const char*>(planned.values->data) + first * from_size;
+    const char* from = static_cast<const char*>(values.data) + first * from_size;
     if (convert) {
-      const int64_t overflow = convert_floats(from, planned.values->dtype, buffer.data(), planned.tensor.dtype, count);
-      if (overflow >= 0) refuse_overflow(planned, first + overflow);
+      const int64_t overflow = convert_floats(from, values.dtype, buffer.data(), planned.tensor.dtype, count);
+      if (overflow >= 0) refuse_overflow(planned, before + first + overflow, from + overflow * from_size);
     }
     writer.write(convert ? buffer.data() : from, count * to_size);
     progress.add(count * to_size);
   }
-  planned.file->forget(*planned.values);
+}
+
+void write_tensor(SafetensorsWriter& writer, const Planned& planned, std::vector<char>& buffer, Progress& progress) {
+  int64_t before = 0;
+  for (const WeightFolder::Found& values : planned.values) {
+    write_values(writer, planned, *values.entry, before, buffer, progress);
+    before += values.entry->bytes / dtype_bytes(values.entry->dtype);
+    values.file->tensors->forget(*values.entry);
+  }
 }
 
 void write_file(const DurableFolder& folder, const PlannedFile& file, Progress& progress) {

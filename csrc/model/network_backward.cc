@@ -125,10 +125,21 @@ struct Backward : HalfBackward {
     const int64_t F = wt.down.n;
     const TensorView gate_up = of_width(act.gate_up, 2 * F), mlp = of_width(scratch.mlp, F), dinner = of_width(scratch.dmlp, F);
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = dinner, .scratch = &ops});
+    const TensorView& gate = act.experts.shared;
+    if (!gate.empty()) kernels::row_gate(stream, {gate, dinner});
     kernels::swiglu_grad(stream, {.gate_up = gate_up, .dy = dinner, .dgate_up = gate_up, .gelu = config.gelu, .y = mlp});
+    if (!gate.empty()) kernels::row_gate_grad(stream, {.gate = gate, .gated = dinner, .x = mlp, .dgate = gate});
     weight_gradient(Product::kDown, dmlp, mlp, &LayerViews::down);
     weight_gradient(Product::kGateUp, gate_up, x, &LayerViews::gate_up);
     kernels::linear(stream, {.x = gate_up, .w = wt.gate_up, .bias = {}, .y = dentering(), .accumulate = accumulate, .scratch = &ops});
+    if (!gate.empty()) shared_gate_gradient(wt, gate, x);
+  }
+  void shared_gate_gradient(const TransposedWeights::Layer& wt, const TensorView& dgate, const TensorView& x) const {
+    for_blocks([&](const RowRange& range, const LayerBlock& block) {
+      if (block.layer.shared_gate.empty()) return;
+      kernels::linear_grad_weight(stream, {.dy = rows_of(dgate, range), .x = rows_of(x, range), .dw = block.layer.shared_gate, .dbias = {}});
+    });
+    kernels::linear(stream, {.x = dgate, .w = wt.experts.shared_gate, .bias = {}, .y = dentering(), .accumulate = true, .scratch = &ops});
   }
   std::vector<ExpertGradients> expert_gradients() const {
     std::vector<ExpertGradients> out;

@@ -113,6 +113,8 @@ void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, con
   const std::string router = sparse + names.router + ".";
   out.add(router + "weight", {e.count, c.width}, true);
   out.align();
+  if (e.shared_gate) out.add(sparse + "shared_expert_gate.weight", {1, c.width}, true);
+  out.align();
   if (e.biases) out.add(router + "bias", {e.count});
   out.align();
   if (e.correction) out.add(router + kCorrection, {e.count});
@@ -202,6 +204,7 @@ LayerNames layer_names(const ModelConfig& config) {
   LayerNames out{};
   if (config.names == Names::kGraniteHybrid) out.mlp = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
+  if (config.experts.shared_gate) out.shared = "mlp.shared_expert";
   if (config.names == Names::kGptOss) out.router = "router";
   if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
@@ -241,7 +244,7 @@ LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>&
   LayerViews out = *this;
   for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.sinks, &out.o, &out.o_bias, &out.attn_after,
                            &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.delta.conv, &out.delta.decay, &out.delta.dt,
-                           &out.delta.norm, &out.router, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
+                           &out.delta.norm, &out.router, &out.shared_gate, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
                            &out.experts_down, &out.experts_down_bias}) {
     if (!view->empty()) *view = move(*view);
   }
@@ -289,6 +292,7 @@ void Parameters::find_layers() {
     if (c.mixes(i)) {
       const ExpertsConfig& e = c.experts;
       v.router = f32(next(), {e.count, c.width});
+      if (e.shared_gate) v.shared_gate = f32(next(), {1, c.width});
       v.router_bias = vector(e.biases, e.count);
       v.correction = vector(e.correction, e.count);
       const auto matrices = [&](int64_t outputs, int64_t inputs, int64_t tensors) {

@@ -34,11 +34,11 @@ bool is_decayed(const TensorSpec& spec);
 /// empty if absent, gate_up and down where a layer has experts and no MLP beside them. In a layer of gated DeltaNet qkv is
 /// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere. Of E experts: router
 /// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F]; where they are turned [E C, 2F] and [E F, C]. Their
-/// biases are [E], [E, 2F] and [E, C].
+/// biases are [E], [E, 2F] and [E, C]; shared_gate is [1, C].
 struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after;
   kernels::DeltaWeights delta;
-  TensorView router, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
+  TensorView router, shared_gate, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
   /// The same tensors elsewhere: `move` is given each that is there.
   LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };

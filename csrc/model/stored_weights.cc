@@ -132,6 +132,29 @@ std::optional<StoredWeight> stored_weight(const WeightFolder& folder, const Weig
   return StoredWeight{entry.name, entry.shape, &entry, {}};
 }
 
+std::vector<StoredPart> expert_parts(const std::string& name, const Shape& shape) {
+  std::string stem = name;
+  const bool down = take_suffix(stem, ".experts.down_proj");
+  if (shape.size() != 3 || (!down && (!take_suffix(stem, ".experts.gate_up_proj") || shape[1] % 2 != 0))) return {};
+  std::vector<StoredPart> out;
+  const int64_t rows = down ? shape[1] : shape[1] / 2;
+  for (int64_t e = 0; e < shape[0]; ++e) {
+    const std::string expert = stem + ".experts." + std::to_string(e);
+    for (const char* part : down ? std::vector<const char*>{".down_proj.weight"} : std::vector<const char*>{".gate_proj.weight", ".up_proj.weight"}) {
+      out.push_back({expert + part, {rows, shape[2]}, int64_t(out.size()) * rows * shape[2]});
+    }
+  }
+  return out;
+}
+
+Entry part_of(const Entry& entry, const StoredPart& part) {
+  if (!is_weight_float(entry.dtype)) fail(Code::kFormat, "tensor \"%s\" is %s; experts in one tensor are read from floats.", shown_name(entry.name).c_str(), dtype_name(entry.dtype));
+  int64_t bytes = dtype_bytes(entry.dtype);
+  const char* const data = static_cast<const char*>(entry.data) + part.first * bytes;
+  for (const int64_t d : part.shape) bytes *= d;
+  return {entry.name, entry.dtype, part.shape, data, bytes};
+}
+
 void read_weight(const StoredWeight& weight, const TensorView& out, const std::string& where) {
   if (!weight.quantized()) return read_as_f32(*weight.entry, out, where);
   if (Shape(out.shape, out.shape + out.rank) != weight.shape) {

@@ -26,6 +26,18 @@ struct StoredWeight {
 /// Source: OCP Microscaling Formats 1.0, 5.1 to 5.4; OCP 8-bit Floating Point 1.0; transformers, integrations/mxfp4 and finegrained_fp8.
 std::optional<StoredWeight> stored_weight(const WeightFolder& folder, const WeightFolder::File& file, const SafetensorsFile::Entry& entry);
 
+/// One of the model's tensors inside a stored one: whole, from its value `first` on.
+struct StoredPart {
+  std::string name;
+  std::vector<int64_t> shape;
+  int64_t first = 0;
+};
+/// The matrices that a stored tensor of all experts of a layer holds: experts.gate_up_proj [E, 2F, C] or experts.down_proj [E, C, F],
+/// as Qwen3.5 has them. Empty for others.
+std::vector<StoredPart> expert_parts(const std::string& name, const std::vector<int64_t>& shape);
+/// Its values as a tensor of their own. Floats alone.
+SafetensorsFile::Entry part_of(const SafetensorsFile::Entry& entry, const StoredPart& part);
+
 /// Reads it as f32: floats as read_as_f32, MXFP4 exactly, fp8 rounded once after it is multiplied by its scale. Throws what
 /// read_as_f32 throws.
 void read_weight(const StoredWeight& weight, const TensorView& out, const std::string& where);

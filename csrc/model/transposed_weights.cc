@@ -23,7 +23,7 @@ TransposedWeights::Layer turned_layer(const LayerViews& from, const PackedLayer&
                                .o = turn(from.o, packed.o, false),
                                .gate_up = if_there(from.gate_up, packed.gate_up),
                                .down = if_there(from.down, packed.down),
-                               .experts = {.router = if_there(from.router, packed.router), .gate_up = {}, .down = {}}};
+                               .experts = {.router = if_there(from.router, packed.router), .shared_gate = if_there(from.shared_gate, packed.shared_gate), .gate_up = {}, .down = {}}};
   for (size_t e = 0; e < packed.experts_gate_up.size(); ++e) {
     const PackedMatrix &gate_up = packed.experts_gate_up[e], &down = packed.experts_down[e];
     out.experts.gate_up.push_back(turn(matrix_of(from.experts_gate_up, e, gate_up, turned), gate_up, turned));
@@ -67,6 +67,7 @@ int64_t transposed_bytes(const Stream& stream, const ModelConfig& c, DType stora
     if (const int64_t F = c.mlp_width_of(l)) layers += bytes(c.width, 2 * F, storage) + bytes(F, c.width, storage);
     if (!c.mixes(l)) continue;
     const ExpertsConfig& e = c.experts;
+    if (e.shared_gate) layers += bytes(c.width, 1, DType::kF32);
     layers += bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, 2 * e.width, storage) + bytes(e.width, c.width, storage));
   }
   return layers + bytes(c.width, c.vocabulary, DType::kF32);

@@ -44,6 +44,7 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   if (!c.mixes(layer)) return bytes;
   const ExpertsConfig& e = c.experts;
   return bytes + packed(e.count, c.width, DType::kF32) + (e.correction ? floats(e.count) : 0) +
+         (e.shared_gate ? packed(1, c.width, DType::kF32) : 0) +
          (e.biases ? floats(e.count) + floats(e.count * 2 * e.width) + floats(e.count * c.width) : 0) +
          e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
 }
@@ -57,6 +58,7 @@ struct Kept {
 void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, PackedLayer& layer, Arena& arena) {
   const ExpertsConfig& e = c.experts;
   layer.router = take_matrix(stream, e.count, c.width, DType::kF32, Arithmetic::kF32, arena);
+  if (e.shared_gate) layer.shared_gate = take_matrix(stream, 1, c.width, DType::kF32, Arithmetic::kF32, arena);
   if (e.correction) layer.correction = arena.take_view(DType::kF32, {e.count});
   if (e.biases) {
     layer.router_bias = arena.take_view(DType::kF32, {e.count});
@@ -185,6 +187,7 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
   std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}};
   if (to.gate_up.n > 0) out.push_back({from.gate_up, to.gate_up, {}}), out.push_back({from.down, to.down, {}});
   if (to.router.n > 0) out.push_back({from.router, to.router, {}});
+  if (to.shared_gate.n > 0) out.push_back({from.shared_gate, to.shared_gate, {}});
   for (size_t e = 0; e < to.experts_gate_up.size(); ++e) {
     const bool turned = to.experts_turned;
     out.push_back({matrix_of(from.experts_gate_up, e, to.experts_gate_up[e], turned), to.experts_gate_up[e], {}, turned});

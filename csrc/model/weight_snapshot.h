@@ -23,7 +23,7 @@ struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{};  // f32 copies inside the snapshot
   kernels::DeltaWeights delta;  // likewise
-  kernels::PackedMatrix router{};  // f32 whatever the storage, as its products are
+  kernels::PackedMatrix router{}, shared_gate{};  // f32 whatever the storage, as their products are
   std::vector<kernels::PackedMatrix> experts_gate_up{}, experts_down{};  // one an expert
   TensorView experts_gate_up_bias{}, experts_down_bias{};                // [E, 2F], [E, C] f32, or empty
   bool experts_turned = false;                                       // ExpertsConfig::turned

@@ -135,6 +135,34 @@ void head_gate_grad(const Stream& stream, const HeadGateGradArgs& a) {
   });
 }
 
+void row_gate(const Stream& stream, const RowGateArgs& a) {
+  const int64_t width = a.x.dim(1);
+  const auto squash = HONE_PICK(sigmoid_row);
+  const auto scale = HONE_PICK(axpby_row);
+  stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), width), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float s = *a.gate.row<float>(r);
+      squash(&s, 1);
+      scale(a.x.row<float>(r), s, a.x.row<float>(r), 0.0f, width);
+    }
+  });
+}
+
+void row_gate_grad(const Stream& stream, const RowGateGradArgs& a) {
+  const int64_t width = a.x.dim(1);
+  const auto squash = HONE_PICK(sigmoid_row);
+  const auto dot = HONE_PICK(dot_row);
+  const auto scale = HONE_PICK(axpby_row);
+  stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), 2 * width), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float s = *a.gate.row<float>(r);
+      squash(&s, 1);
+      *a.dgate.row<float>(r) = (1.0f - s) * dot(a.gated.row<float>(r), a.x.row<float>(r), width);
+      scale(a.x.row<float>(r), s, a.x.row<float>(r), 0.0f, width);
+    }
+  });
+}
+
 void axpby(const Stream& stream, const AxpbyArgs& a) {
   const int64_t width = a.x.dim(1);
   const auto run = HONE_PICK(axpby_row);

@@ -11,6 +11,8 @@
 
 namespace hone::kernels::cpu {
 
+void row_gate(const Stream& stream, const RowGateArgs& args);
+void row_gate_grad(const Stream& stream, const RowGateGradArgs& args);
 void axpby(const Stream& stream, const AxpbyArgs& args);
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);

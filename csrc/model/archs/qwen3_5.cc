@@ -1,4 +1,4 @@
-// Qwen3.5's dense text models: three layers of gated DeltaNet to one of attention, whose heads have an output gate. Rotary
+// Qwen3.5's text models, dense ones and mixtures: three layers of gated DeltaNet to one of attention, whose heads have an output gate. Rotary
 // positions have three axes, which are the same number for text.
 #include "model/archs/archs.h"
 
@@ -18,12 +18,10 @@ void parse_kinds(ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-}  // namespace
-
-void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config) {
+/// Beside the sizes, which the caller has set.
+void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
   config.vocabulary = 248320;
-  config.width = 4096, config.mlp_width = 12288, config.layers = 32;
-  config.heads = 16, config.kv_heads = 4, config.head_dim = 256;
+  config.head_dim = 256;
   config.max_positions = 32768;
   config.norm_offset = 1.0f;
   config.qk_norm = true;
@@ -41,6 +39,39 @@ void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config) {
   }
   // Of layers that predict further tokens, which are not read, and of a mixture of experts, which this is not.
   fields.ignore({"mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "mlp_only_layers", "mamba_ssm_dtype"});
+}
+
+}  // namespace
+
+void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config) {
+  config.width = 4096, config.mlp_width = 12288, config.layers = 32;
+  config.heads = 16, config.kv_heads = 4;
+  parse_hybrid(fields, config);
+}
+
+void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
+  ExpertsConfig& e = config.experts;
+  config.width = 2048, config.layers = 40;
+  config.heads = 16, config.kv_heads = 2;
+  config.mlp_width = 5632;  // of no layer
+  parse_hybrid(fields, config);
+  e.count = fields.integer("num_experts", 256);
+  e.chosen = fields.integer("num_experts_per_tok", 8);
+  if (e.count < 1) fields.problem(Code::kConfig, fields.path("num_experts") + " is " + std::to_string(e.count) + "; a mixture has at least one.");
+  e.width = fields.integer("moe_intermediate_size", 512);
+  e.shared_width = fields.integer("shared_expert_intermediate_size", 512);
+  e.normalized = e.shared_gate = true;
+  if (e.shared_width < 1) fields.problem(Code::kConfig, fields.path("shared_expert_intermediate_size") + " is " + std::to_string(e.shared_width) + "; it must be at least 1.");
+  fields.ignore({"output_router_logits", "router_aux_loss_coef", "norm_topk_prob", "decoder_sparse_step"});  // transformers reads none of the last two
+}
+
+void write_qwen3_5_moe_text(const ModelConfig& config, Json& json) {
+  write_qwen3_5_text(config, json);
+  json.set("num_experts", Json::integer(config.experts.count));
+  json.set("num_experts_per_tok", Json::integer(config.experts.chosen));
+  json.set("moe_intermediate_size", Json::integer(config.experts.width));
+  json.set("shared_expert_intermediate_size", Json::integer(config.experts.shared_width));
+  json.set("output_router_logits", Json::boolean(false));
 }
 
 void write_qwen3_5_text(const ModelConfig& config, Json& json) {

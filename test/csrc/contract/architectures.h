@@ -50,6 +50,15 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
   return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
 }
 
+/// The same with experts, one of them shared and with a gate.
+inline model::ModelConfig hybrid_mixture_config() {
+  model::ModelConfig c = hybrid_config();
+  c.arch = "qwen3_5_moe_text";
+  c.experts.count = 5, c.experts.chosen = 2, c.experts.width = 12, c.experts.shared_width = 14;
+  c.experts.normalized = c.experts.shared_gate = true;
+  return c;
+}
+
 /// Those that a GPU takes.
 inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
   auto out = architecture_configs();

@@ -53,8 +53,9 @@ void fill(Parameters& parameters) {
   }
 }
 
-/// Of a tensor's change in one step, relative: f32 against f64; 2e-5 holds, 0.5 % more of eps breaks 1e-4 many times over.
-constexpr double kChange = 1e-4;
+/// Of a tensor's change in one step, relative: f32 against f64; 2e-5 holds but for one tensor with 0.03 % of the gradient, which
+/// needs 1.1e-4. 0.5 % more of eps breaks it many times over.
+constexpr double kChange = 1.5e-4;
 
 struct Twin {
   std::string name;
@@ -210,7 +211,7 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
     }
   }
   EXPECT_TRUE(goldens.members("goldens").size() >= 67);
-  EXPECT_TRUE(mixtures >= 7);
+  EXPECT_TRUE(mixtures >= 9);
 }
 
 TEST(every_published_config_is_read_without_a_warning_and_has_as_many_parameters_as_transformers_counts) {

@@ -58,4 +58,29 @@ TEST(the_gate_and_its_gradient_match_f64_also_in_place) {
   });
 }
 
+TEST(a_gate_a_row_and_its_gradient_match_f64) {
+  each_isa([] {
+    for (const int64_t width : {1, 16, 37}) {
+      const int64_t rows = 7, n = rows * width;
+      const std::vector<float> x = random_floats(n), dy = random_floats(n);
+      std::vector<float> gate = random_floats(rows, 3.0f), y = x, gated = dy, again = x, dgate = gate;
+      const auto of = [&](const std::vector<float>& v) { return f32(v.data(), {rows, width}); };
+      const auto column = [&](const std::vector<float>& v) { return f32(v.data(), {rows, 1}); };
+      row_gate(two_threads(), {column(gate), of(y)});
+      row_gate({}, {column(gate), of(gated)});
+      row_gate_grad(two_threads(), {column(dgate), of(gated), of(again), column(dgate)});
+      EXPECT_TRUE(same_bits(y.data(), again.data(), n));
+      for (int64_t r = 0; r < rows; ++r) {
+        const double s = sigmoid(double(gate[size_t(r)]));
+        double dot = 0;
+        for (int64_t i = r * width; i < (r + 1) * width; ++i) {
+          EXPECT_NEAR(y[size_t(i)], double(x[size_t(i)]) * s, 1e-6);
+          dot += double(x[size_t(i)]) * double(dy[size_t(i)]);
+        }
+        EXPECT_NEAR(dgate[size_t(r)], s * (1 - s) * dot, 1e-5);
+      }
+    }
+  });
+}
+
 }  // namespace kernels_head_gate_test

@@ -104,6 +104,7 @@ void walk_experts(Walk& walk, const model::LayerViews& v, const model::ModelConf
     return out;
   };
   walk.is(v.router, {(sparse + ".gate").c_str()});
+  walk.is(v.shared_gate, {config.experts.shared_gate ? "mlp.shared_expert_gate" : nullptr});
   walk.is(v.correction, {config.experts.correction ? "mlp.gate.e_score_correction_bias" : nullptr}, "");
   walk.is(v.experts_gate_up, pointers(gate_up));
   walk.is(v.experts_down, pointers(down));
@@ -130,7 +131,8 @@ TEST(layer_views_are_the_named_tensors) {
       walk.is(v.attn_after, {names.attn_after});
       walk.is(v.mlp_norm, {names.mlp_norm});
       const bool dense = config.mlp_width_of(l) > 0, shared = dense && config.mixes(l);
-      if (shared) walk.is(v.gate_up, {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj"}), walk.is(v.down, {"mlp.shared_experts.down_proj"});
+      const std::string beside = config.experts.shared_gate ? "mlp.shared_expert." : "mlp.shared_experts.";
+      if (shared) walk.is(v.gate_up, {(beside + "gate_proj").c_str(), (beside + "up_proj").c_str()}), walk.is(v.down, {(beside + "down_proj").c_str()});
       else if (dense) walk.is(v.gate_up, names.gate_up), walk.is(v.down, {"mlp.down_proj"});
       if (config.mixes(l) && config.experts.turned) walk_turned_experts(walk, v, config.experts);
       else if (config.mixes(l)) walk_experts(walk, v, config);

@@ -201,7 +201,7 @@ Vector Reference::mlp(int64_t layer, const Vector& x) const {
   if (config.mixes(layer)) mix(layer, x, out);
   if (config.mlp_width_of(layer) == 0) return out;
   const bool hybrid = config.arch == "granitemoehybrid";
-  const std::string stem = config.mixes(layer) ? "mlp.shared_experts." : "mlp.";
+  const std::string stem = !config.mixes(layer) ? "mlp." : config.experts.shared_gate ? "mlp.shared_expert." : "mlp.shared_experts.";
   Vector both;
   if (config.fused_gate_up) {
     both = apply(weight(layer, hybrid ? "shared_mlp.input_linear.weight" : "mlp.gate_up_proj.weight"), x.data(), config.width);
@@ -210,8 +210,10 @@ Vector Reference::mlp(int64_t layer, const Vector& x) const {
     const Vector up = apply(weight(layer, (stem + "up_proj.weight").c_str()), x.data(), config.width);
     both.insert(both.end(), up.begin(), up.end());
   }
-  const Vector dense = gated(both, weight(layer, hybrid ? "shared_mlp.output_linear.weight" : (stem + "down_proj.weight").c_str()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] += dense[i];
+  Vector dense = gated(both, weight(layer, hybrid ? "shared_mlp.output_linear.weight" : (stem + "down_proj.weight").c_str()));
+  const bool opened = config.mixes(layer) && config.experts.shared_gate;
+  const double share = opened ? 1.0 / (1.0 + std::exp(-apply(weight(layer, "mlp.shared_expert_gate.weight"), x.data(), config.width)[0])) : 1.0;
+  for (size_t i = 0; i < out.size(); ++i) out[i] += share * dense[i];
   return out;
 }
 

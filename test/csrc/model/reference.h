@@ -136,7 +136,10 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   experts("turned experts with biases and a limit, sinks", [](auto& c) {
     c.arch = "gpt_oss", c.names = model::ModelConfig::Names::kGptOss, c.qkv_bias = c.o_bias = c.sinks = true;
     c.sliding_window = 4, c.sliding_layers = {true, false}, c.mlp_width = 10;
-    c.experts.turned = c.experts.biases = c.experts.normalized = true, c.experts.limit = 0.7;
+    c.experts.turned = c.experts.biases = c.experts.normalized = true, c.experts.limit = 2.5;
+  });
+  experts("experts beside one with a gate", [](auto& c) {
+    c.arch = "qwen3_moe", c.qk_norm = true, c.experts.normalized = c.experts.shared_gate = true, c.experts.shared_width = 14;
   });
   experts("experts whose sum is normed and scaled", [](auto& c) {
     c.arch = "olmo2", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = c.qk_norm_whole = true, c.residual_scale = 0.6f;

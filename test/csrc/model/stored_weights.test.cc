@@ -113,6 +113,36 @@ TEST(what_is_incomplete_is_refused_by_name) {
   EXPECT_TRUE(folder.weight("e_scale") && !folder.weight("e_scale")->quantized());
 }
 
+/// The same model with a matrix an expert, and with one tensor of all.
+TEST(experts_in_one_tensor_are_read_and_written_as_they_were) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    if (config.arch != "qwen3_moe") continue;
+    model::Parameters p(config), again(config);
+    test::roughen(p, 5);
+    Entries apart, stacked;
+    const model::ExpertsConfig& e = config.experts;
+    for (const auto& spec : p.specs()) {
+      apart.push_back(entry(spec.name.c_str(), DType::kF32, spec.shape, p.view(spec).data));
+      const size_t at = spec.name.find("experts.");
+      if (at == std::string::npos || spec.name.find("shared") != std::string::npos) stacked.push_back(apart.back());
+      if (spec.name.ends_with("experts.0.gate_proj.weight")) stacked.push_back(entry((spec.name.substr(0, at) + "experts.gate_up_proj").c_str(), DType::kF32, {e.count, 2 * e.width, config.width}, p.view(spec).data));
+      if (spec.name.ends_with("experts.0.down_proj.weight")) stacked.push_back(entry((spec.name.substr(0, at) + "experts.down_proj").c_str(), DType::kF32, {e.count, config.width, e.width}, p.view(spec).data));
+    }
+    const test::TemporaryFolder dir("stacked");
+    for (const char* part : {"source", "values"}) std::filesystem::create_directory(dir / part);
+    model::write_safetensors(dir / "source" + "/model.safetensors", stacked);
+    model::write_safetensors(dir / "values" + "/model.safetensors", apart);
+    model::load_hf_weights(dir / "source", again);
+    EXPECT_TRUE(test::same_bits(again.flat().as<float>(), p.flat().as<float>(), p.flat().numel()));
+    model::write_model_folder({.source = dir / "source", .values = dir / "values", .target = dir / "out"});
+    const model::WeightFolder before(dir / "source"), after(dir / "out");
+    for (const auto& stored : before.files().front().tensors->entries()) {
+      const auto found = after.find(stored.name);
+      EXPECT_TRUE(found.entry && found.entry->shape == stored.shape && std::memcmp(found.entry->data, stored.data, size_t(stored.bytes)) == 0);
+    }
+  }
+}
+
 /// gpt-oss in MXFP4 and a llama in fp8 are read, and written in bf16 after training.
 TEST(a_quantized_folder_is_loaded_and_written_as_bf16) {
   for (const auto& [name, config] : test::switch_configs()) {
