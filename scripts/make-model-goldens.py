@@ -63,7 +63,7 @@ def layers_of(text):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
-    if text["model_type"].startswith("qwen3_5"):
+    if text["model_type"].startswith(("qwen3_5", "qwen3_next")):
         return 5  # the last one of the other kind
     if text.get("first_k_dense_replace"):
         return 1 + text["first_k_dense_replace"]
@@ -241,7 +241,7 @@ def greedy_of(model, ids):
 def golden(config):
     small = shrink(config)
     model = model_of(small, "cpu").eval()
-    offset = 1 if "gemma" in small["model_type"] or "qwen3_5" in small["model_type"] else 0
+    offset = 1 if any(name in small["model_type"] for name in ("gemma", "qwen3_5", "qwen3_next")) else 0
     with torch.no_grad():
         for name, tensor, take in tensors_of(model):
             take(tensor).copy_(torch.from_numpy(weights(name, tuple(take(tensor).shape), offset)))

@@ -1,5 +1,8 @@
 #include "kernels/delta_rule.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/cpu/delta_rule.h"
 
 namespace hone::kernels {
@@ -41,6 +44,51 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args) {
   expect_weights(args.weights, args.sizes, op);
   expect_weights(args.dweights, args.sizes, op);
   cpu::delta_rule_grad(stream, args);
+}
+
+namespace {
+
+/// Calls move(its place in a row by head, in a row by kind, floats) for every run of columns.
+template <class Move>
+void for_runs(const DeltaSizes& s, const Move& move) {
+  const int64_t share = s.value_heads / s.key_heads, values = share * s.value_dim, group = 2 * s.key_dim + 2 * values;
+  const int64_t gates = s.channels() + s.values();
+  for (int64_t h = 0; h < s.key_heads; ++h) {
+    const int64_t from = h * group, from_gates = gates + h * 2 * share;
+    move(from, h * s.key_dim, s.key_dim);
+    move(from + s.key_dim, s.keys() + h * s.key_dim, s.key_dim);
+    move(from + 2 * s.key_dim, 2 * s.keys() + h * values, values);
+    move(from + 2 * s.key_dim + values, s.channels() + h * values, values);
+    move(from_gates, gates + h * share, share);
+    move(from_gates + share, gates + s.value_heads + h * share, share);
+  }
+}
+
+void expect_columns(const Stream& stream, const DeltaColumns& a, const char* op) {
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
+  for (const TensorView* view : {&a.by_head, &a.by_kind}) expect(*view, DType::kF32, {a.by_kind.dim(0), a.sizes.inputs()}, op, "columns");
+}
+
+template <class Move>
+void for_rows(const Stream& stream, const DeltaColumns& a, const Move& move) {
+  stream.parallel_for(a.by_kind.dim(0), std::max<int64_t>(1, 32768 / a.sizes.inputs()), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float *const head = a.by_head.row<float>(r), *const kind = a.by_kind.row<float>(r);
+      for_runs(a.sizes, [&](int64_t h, int64_t k, int64_t n) { move(head + h, kind + k, size_t(n) * sizeof(float)); });
+    }
+  });
+}
+
+}  // namespace
+
+void delta_columns_by_kind(const Stream& stream, const DeltaColumns& args) {
+  expect_columns(stream, args, "delta_columns_by_kind");
+  for_rows(stream, args, [](const float* head, float* kind, size_t bytes) { std::memcpy(kind, head, bytes); });
+}
+
+void delta_columns_by_head(const Stream& stream, const DeltaColumns& args) {
+  expect_columns(stream, args, "delta_columns_by_head");
+  for_rows(stream, args, [](float* head, const float* kind, size_t bytes) { std::memcpy(head, kind, bytes); });
 }
 
 int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& s) {

@@ -70,6 +70,18 @@ struct DeltaRuleGradArgs {
 };
 void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args);
 
+/// Columns of what enters, by key head as Qwen3-Next's projections make them, q | k | v | z of its value heads of each key head and
+/// then b | a of each, and by kind as above.
+struct DeltaColumns {
+  TensorView by_head;  // [R, inputs] f32
+  TensorView by_kind;  // [R, inputs] f32
+  DeltaSizes sizes;
+};
+/// Writes by_kind.
+void delta_columns_by_kind(const Stream& stream, const DeltaColumns& args);
+/// The way back: writes by_head.
+void delta_columns_by_head(const Stream& stream, const DeltaColumns& args);
+
 /// Of the backward, which takes more than the forward.
 int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& sizes);
 

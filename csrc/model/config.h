@@ -79,6 +79,7 @@ struct ModelConfig {
 
   std::vector<bool> linear_layers;    // the layers with gated DeltaNet in place of attention; empty: none
   kernels::DeltaSizes delta;          // of those layers
+  bool delta_by_head = false;         // their projections are two matrices whose rows go by key head: kernels::DeltaColumns
   bool gated_attention = false;       // q_proj makes a gate beside every head, whose sigmoid multiplies what the head attends to
 
   int64_t q_width() const { return heads * head_dim; }

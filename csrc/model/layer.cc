@@ -74,7 +74,11 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
 /// A layer of gated DeltaNet: its projections and the recurrence.
 void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                       const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
-  kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = act.qkv, .scratch = ops});
+  const int64_t mark = ops->mark();
+  const TensorView made = config.delta_by_head ? ops->take_view(act.qkv.dtype, {x.dim(0), weights.qkv.n}) : act.qkv;
+  kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = made, .scratch = ops});
+  if (config.delta_by_head) kernels::delta_columns_by_kind(stream, {made, act.qkv, config.delta});
+  ops->release(mark);
   kernels::delta_rule(stream, {.x = act.qkv,
                                .weights = weights.delta,
                                .runs = runs,
@@ -193,6 +197,10 @@ int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& c, int64_t ro
   return c.gated_attention ? Arena::view_bytes(type, rows * c.qkv_width()) + Arena::view_bytes(type, rows * c.q_width()) : 0;
 }
 
+int64_t delta_columns_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+  return c.delta_by_head ? Arena::view_bytes(activation_dtype(stream), rows * c.delta.inputs()) : 0;
+}
+
 int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   int64_t most = 0;
   const int64_t F = c.widest_mlp();
@@ -201,7 +209,7 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   };
   product(2 * F, c.width), product(c.width, F);
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
-  most += gated_heads_bytes(stream, c, rows);
+  most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(c, rows));
   return c.is_hybrid() ? std::max(most, kernels::delta_rule_scratch_bytes(rows, c.delta)) : most;
 }

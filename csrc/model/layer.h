@@ -54,6 +54,9 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& config, int64_t
 /// Of it what gated attention holds while other ops run: heads and gates apart.
 int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
+/// Likewise of a layer of gated DeltaNet whose columns go by key head: 0 where they do not.
+int64_t delta_columns_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
+
 /// Throws kShape naming the row unless every position is in [0, most).
 void check_positions(const TensorView& positions, int64_t most);
 

@@ -253,15 +253,19 @@ void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerAc
 
 void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
+  const int64_t mark = b.ops.mark();
+  const TensorView &dqkv = b.scratch.dqkv, made = b.config.delta_by_head ? b.ops.take_view(dqkv.dtype, {dqkv.dim(0), dqkv.dim(1)}) : dqkv;
   kernels::delta_rule_grad(b.stream, {.x = act.qkv,
                                       .weights = w.delta,
                                       .cu_rows = b.rows.cu_seqlens,
                                       .dy = b.scratch.dattn,
-                                      .dx = b.scratch.dqkv,
+                                      .dx = made,
                                       .dweights = b.blocks.front().layer.delta,
                                       .sizes = b.config.delta,
                                       .eps = b.config.norm_eps,
                                       .scratch = &b.ops});
+  if (b.config.delta_by_head) kernels::delta_columns_by_head(b.stream, {dqkv, made, b.config.delta});
+  b.ops.release(mark);
 }
 
 /// Of attention, or what a layer has in its place, below the output projection.
@@ -318,7 +322,7 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   int64_t mixing = 0;
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
   return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
-         gated_heads_bytes(stream, c, tokens) +
+         std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
          std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),

@@ -54,10 +54,15 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
   const kernels::DeltaSizes& s = c.delta;
   const std::string prefix = layer + "linear_attn.";
   out.align();
-  out.add(prefix + "in_proj_qkv.weight", {s.channels(), c.width}, true);
-  out.add(prefix + "in_proj_z.weight", {s.values(), c.width}, true);
-  out.add(prefix + "in_proj_b.weight", {s.value_heads, c.width}, true);
-  out.add(prefix + "in_proj_a.weight", {s.value_heads, c.width}, true);
+  if (c.delta_by_head) {
+    out.add(prefix + "in_proj_qkvz.weight", {s.channels() + s.values(), c.width}, true);
+    out.add(prefix + "in_proj_ba.weight", {2 * s.value_heads, c.width}, true);
+  } else {
+    out.add(prefix + "in_proj_qkv.weight", {s.channels(), c.width}, true);
+    out.add(prefix + "in_proj_z.weight", {s.values(), c.width}, true);
+    out.add(prefix + "in_proj_b.weight", {s.value_heads, c.width}, true);
+    out.add(prefix + "in_proj_a.weight", {s.value_heads, c.width}, true);
+  }
   out.align();
   out.add(prefix + "conv1d.weight", {s.channels(), 1, s.taps});
   out.align();
@@ -183,7 +188,7 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
 
 /// What a vector that is not drawn has everywhere.
 float constant_of(const TensorSpec& spec, const ModelConfig& config) {
-  if (ends_with(spec.name, "bias") || ends_with(spec.name, ".sinks")) return 0.0f;
+  if (ends_with(spec.name, ".bias") || ends_with(spec.name, "_proj_bias") || ends_with(spec.name, ".sinks")) return 0.0f;
   const bool plain = ends_with(spec.name, "linear_attn.norm.weight") || ends_with(spec.name, "dt_bias");
   return plain ? 1.0f : 1.0f - config.norm_offset;
 }
@@ -269,7 +274,7 @@ void Parameters::find_layers() {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
     const bool linear = c.is_linear(i);
-    v.qkv = f32(next(linear ? 4 : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
+    v.qkv = f32(next(linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
     if (linear) {
       v.delta.conv = f32(next(), {c.delta.channels(), c.delta.taps});
       v.delta.decay = f32(next(), {c.delta.value_heads});

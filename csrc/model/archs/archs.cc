@@ -34,6 +34,7 @@ constexpr Architecture kTable[] = {
     {"mixtral", "MixtralForCausalLM", archs::parse_mixtral, archs::write_mixtral, true},
     {"glm4_moe", "Glm4MoeForCausalLM", archs::parse_glm4_moe, archs::write_glm4_moe, true},
     {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", archs::parse_qwen3_5_moe_text, archs::write_qwen3_5_moe_text, true},
+    {"qwen3_next", "Qwen3NextForCausalLM", archs::parse_qwen3_next, archs::write_qwen3_next, true},
     {"gpt_oss", "GptOssForCausalLM", archs::parse_gpt_oss, archs::write_gpt_oss, true},
     {"qwen2_5_vl_text", nullptr, archs::parse_qwen2_vl_text, nullptr},
     {"qwen3_vl_text", nullptr, archs::parse_qwen3_vl_text, nullptr},

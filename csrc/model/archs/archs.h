@@ -94,6 +94,8 @@ void parse_glm4_moe(ConfigFields& fields, ModelConfig& config);
 void write_glm4_moe(const ModelConfig& config, Json& json);
 void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config);
 void write_qwen3_5_moe_text(const ModelConfig& config, Json& json);
+void parse_qwen3_next(ConfigFields& fields, ModelConfig& config);
+void write_qwen3_next(const ModelConfig& config, Json& json);
 void parse_gpt_oss(ConfigFields& fields, ModelConfig& config);
 void write_gpt_oss(const ModelConfig& config, Json& json);
 void parse_llava(ConfigFields& fields, ModelConfig& config);

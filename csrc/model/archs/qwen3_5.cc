@@ -1,4 +1,4 @@
-// Qwen3.5's text models, dense ones and mixtures: three layers of gated DeltaNet to one of attention, whose heads have an output gate. Rotary
+// Qwen3.5's text models, dense ones and mixtures, and Qwen3-Next: three layers of gated DeltaNet to one of attention, whose heads have an output gate. Rotary
 // positions have three axes, which are the same number for text.
 #include "model/archs/archs.h"
 
@@ -20,7 +20,7 @@ void parse_kinds(ConfigFields& fields, ModelConfig& config) {
 
 /// Beside the sizes, which the caller has set.
 void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
-  config.vocabulary = 248320;
+  if (config.vocabulary == 0) config.vocabulary = 248320;
   config.head_dim = 256;
   config.max_positions = 32768;
   config.norm_offset = 1.0f;
@@ -51,18 +51,38 @@ void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config) {
 
 void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
   ExpertsConfig& e = config.experts;
-  config.width = 2048, config.layers = 40;
+  config.width = 2048, config.layers = config.delta_by_head ? 48 : 40;
   config.heads = 16, config.kv_heads = 2;
   config.mlp_width = 5632;  // of no layer
   parse_hybrid(fields, config);
-  e.count = fields.integer("num_experts", 256);
-  e.chosen = fields.integer("num_experts_per_tok", 8);
+  e.count = fields.integer("num_experts", e.count ? e.count : 256);
+  e.chosen = fields.integer("num_experts_per_tok", e.chosen ? e.chosen : 8);
   if (e.count < 1) fields.problem(Code::kConfig, fields.path("num_experts") + " is " + std::to_string(e.count) + "; a mixture has at least one.");
   e.width = fields.integer("moe_intermediate_size", 512);
   e.shared_width = fields.integer("shared_expert_intermediate_size", 512);
   e.normalized = e.shared_gate = true;
   if (e.shared_width < 1) fields.problem(Code::kConfig, fields.path("shared_expert_intermediate_size") + " is " + std::to_string(e.shared_width) + "; it must be at least 1.");
   fields.ignore({"output_router_logits", "router_aux_loss_coef", "norm_topk_prob", "decoder_sparse_step"});  // transformers reads none of the last two
+}
+
+/// A mixture whose projections go by key head.
+void parse_qwen3_next(ConfigFields& fields, ModelConfig& config) {
+  config.vocabulary = 151936;
+  config.delta_by_head = true;
+  config.experts.count = 512, config.experts.chosen = 10;
+  fields.only("decoder_sparse_step", 1.0);
+  if (!fields.integers("mlp_only_layers").empty()) {
+    fields.problem(Code::kUnsupported, fields.path("mlp_only_layers") + " names layers without experts; all layers of qwen3_next have them here.");
+  }
+  parse_qwen3_5_moe_text(fields, config);
+  config.experts.normalized = fields.boolean("norm_topk_prob", true);
+}
+
+void write_qwen3_next(const ModelConfig& config, Json& json) {
+  write_qwen3_5_moe_text(config, json);
+  json.set("norm_topk_prob", Json::boolean(config.experts.normalized));
+  json.set("decoder_sparse_step", Json::integer(1));
+  json.set("mlp_only_layers", Json::array());
 }
 
 void write_qwen3_5_moe_text(const ModelConfig& config, Json& json) {

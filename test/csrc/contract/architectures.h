@@ -51,9 +51,10 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
 }
 
 /// The same with experts, one of them shared and with a gate.
-inline model::ModelConfig hybrid_mixture_config() {
+inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   model::ModelConfig c = hybrid_config();
-  c.arch = "qwen3_5_moe_text";
+  c.arch = by_head ? "qwen3_next" : "qwen3_5_moe_text";
+  c.delta_by_head = by_head;
   c.experts.count = 5, c.experts.chosen = 2, c.experts.width = 12, c.experts.shared_width = 14;
   c.experts.normalized = c.experts.shared_gate = true;
   return c;

@@ -211,7 +211,7 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
     }
   }
   EXPECT_TRUE(goldens.members("goldens").size() >= 67);
-  EXPECT_TRUE(mixtures >= 9);
+  EXPECT_TRUE(mixtures >= 10);
 }
 
 TEST(every_published_config_is_read_without_a_warning_and_has_as_many_parameters_as_transformers_counts) {

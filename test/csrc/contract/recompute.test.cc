@@ -65,7 +65,7 @@ TEST(the_cpu_computes_the_same_bits_again) {
     for (const auto& [name, model] : test::switch_configs()) compare(name, model, config, 2);
     for (const auto& [name, model] : test::architecture_configs()) compare(name, model, config, 2);
     for (const bool attention_last : {true, false}) compare("hybrid", test::hybrid_config(attention_last), config, 2);
-    compare("hybrid with experts", test::hybrid_mixture_config(), config, 2);
+    for (const bool by_head : {true, false}) compare("hybrid with experts", test::hybrid_mixture_config(by_head), config, 2);
   }
 }
 

@@ -221,4 +221,23 @@ TEST(runs_that_do_not_cover_the_rows_are_refused) {
   EXPECT_THROWS(delta_rule({}, args), Code::kShape);
 }
 
+TEST(columns_by_key_head_are_those_by_kind_in_another_order) {
+  const DeltaSizes s{.key_heads = 3, .value_heads = 6, .key_dim = 5, .value_dim = 4, .taps = 2};
+  constexpr int64_t rows = 4;
+  const int64_t width = s.inputs();
+  const std::vector<float> head = random_floats(rows * width);
+  std::vector<float> kind = poison(rows * width), back = poison(rows * width);
+  const auto of = [&](const std::vector<float>& v) { return f32(v.data(), {rows, width}); };
+  delta_columns_by_kind({}, {of(head), of(kind), s});
+  delta_columns_by_head({}, {of(back), of(kind), s});
+  EXPECT_TRUE(same_bits(head.data(), back.data(), rows * width));
+  // The second value head of the last key head, dimension 3, and its two gates.
+  const float *row = head.data() + width, *at = kind.data() + width;
+  const int64_t group = 2 * 5 + 2 * 8, gates = 3 * group;
+  EXPECT_EQ(at[2 * 15 + 5 * 4 + 3], row[2 * group + 10 + 4 + 3]);
+  EXPECT_EQ(at[2 * 15 + 24 + 5 * 4 + 3], row[2 * group + 18 + 4 + 3]);
+  EXPECT_EQ(at[gates + 5], row[gates + 2 * 4 + 1]);
+  EXPECT_EQ(at[gates + 6 + 5], row[gates + 2 * 4 + 2 + 1]);
+}
+
 }  // namespace kernels_delta_rule_test
