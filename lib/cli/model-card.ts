@@ -66,13 +66,12 @@ export function modelCard({ run, recipe, checkpoint, source }: CardFacts): strin
 
 /** Where the base model's weights are quantized, as whose floats these were trained. */
 function storageRow(source: string): string[][] {
-  const config = readJson(join(source, "config.json")) as {
+  const path = join(source, "config.json");
+  const config = (existsSync(path) ? readJson(path) : {}) as {
     readonly quantization_config?: { readonly quant_method?: string };
   };
   const method = config.quantization_config?.quant_method;
-  return method === undefined
-    ? []
-    : [["weights", `floats; the base model's are quantized (${method}), and were read exactly`]];
+  return method === undefined ? [] : [["weights", `floats; the base model's are quantized (${method})`]];
 }
 
 const dataRows = ({ domains }: Recipe) =>

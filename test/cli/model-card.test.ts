@@ -53,3 +53,13 @@ test("scores before and after stand in one row a domain", () => {
   writeFileSync(join(dir, "summary.json"), JSON.stringify(summary));
   expect(card(fresh)).toContain("| code | 0.200 ± 0.040 | 0.400 ± 0.040 | 20.5 | 20.5 | 192 |");
 });
+
+test("the card says that a quantized base became floats", () => {
+  const source = join(dir, "base");
+  mkdirSync(source);
+  const write = (config: object) => writeFileSync(join(source, "config.json"), JSON.stringify(config));
+  write({ quantization_config: { quant_method: "mxfp4" } });
+  expect(card(goingOn, source)).toContain("| weights | floats; the base model's are quantized (mxfp4) |");
+  write({});
+  expect(card(goingOn, source)).not.toContain("quantized");
+});

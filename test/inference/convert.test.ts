@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { convertModel, withDtype } from "../../lib/inference/convert.ts";
+import { convertModel, withDtype, withoutQuantization } from "../../lib/inference/convert.ts";
 import { exportModel, loadModel, scoreSequences } from "../../lib/inference/index.ts";
 import { Trainer } from "../../lib/native/index.ts";
 import { readFolder, readSafetensors, writeSafetensors } from "../fixtures/safetensors.ts";
@@ -314,3 +314,19 @@ test.skipIf(!existsSync(GOLDENS))(
     }
   },
 );
+
+describe("quantization_config is taken out of an exported config, and nothing else", () => {
+  test.each([
+    [
+      '{"a": 1e-05, "quantization_config": {"x": {"}": "{"}, "m": ["a"]}, "b": 7.0}',
+      '{"a": 1e-05, "b": 7.0}',
+    ],
+    ['{\n  "quantization_config": {},\n  "b": 7.0\n}', '{\n  "b": 7.0\n}'],
+    ['{"a": 1,\n  "quantization_config": {"m": "fp8"}\n}', '{"a": 1\n}'],
+    ['{"quantization_config": null, "b": 1}', '{"quantization_config": null, "b": 1}'],
+    ['{"b": 1}', '{"b": 1}'],
+  ])("%j", (before, after) => {
+    expect(withoutQuantization(before)).toBe(after);
+    expect(JSON.parse(withoutQuantization(before))).toEqual(JSON.parse(after));
+  });
+});

@@ -90,5 +90,29 @@ TEST(what_is_not_here_is_refused) {
   EXPECT_THROWS(test::parse(with({{"linear_key_head_dim", "0"}})), Code::kConfig);
 }
 
+TEST(mixtures_have_a_shared_expert_with_a_gate_and_qwen3_next_two_projections) {
+  const auto shape_of = [](const model::ModelConfig& c, const std::string& tensor) {
+    const auto specs = model::tensor_specs(c);
+    const auto at = std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == tensor; });
+    return at == specs.end() ? std::vector<int64_t>{} : at->shape;
+  };
+  for (const char* type : {"qwen3_5_moe_text", "qwen3_next"}) {
+    Json json = test::hf_config(type, "num_experts", "6");
+    json.set("num_experts_per_tok", Json::integer(2));
+    json.set("full_attention_interval", Json::integer(2));
+    const model::ModelConfig c = test::parse(json);
+    const bool next = c.arch == "qwen3_next";
+    EXPECT_TRUE(c.experts.shared_gate && c.experts.normalized && c.delta_by_head == next);
+    EXPECT_TRUE(shape_of(c, "model.layers.0.mlp.shared_expert_gate.weight") == (std::vector<int64_t>{1, 32}));
+    EXPECT_TRUE(shape_of(c, "model.layers.0.mlp.shared_expert.down_proj.weight") == (std::vector<int64_t>{32, 512}));
+    EXPECT_EQ(shape_of(c, "model.layers.0.linear_attn.in_proj_qkvz.weight").empty(), !next);
+    EXPECT_EQ(shape_of(c, "model.layers.0.linear_attn.in_proj_qkv.weight").empty(), next);
+    EXPECT_EQ(model::to_hf_config(test::parse(test::written(c))).dump(), model::to_hf_config(c).dump());
+    json.set("num_experts", Json::integer(0));
+    EXPECT_THROWS(test::parse(json), Code::kConfig);
+  }
+  EXPECT_THROWS(test::parse(test::hf_config("qwen3_next", "mlp_only_layers", "[1]")), Code::kUnsupported);
+}
+
 }  // namespace
 }  // namespace model_archs_qwen3_5_test
