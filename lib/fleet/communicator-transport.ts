@@ -1,12 +1,7 @@
 import { HoneError } from "../errors.ts";
-import type {
-  EngineFace,
-  ModelConfigJson,
-  TrainerFace,
-  WeightReceiverFace,
-  WeightReceiverOptions,
-} from "../native/face.ts";
+import type { EngineFace, ModelConfigJson, TrainerFace } from "../native/face.ts";
 import type { CommunicatorFace, CommunicatorOptions, WeightSenderFace } from "../native/group-face.ts";
+import type { WeightReceiverFace, WeightReceiverOptions } from "../native/receiver-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import type { EngineSpec, TransferGroup, TransferPlan } from "./messages.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";

@@ -10,11 +10,10 @@ import type {
   NativeInfo,
   TrainerFace,
   TrainerOptions,
-  WeightReceiverFace,
-  WeightReceiverOptions,
 } from "./face.ts";
 import type { CommunicatorFace, CommunicatorOptions, WeightSenderFace } from "./group-face.ts";
 import type { ModelFacts, ModelWriterOptions, ModelWriterReport } from "./model-face.ts";
+import type { WeightReceiverFace, WeightReceiverOptions } from "./receiver-face.ts";
 
 export interface NativeBinding {
   /** INTERFACE_STAMP of stamp.ts as it was when the addon was built. */

@@ -8,6 +8,7 @@ export { type Completion, type CompletionSink, Generations } from "./generations
 export type * from "./group-face.ts";
 export type * from "./model-face.ts";
 export { writeModelFolder } from "./model-writer.ts";
+export type * from "./receiver-face.ts";
 export { HfTokenizer, openTokenizer } from "./tokenizer.ts";
 export { Trainer } from "./trainer.ts";
 export { WeightReceiver } from "./weight-receiver.ts";

@@ -2,9 +2,10 @@ import type { NativeWeightReceiver } from "./binding.ts";
 import { nativeCommunicator } from "./communicator.ts";
 import { nativeEngine } from "./engine.ts";
 import { awaited, translated } from "./errors.ts";
-import type { EngineFace, ModelConfigJson, WeightReceiverFace, WeightReceiverOptions } from "./face.ts";
+import type { EngineFace, ModelConfigJson } from "./face.ts";
 import type { CommunicatorFace } from "./group-face.ts";
 import { binding } from "./load.ts";
+import type { WeightReceiverFace, WeightReceiverOptions } from "./receiver-face.ts";
 
 /** Weights from a trainer of another process, over the addon: {@link WeightReceiverFace}. Calls queue in order. */
 export class WeightReceiver implements WeightReceiverFace {

@@ -3,11 +3,12 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { ROOT } from "./source-tree.ts";
 
-const FOLDERS = [".ci", "bench", "csrc", "docs", "lib", "recipes", "scripts", "test"];
+const FOLDERS = [".ci", ".github", "bench", "csrc", "docs", "lib", "recipes", "scripts", "test"];
 const FILES = [
   ".gitignore",
   "CHANGELOG.md",
   "CMakeLists.txt",
+  "CONTRIBUTING.md",
   "LICENSE",
   "README.md",
   "binding.gyp",
