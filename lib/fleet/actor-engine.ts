@@ -4,17 +4,16 @@ import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { Lease, StreamStore } from "../streams/index.ts";
-import { faultText } from "./fault-text.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
-import {
-  decodeRequest,
-  type EngineSpec,
-  encodeOutcome,
-  type NumberedRequest,
-  type Outcome,
-} from "./messages.ts";
+import { decodeRequest, type EngineSpec, faultText, type NumberedRequest } from "./messages.ts";
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
-import { type Answered, OutcomeBatcher, type SettledOutcome } from "./outcome-batcher.ts";
+import {
+  type Answered,
+  encodeOutcome,
+  type Outcome,
+  OutcomeBatcher,
+  type SettledOutcome,
+} from "./outcomes.ts";
 import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
 import type { StagedWeights } from "./transport.ts";
 

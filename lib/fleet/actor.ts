@@ -4,9 +4,15 @@ import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { ActorEngine } from "./actor-engine.ts";
-import { faultText } from "./fault-text.ts";
 import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
-import { type Control, decodeControl, encodeAnswer, membersOf, type TransferPlan } from "./messages.ts";
+import {
+  type Control,
+  decodeControl,
+  encodeAnswer,
+  faultText,
+  membersOf,
+  type TransferPlan,
+} from "./messages.ts";
 import { type FleetSettings, REGISTERS, STREAMS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
 import type { WeightReceiver } from "./transport.ts";

@@ -6,7 +6,7 @@ import {
   type Message,
   type Section,
 } from "../streams/index.ts";
-import { type FaultText, faultText } from "./fault-text.ts";
+import { type FaultText, faultText } from "./messages.ts";
 
 // Calls of a trainer and their results as messages. Numbers that JSON lacks, big integers and arrays are tagged in the
 // header; arrays themselves are sections.

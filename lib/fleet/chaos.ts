@@ -10,7 +10,7 @@ import {
 } from "../orchestration/index.ts";
 import { drawFaults } from "./chaos-faults.ts";
 import { spellFault } from "./faults.ts";
-import { OWN_REDIS } from "./own-redis.ts";
+import { OWN_REDIS } from "./local-store.ts";
 import { openProcesses } from "./processes.ts";
 
 type Recipe = Parameters<typeof createRun>[0];

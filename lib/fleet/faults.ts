@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
+import { OWN_REDIS } from "./local-store.ts";
 import type { Role } from "./names.ts";
-import { OWN_REDIS } from "./own-redis.ts";
 
 /** Something that goes wrong on purpose, once. */
 export type Fault = SignalFault | RestartFault;

@@ -9,10 +9,10 @@ import type {
 } from "../native/face.ts";
 import { FINISH } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { faultOf } from "./fault-text.ts";
-import { type DecodedOutcome, decodeOutcome, type EngineSpec, encodeRequest } from "./messages.ts";
+import { RequestLog } from "./call-log.ts";
+import { type EngineSpec, encodeRequest, faultOf } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
-import { RequestLog } from "./request-log.ts";
+import { type DecodedOutcome, decodeOutcome } from "./outcomes.ts";
 import { FollowedNotes } from "./rollout-notes.ts";
 import type { Roster } from "./roster.ts";
 import type { Updates, WeightSource } from "./updates.ts";

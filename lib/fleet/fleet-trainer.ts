@@ -10,7 +10,7 @@ import type {
 } from "../native/face.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import type { TransferPlan, TransportKind } from "./messages.ts";
-import type { Located } from "./transfer-groups.ts";
+import type { Located } from "./transfers.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
 /** A trainer without engines of its own, and how its weights leave it. */

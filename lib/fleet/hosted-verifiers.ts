@@ -3,9 +3,9 @@ import { HoneError } from "../errors.ts";
 import type { JobEnd, JobPlace, VerificationJob } from "../rewards/index.ts";
 import { abandoned } from "../rewards/pool/worker-group.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { decodeEnd, encodeJob, type NumberedEnd } from "./job-messages.ts";
+import { RequestLog } from "./call-log.ts";
+import { decodeEnd, encodeJob, type NumberedEnd } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
-import { RequestLog } from "./request-log.ts";
 import type { Roster } from "./roster.ts";
 
 export interface HostedVerifiersParts {

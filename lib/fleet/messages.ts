@@ -1,17 +1,9 @@
-import { HoneError } from "../errors.ts";
+import { type ErrorCode, HoneError } from "../errors.ts";
 import type { AttemptTokens } from "../native/attempt-tokens.ts";
-import type {
-  EngineMessage,
-  EngineOptions,
-  EngineStats,
-  GenerationRequest,
-  ModelConfigJson,
-} from "../native/face.ts";
-import type { Completion } from "../native/generations.ts";
+import type { EngineOptions, GenerationRequest, ModelConfigJson } from "../native/face.ts";
 import { attemptSections, attemptTokens } from "../orchestration/records/attempt-sections.ts";
+import type { JobEnd, VerificationJob } from "../rewards/index.ts";
 import { decodeMessage, encodeMessage, type Message, sectionOf } from "../streams/index.ts";
-import type { FaultText } from "./fault-text.ts";
-import { engineMessageOf, wordsOf } from "./outcome-words.ts";
 
 // Messages between coordinator and actors, one codec a kind. All of them are bytes of lib/streams/message.ts.
 
@@ -21,20 +13,6 @@ export interface NumberedRequest {
   /** No token of it may be sampled by older weights. */
   readonly version: number;
   readonly request: GenerationRequest;
-}
-
-/** Outcome of a request, from the actor that had it. */
-export type Outcome =
-  | { readonly number: number; readonly by: Sender; readonly completions: readonly Completion[] }
-  | { readonly number: number; readonly by: Sender; readonly fault: FaultText }
-  /** It took several actors with it: it is given up. */
-  | { readonly number: number; readonly by: Sender; readonly poison: true };
-
-export interface Sender {
-  /** "actor.1#2": the second process that was actor 1. */
-  readonly member: string;
-  /** Engine statistics; only the last of several outcomes sent together has them. */
-  readonly stats?: EngineStats;
 }
 
 /** An engine that every actor shall have. */
@@ -135,33 +113,6 @@ export function decodeNote(bytes: Uint8Array): Note {
   return { number: Number(message.header["number"]), tokens: attemptTokens(message) };
 }
 
-export function encodeOutcome(outcome: Outcome): Uint8Array {
-  if (!("completions" in outcome)) return written("outcome", { ...outcome });
-  const { completions, ...header } = outcome;
-  return written(
-    "outcome",
-    { ...header, attempts: completions.length },
-    { completions: wordsOf(completions) },
-  );
-}
-
-/** Outcome of a request as an engine would report it, except for the request's id, which is always 0. */
-export type DecodedOutcome =
-  | { readonly number: number; readonly by: Sender; readonly message: EngineMessage }
-  | Exclude<Outcome, { readonly completions: unknown }>;
-
-export function decodeOutcome(bytes: Uint8Array): DecodedOutcome {
-  const outcome = read(bytes, "outcome");
-  if (!Object.hasOwn(outcome.sections, "completions"))
-    return outcome.header as unknown as Exclude<Outcome, { completions: unknown }>;
-  const { number, by, attempts } = outcome.header as unknown as {
-    number: number;
-    by: Sender;
-    attempts: number;
-  };
-  return { number, by, message: engineMessageOf(sectionOf(outcome, "completions", "i32"), attempts) };
-}
-
 export function encodeControl(control: Control): Uint8Array {
   if (control.kind !== "open") return written("control", { ...control });
   const { options, ...rest } = control;
@@ -208,3 +159,108 @@ export function read(bytes: Uint8Array, kind: string): Message {
   if (message.kind === kind) return message;
   throw new HoneError("HONE_ERR_FORMAT", `a message of kind "${message.kind}" where "${kind}" is expected`);
 }
+
+/** An error as it crosses from one process to another. */
+export interface FaultText {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export function faultText(error: unknown): FaultText {
+  if (!HoneError.is(error))
+    return { code: "HONE_ERR_INTERNAL", message: String((error as Error)?.message ?? error) };
+  const { code, message, hint } = error;
+  return { code, message, ...(hint !== undefined && { hint }) };
+}
+
+/** The same error here. @param where whose it was: "actor.1#2". */
+export function faultOf({ code, message, hint }: FaultText, where: string): HoneError {
+  return new HoneError(code, `${where}: ${message}`, {
+    details: { where },
+    ...(hint !== undefined && { hint }),
+  });
+}
+
+/** True for faults of the connection, not of the data: with other members the transfer may succeed. */
+export const isOfTheWay = (code: ErrorCode): boolean =>
+  code === "HONE_ERR_COLLECTIVE" || code === "HONE_ERR_ABORTED";
+
+/** A job as it lies in a stream. */
+export interface NumberedJob {
+  readonly number: number;
+  /** So many jobs a host does at a time. */
+  readonly workers: number;
+  /** Limit of the heap of the process that does it. */
+  readonly heapMb: number;
+  readonly job: VerificationJob;
+}
+
+/** Outcome of a job, from the host that ran it. */
+export interface NumberedEnd {
+  readonly number: number;
+  /** "verifier.1#2" */
+  readonly by: string;
+  readonly end: JobEnd;
+}
+
+type Member = VerificationJob["members"][number];
+/** Index into the references, finish, text; for a Python verifier also token ids and step of a sampled completion. */
+type Row = readonly [number, Member["finish"], string, Pick<Member, "ids" | "step">?];
+
+/**
+ * Members are JSON in an array of bytes, a reference that several have once. Throws HONE_ERR_UNSUPPORTED for a reference that
+ * JSON does not say as it is.
+ */
+export function encodeJob({ number, workers, heapMb, job }: NumberedJob): Uint8Array {
+  const { members, ...plain } = job;
+  const references = new Map<unknown, number>();
+  const rows = members.map(({ reference, text, finish, ids, step }): Row => {
+    const known = references.get(reference);
+    if (known === undefined && !isPlain(reference)) throw unsayable(job.verifier);
+    const at = known ?? references.size;
+    references.set(reference, at);
+    return ids === undefined ? [at, finish, text] : [at, finish, text, { ids, step }];
+  });
+  const text = JSON.stringify({ references: [...references.keys()], rows });
+  return written("job", { number, workers, heapMb, ...plain }, { members: Buffer.from(text, "utf8") });
+}
+
+/** Throws HONE_ERR_FORMAT. */
+export function decodeJob(bytes: Uint8Array): NumberedJob {
+  const message = read(bytes, "job");
+  const text = Buffer.from(sectionOf(message, "members", "u8")).toString("utf8");
+  const { references, rows } = JSON.parse(text) as { references: unknown[]; rows: Row[] };
+  const { number, workers, heapMb, ...plain } = message.header as unknown as NumberedJob &
+    Omit<VerificationJob, "members">;
+  const members = rows.map(
+    ([of, finish, text, sampled]): Member => ({ reference: references[of], text, finish, ...sampled }),
+  );
+  return { number, workers, heapMb, job: { ...plain, members } };
+}
+
+export const encodeEnd = (end: NumberedEnd): Uint8Array => written("job-end", end);
+
+/** Throws HONE_ERR_FORMAT. */
+export const decodeEnd = (bytes: Uint8Array): NumberedEnd =>
+  read(bytes, "job-end").header as unknown as NumberedEnd;
+
+/** True if JSON encodes the value exactly and readers need nothing else; an absent field may be left out. */
+function isPlain(value: unknown): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value)) return Array.from(value).every(isPlain);
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Object.values(value).every((field) => field === undefined || isPlain(field));
+}
+
+const unsayable = (verifier: string): HoneError =>
+  new HoneError(
+    "HONE_ERR_UNSUPPORTED",
+    `verifier ${JSON.stringify(verifier)}: a reference holds what JSON does not say, and verifier hosts are sent JSON`,
+    {
+      hint: "Let references be plain data, or judge in the run's own process: hardware.processes.verifiers: 0.",
+    },
+  );

@@ -12,7 +12,7 @@ export const STREAMS = {
   outcomes: (engine: string) => `outcomes/${engine}`,
   /** Tokens of requests in progress, written every `recordEveryTokens` tokens. */
   notes: (engine: string) => `notes/${engine}`,
-  /** Verifier jobs and their outcomes (job-messages.ts). */
+  /** Verifier jobs and their outcomes (messages.ts). */
   jobs: "jobs",
   jobEnds: "jobs/ends",
   /** Signals that the coordinator asks agents for, on purpose (remote-signals.ts). */

@@ -15,10 +15,9 @@ import {
 import { gpuVariables } from "./environment.ts";
 import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
+import { OWN_REDIS, OWN_SERVER, OWN_SOCKET, type OwnFolder, OwnRedis, openOwnFolder } from "./local-store.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import { OWN_SERVER, OWN_SOCKET, type OwnFolder, openOwnFolder } from "./own-folder.ts";
-import { OWN_REDIS, OwnRedis } from "./own-redis.ts";
 import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { endSilent, nextGeneration } from "./replicas.ts";

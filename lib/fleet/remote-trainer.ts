@@ -12,14 +12,13 @@ import type {
   TrainingBatch,
 } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { CallLog } from "./call-log.ts";
+import { CallLog, follow } from "./call-log.ts";
 import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
-import { faultOf } from "./fault-text.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
-import { follow } from "./follow.ts";
+import { faultOf } from "./messages.ts";
 import { REGISTERS, rankName, STREAMS } from "./names.ts";
 import type { RankStatus } from "./rank-heartbeat.ts";
-import type { Located } from "./transfer-groups.ts";
+import type { Located } from "./transfers.ts";
 
 interface Answered {
   readonly reply: Reply;

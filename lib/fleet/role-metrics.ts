@@ -6,7 +6,6 @@ import { MetricsEndpoint } from "../metrics/metrics-endpoint.ts";
 import { type Sample, samplesText } from "../metrics/prometheus.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { REGISTERS } from "./names.ts";
-import { TokenRate } from "./token-rate.ts";
 
 /** Processes of one machine take ports one after the other. */
 const PORTS = 64;
@@ -145,3 +144,20 @@ function sample(type: Sample["type"], name: string, help: string, value: number 
 /** Address under which other machines reach a server that listens on all interfaces. */
 const outside = (address: string): string =>
   address.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, `//${process.env["HONE_HOST"] || hostname()}:`);
+
+/** Tokens a second are those of so long a time. */
+const WINDOW_MS = 5000;
+
+/** Tokens a second of one that counts them, over the last few seconds. Ask it about once a second. */
+export class TokenRate {
+  #counts: readonly { readonly atMs: number; readonly tokens: number }[] = [];
+
+  /** @param tokens all of them, by now */
+  at(tokens: number): number {
+    const atMs = performance.now();
+    const recent = [...this.#counts, { atMs, tokens }].filter((count) => atMs - count.atMs <= WINDOW_MS);
+    this.#counts = recent;
+    const first = recent[0]!;
+    return atMs > first.atMs ? Math.max(0, (1000 * (tokens - first.tokens)) / (atMs - first.atMs)) : 0;
+  }
+}

@@ -5,8 +5,7 @@ import type { ModelConfigJson, TrainerFace, TrainerOptions, TrainingBatch } from
 import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
-import { type FaultText, isOfTheWay } from "./fault-text.ts";
-import type { TransferPlan } from "./messages.ts";
+import { type FaultText, isOfTheWay, type TransferPlan } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
 import { RankHeartbeat } from "./rank-heartbeat.ts";
 import type { RoleFacts } from "./role-metrics.ts";

@@ -3,8 +3,7 @@ import type { StreamStore } from "../streams/index.ts";
 import type { Control } from "./messages.ts";
 import type { FleetSettings } from "./names.ts";
 import type { MemberStatus, Roster } from "./roster.ts";
-import type { Located } from "./transfer-groups.ts";
-import { type Sending, Transfers } from "./transfers.ts";
+import { type Located, type Sending, Transfers } from "./transfers.ts";
 
 /** Source of the weights to send. */
 export interface WeightSource extends Sending {

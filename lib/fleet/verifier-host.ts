@@ -5,9 +5,9 @@ import { WorkerGroups } from "../rewards/pool/worker-groups.ts";
 import type { Lease } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
 import { lostJob } from "./hosted-verifiers.ts";
-import { decodeJob, encodeEnd, type NumberedJob } from "./job-messages.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
 import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
+import { decodeJob, encodeEnd, type NumberedJob } from "./messages.ts";
 import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
 

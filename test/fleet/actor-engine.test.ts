@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
 import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
-import { decodeOutcome, encodeRequest } from "../../lib/fleet/messages.ts";
+import { encodeRequest } from "../../lib/fleet/messages.ts";
 import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import { decodeOutcome } from "../../lib/fleet/outcomes.ts";
 import type { EngineMessage } from "../../lib/native/face.ts";
 import { deadLettersOf, openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { encodeOutcome } from "../../lib/fleet/messages.ts";
 import { STREAMS } from "../../lib/fleet/names.ts";
+import { encodeOutcome } from "../../lib/fleet/outcomes.ts";
 import { NO_STATS } from "../../lib/fleet/roster.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { killActor, type LocalFleet, localFleet } from "./local-fleet.ts";

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { FleetSettings } from "../../lib/fleet/names.ts";
-import { STREAMS, VERIFIER_HOSTS } from "../../lib/fleet/names.ts";
+import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "../../lib/fleet/names.ts";
 import { VerifierPool } from "../../lib/rewards/index.ts";
 import { jobOf, type LocalHosts, localHosts, said } from "./local-hosts.ts";
 import { until } from "./small-engine.ts";

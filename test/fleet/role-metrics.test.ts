@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import {
   type RoleFacts,
   RoleMetrics,
   readMetricsPlace,
+  TokenRate,
   usableMetricsPlace,
 } from "../../lib/fleet/role-metrics.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -73,4 +74,21 @@ test("a process says how it is now, and where, in the store", async () => {
   ]);
   metrics[Symbol.dispose]();
   await expect(fetch(url!)).rejects.toThrow();
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("tokens a second are those of the last five seconds", () => {
+  const rate = new TokenRate();
+  expect(rate.at(100)).toBe(0);
+  vi.advanceTimersByTime(1000);
+  expect(rate.at(150)).toBe(50);
+  vi.advanceTimersByTime(1000);
+  expect(rate.at(250)).toBe(75);
+  for (let i = 0; i < 6; i++) {
+    vi.advanceTimersByTime(1000);
+    rate.at(250);
+  }
+  expect(rate.at(250)).toBe(0);
 });

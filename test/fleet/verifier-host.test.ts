@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { decodeEnd } from "../../lib/fleet/job-messages.ts";
+import { decodeEnd } from "../../lib/fleet/messages.ts";
 import { REGISTERS, STREAMS, VERIFIER_HOSTS } from "../../lib/fleet/names.ts";
 import { jobOf, type LocalHosts, localHosts, said } from "./local-hosts.ts";
 import { until } from "./small-engine.ts";
