@@ -4,7 +4,7 @@ import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { ActorEngine } from "./actor-engine.ts";
-import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
+import { MemberHeartbeat, type MemberParts } from "./heartbeat.ts";
 import {
   type Control,
   decodeControl,
@@ -80,7 +80,7 @@ class Actor {
   }
 
   async close(): Promise<void> {
-    this.#heartbeat.close();
+    this.#heartbeat.stop();
     this.#stop.abort();
     await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
     await this.#parts.receiver.close();
@@ -128,7 +128,7 @@ class Actor {
     if (control.kind === "update") return this.#update(control, engine);
     const { update, version, members } = control;
     this.#current.set(control.engine, version);
-    return engine.commit(update, version, members.includes(this.#heartbeat.member), members.length);
+    return engine.commit(update, version, members.includes(this.#heartbeat.holder), members.length);
   }
 
   async #open(spec: Control & { readonly kind: "open" }): Promise<void> {
@@ -138,7 +138,7 @@ class Actor {
       store,
       core,
       settings: this.#settings,
-      member: this.#heartbeat.member,
+      member: this.#heartbeat.holder,
       onFailure: this.#fail,
       expectAlive: this.#heartbeat.expectAlive,
     });
@@ -146,7 +146,7 @@ class Actor {
   }
 
   async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    const { member } = this.#heartbeat;
+    const { holder: member } = this.#heartbeat;
     const sends = plan.groups.some(({ sender }) => sender === member);
     if (!sends && !membersOf(plan).includes(member)) return;
     const fault = await (sends ? this.#send(plan, engine) : this.#receive(plan, engine)).then(
@@ -159,12 +159,12 @@ class Actor {
 
   async #receive(plan: TransferPlan, engine: ActorEngine): Promise<void> {
     engine.expect();
-    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#heartbeat.member));
+    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#heartbeat.holder));
   }
 
   /** Sampling goes on meanwhile: an engine has a copy of its own. One whose place was taken sends nothing. */
   async #send(plan: TransferPlan, engine: ActorEngine): Promise<void> {
     this.#heartbeat.expectAlive();
-    await this.#parts.receiver.send(plan, engine.spec, this.#heartbeat.member);
+    await this.#parts.receiver.send(plan, engine.spec, this.#heartbeat.holder);
   }
 }

@@ -1,8 +1,8 @@
 import type { StreamStore } from "../streams/index.ts";
 import { type Fault, FaultInjector, type Meetable, type SignalSender, signalTo } from "./faults.ts";
 import type { Fleet } from "./fleet.ts";
+import { awaitReadiness } from "./membership.ts";
 import type { Processes } from "./processes.ts";
-import { awaitReadiness } from "./readiness.ts";
 import { RemoteSignals } from "./remote-signals.ts";
 
 export interface AgentFaultsOptions extends Meetable {

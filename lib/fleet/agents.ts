@@ -9,7 +9,6 @@ import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import type { Processes } from "./processes.ts";
-import { formedRanks } from "./readiness.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { Rendezvous, sessionRun } from "./rendezvous.ts";
 import type { WeightSender } from "./transport.ts";
@@ -125,11 +124,6 @@ class AgentsFleet implements AsyncDisposable {
     this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
     if (this.#ranks === undefined) return;
     this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
-    const { board, roster } = this.core;
-    const look = async () => {
-      board.ranks = await formedRanks(store);
-    };
-    roster.onLook(() => void look().catch(() => {})); // what the store says is said to the roster too
   }
 
   fail(error: Error): void {

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
 import type { CommunicatorFace, CommunicatorOptions } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { SETTINGS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 
 export interface SelfTestOptions extends RankRendezvousOptions {
@@ -209,7 +211,7 @@ class ClusterSelfTest {
   }
 }
 
-/** Without renewal for so long a rank counts as gone. */
+/** Without renewal for so long a rank counts as gone; a test that failed waits for it to name the rank. */
 const LEASE_MS = 5_000;
 const LOOK_MS = 100;
 
@@ -291,13 +293,11 @@ interface Roll {
 function stay(store: StreamStore, own: Present): () => Promise<void> {
   const key = here(own.rank);
   const word = JSON.stringify(own);
-  const renew = () => void store.kv.setLease(key, word, LEASE_MS).catch(() => {}); // the other ranks see it missing
-  const timer = setInterval(renew, LEASE_MS / 5);
-  renew();
-  return async () => {
-    clearInterval(timer);
-    await store.kv.delete(key, word).catch(() => {}); // it runs out
-  };
+  const settings = { beatMs: SETTINGS.beatMs, aliveMs: LEASE_MS };
+  const heartbeat = new Heartbeat(store.kv, { key, holder: word }, settings);
+  void heartbeat.renew().catch(() => {}); // the other ranks see it missing
+  heartbeat.keep(() => {});
+  return () => heartbeat.close();
 }
 
 async function announceRanks(store: StreamStore, size: number, waitMs: number): Promise<Roll> {

@@ -10,11 +10,11 @@ import type {
 import { FINISH } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { RequestLog } from "./call-log.ts";
+import type { Membership } from "./membership.ts";
 import { type EngineSpec, encodeRequest, faultOf } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
 import { type DecodedOutcome, decodeOutcome } from "./outcomes.ts";
 import { FollowedNotes } from "./rollout-notes.ts";
-import type { Roster } from "./roster.ts";
 import type { Updates, WeightSource } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
@@ -22,7 +22,7 @@ const ABORT = FINISH.indexOf("abort");
 /** Dependencies of an engine of actors. */
 export interface FleetParts {
   readonly store: StreamStore;
-  readonly roster: Roster;
+  readonly membership: Membership;
   readonly updates: Updates;
   readonly settings: FleetSettings;
 }
@@ -44,7 +44,7 @@ export class FleetEngine implements EngineFace {
   #next = 0;
   /** Since when no actor alive has what requests wait for. */
   #unservedAt: number | undefined;
-  readonly #leaveRoster: () => void;
+  readonly #leaveMembership: () => void;
   #failed = false;
 
   constructor(spec: EngineSpec, parts: FleetParts, handlers: EngineHandlers) {
@@ -55,7 +55,7 @@ export class FleetEngine implements EngineFace {
     parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
     this.#notes = new FollowedNotes(parts.store, STREAMS.notes(spec.engine), this.#under);
     this.#reading = this.#read().catch((error) => this.fail(error));
-    this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
+    this.#leaveMembership = parts.membership.onLook(() => this.#expectServed());
   }
 
   /** Throws HONE_ERR_UNSUPPORTED for a plan of versions. A request that no engine can run ends in `onError`. */
@@ -89,8 +89,8 @@ export class FleetEngine implements EngineFace {
 
   /** Statistics of all actors together; requests in the store count as waiting. */
   stats(): EngineStats {
-    const { roster, updates } = this.#parts;
-    const stats = roster.stats(this.name);
+    const { membership, updates } = this.#parts;
+    const stats = membership.stats(this.name);
     const asked = [...this.#under.values()].reduce((sum, { count }) => sum + count, 0);
     const waiting = Math.max(0, asked - stats.running);
     return { ...stats, waiting, version: updates.version(this.name) ?? 0 };
@@ -106,12 +106,12 @@ export class FleetEngine implements EngineFace {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    this.#leaveRoster();
-    const { updates, roster } = this.#parts;
+    this.#leaveMembership();
+    const { updates, membership } = this.#parts;
     updates.forget(this.name);
     await updates.say({ kind: "close", engine: this.name }).catch(() => {}); // actors end with the store anyway
     await this.#reading;
-    roster.forget(this.name);
+    membership.forget(this.name);
   }
 
   /** Weights that went with their actors come back while the trainer still has them; otherwise the requests end here. */
@@ -140,7 +140,7 @@ export class FleetEngine implements EngineFace {
     const request = outcome && this.#under.get(outcome.number);
     if (outcome === undefined || request === undefined) return; // aborted meanwhile
     const { member, stats } = outcome.by;
-    if (stats !== undefined) this.#parts.roster.heard(member, this.name, stats);
+    if (stats !== undefined) this.#parts.membership.heard(member, this.name, stats);
     this.#forget(outcome.number, request);
     if ("fault" in outcome) this.fail(faultOf(outcome.fault, member));
     else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));

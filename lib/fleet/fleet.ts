@@ -14,11 +14,9 @@ import type { StreamStore } from "../streams/index.ts";
 import { FleetEngine } from "./fleet-engine.ts";
 import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
 import { HostedVerifiers } from "./hosted-verifiers.ts";
+import { type MemberStatus, Membership, type ReadyProcess } from "./membership.ts";
 import { type FleetSettings, memberName, predecessors, REGISTERS, SETTINGS } from "./names.ts";
-import type { RankStatus } from "./rank-heartbeat.ts";
-import { type ReadyProcess, readyProcesses } from "./readiness.ts";
 import { TokenRate } from "./role-metrics.ts";
-import { type MemberStatus, Roster } from "./roster.ts";
 import type { PlaceStatus } from "./supervisor.ts";
 import type { ChosenTransport } from "./transports.ts";
 import { Updates } from "./updates.ts";
@@ -42,7 +40,7 @@ export interface FleetOptions {
 
 /** A core whose engines are actors' in other processes, and verifiers too: what a run of several processes is given. */
 export class Fleet implements Core, AsyncDisposable {
-  readonly roster: Roster;
+  readonly membership: Membership;
   readonly updates: Updates;
   readonly board: ProcessList;
   readonly #options: FleetOptions;
@@ -55,11 +53,12 @@ export class Fleet implements Core, AsyncDisposable {
   constructor(options: FleetOptions, settings: FleetSettings) {
     this.#options = options;
     this.#settings = settings;
-    this.roster = new Roster(options.store, settings);
-    this.updates = new Updates(options.store, this.roster, settings);
-    this.board = new ProcessList(this.roster, this.updates);
+    this.membership = new Membership(options.store, settings);
+    this.updates = new Updates(options.store, this.membership, settings);
+    this.board = new ProcessList(this.membership, this.updates);
     const { store, verifiers: hosts = 0 } = options;
-    if (hosts > 0) this.#judges = new HostedVerifiers({ store, roster: this.roster, settings, hosts });
+    if (hosts > 0)
+      this.#judges = new HostedVerifiers({ store, membership: this.membership, settings, hosts });
   }
 
   info(): NativeInfo {
@@ -73,10 +72,10 @@ export class Fleet implements Core, AsyncDisposable {
   }
 
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace {
-    const { roster, updates } = this;
+    const { membership, updates } = this;
     const { store } = this.#options;
     const spec = { engine: `engine-${this.#opened++}`, config, options };
-    const parts = { store, roster, updates, settings: this.#settings };
+    const parts = { store, membership, updates, settings: this.#settings };
     const engine = new FleetEngine(spec, parts, handlers);
     this.#engines.add(engine);
     if (this.#failure !== undefined) setImmediate(() => engine.fail(this.#failure as Error));
@@ -96,7 +95,7 @@ export class Fleet implements Core, AsyncDisposable {
   /** Processes that are ready now. Rejects with the error that ended the fleet. */
   async readyProcesses(): Promise<ReadyProcess[]> {
     if (this.#failure !== undefined) throw this.#failure;
-    return await readyProcesses(this.#options.store, this.roster);
+    return await this.membership.ready();
   }
 
   async lookForMetrics(): Promise<void> {
@@ -116,7 +115,7 @@ export class Fleet implements Core, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.roster.close();
+    this.membership.close();
     this.updates.close();
     await Promise.all([...[...this.#engines].map((engine) => engine.close()), this.#judges?.close()]);
   }
@@ -128,8 +127,8 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   await options.store.kv.set(REGISTERS.settings, JSON.stringify(settings));
   const fleet = new Fleet(options, settings);
   const onFailure = (error: unknown) => fleet.fail(error);
-  fleet.roster.onLook(() => void fleet.lookForMetrics().catch(() => {})); // what the store says is said to the roster too
-  fleet.roster.watch(onFailure);
+  fleet.membership.onLook(() => void fleet.lookForMetrics().catch(() => {})); // the membership reports errors of the store
+  fleet.membership.watch(onFailure);
   fleet.updates.listen().catch(onFailure);
   return fleet;
 }
@@ -138,16 +137,14 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 export class ProcessList {
   /** Places whose processes this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
-  readonly #roster: Roster;
+  readonly #membership: Membership;
   readonly #updates: Updates;
   readonly #rates = new Map<string, TokenRate>();
-  /** Ranks of the trainer, where agents started them. */
-  ranks: readonly RankStatus[] = [];
   /** Addresses of processes' metrics, for Prometheus, by process name. */
   metrics: ReadonlyMap<string, string> = new Map();
 
-  constructor(roster: Roster, updates: Updates) {
-    this.#roster = roster;
+  constructor(membership: Membership, updates: Updates) {
+    this.#membership = membership;
     this.#updates = updates;
   }
 
@@ -156,15 +153,15 @@ export class ProcessList {
     const places = this.places();
     const own = places.map((place) => this.#inPlace(place));
     const known = new Set(own.map(({ name }) => name));
-    const others = [...this.#roster.alive, ...this.#roster.hosts].map((member) => ({
+    const others = [...this.#membership.alive, ...this.#membership.hosts].map((member) => ({
       name: member.place,
       pid: member.pid,
       state: "alive" as const,
       restarts: predecessors(member.member),
       ...this.#work(member),
     }));
-    const ranks = this.ranks.map(({ rank, epoch, pid }) => {
-      return { name: `trainer.${rank}`, pid, state: "alive" as const, restarts: epoch - 1, doing: "" };
+    const ranks = this.#membership.ranks.map(({ place, pid, generation }) => {
+      return { name: place, pid, state: "alive" as const, restarts: generation - 1, doing: "" };
     });
     const rows: ProcessStatus[] = [...own, ...[...others, ...ranks].filter(({ name }) => !known.has(name))];
     const named = new Set(rows.map(({ name }) => name));
@@ -186,10 +183,10 @@ export class ProcessList {
     if (pid === undefined) return { ...base, state: "gone", doing: "is started again" };
     if (role === "trainer") return { ...base, state: "alive", doing: "" };
     const member = memberName(`${role}.${rank}`, epoch);
-    const alive = role === "actor" ? this.#roster.alive : this.#roster.hosts;
+    const alive = role === "actor" ? this.#membership.alive : this.#membership.hosts;
     const found = alive.find((each) => each.member === member);
     if (found !== undefined) return { ...base, state: "alive", ...this.#work(found) };
-    if (this.#roster.wasLost(member)) return { ...base, state: "silent", doing: "sends no heartbeat" };
+    if (this.#membership.wasLost(member)) return { ...base, state: "silent", doing: "sends no heartbeat" };
     return { ...base, state: "starting", doing: "begins" };
   }
 

@@ -4,13 +4,13 @@ import type { JobEnd, JobPlace, VerificationJob } from "../rewards/index.ts";
 import { abandoned } from "../rewards/pool/worker-group.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { RequestLog } from "./call-log.ts";
+import type { Membership } from "./membership.ts";
 import { decodeEnd, encodeJob, type NumberedEnd } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
-import type { Roster } from "./roster.ts";
 
 export interface HostedVerifiersParts {
   readonly store: StreamStore;
-  readonly roster: Roster;
+  readonly membership: Membership;
   readonly settings: FleetSettings;
   /** Number of hosts that the run begins with. */
   readonly hosts: number;
@@ -26,7 +26,7 @@ export class HostedVerifiers {
   readonly #under = new Map<number, Deferred<JobEnd>>();
   readonly #closed = new AbortController();
   readonly #reading: Promise<void>;
-  readonly #leaveRoster: () => void;
+  readonly #leaveMembership: () => void;
   #next = 0;
   #failure: Error | undefined;
   /** Since when jobs wait and no host is alive. */
@@ -37,17 +37,17 @@ export class HostedVerifiers {
     this.#log = new RequestLog(parts.store, STREAMS.jobs, STREAMS.jobEnds);
     const receive = (key: string, payload: Uint8Array) => this.#forget(Number(key))?.resolve(endOf(payload));
     this.#reading = this.#log.follow(this.#closed.signal, receive).catch((error) => this.fail(error));
-    this.#leaveRoster = parts.roster.onLook(() => this.#expectServed());
+    this.#leaveMembership = parts.membership.onLook(() => this.#expectServed());
   }
 
   /** A place for one pool's jobs. @param workers of each host */
   place(workers: number): JobPlace {
-    const { hosts, roster } = this.#parts;
+    const { hosts, membership } = this.#parts;
     const own = new Set<number>();
     let isClosed = false;
     return {
       get count() {
-        return Math.max(hosts, roster.hosts.length) * workers;
+        return Math.max(hosts, membership.hosts.length) * workers;
       },
       run: async (heapMb, job) => {
         if (isClosed) throw abandoned();
@@ -74,7 +74,7 @@ export class HostedVerifiers {
   async close(): Promise<void> {
     this.fail(abandoned());
     this.#closed.abort();
-    this.#leaveRoster();
+    this.#leaveMembership();
     await this.#reading;
   }
 
@@ -96,9 +96,9 @@ export class HostedVerifiers {
   }
 
   #expectServed(): void {
-    const { roster, settings } = this.#parts;
+    const { membership, settings } = this.#parts;
     const now = performance.now();
-    const isServed = this.#under.size === 0 || roster.hosts.length > 0;
+    const isServed = this.#under.size === 0 || membership.hosts.length > 0;
     this.#unservedAt = isServed ? undefined : (this.#unservedAt ?? now);
     if (this.#unservedAt === undefined || now - this.#unservedAt <= settings.gatherMs) return;
     const message = `no verifier host was alive for ${Math.round(settings.gatherMs / 1000)} s, and completions wait for one`;

@@ -27,8 +27,8 @@ export const ACTORS = "actors";
 /** The group of readers that all verifier hosts are. */
 export const VERIFIER_HOSTS = "verifiers";
 
-/** A process that has its place to itself: "actor.1". Trainers' ranks are of one epoch instead. */
-export type PlaceName = `${Exclude<Role, "trainer">}.${number}`;
+/** A place that one process at a time fills: "actor.1". */
+export type PlaceName = `${Role}.${number}`;
 
 export const REGISTERS = {
   settings: "fleet/settings",
@@ -46,24 +46,21 @@ export const REGISTERS = {
   links: (epoch: number) => `fleet/links/${epoch}/`,
   /** Addresses by which the members of one transfer group connect to each other. */
   transfer: (group: number) => `fleet/transfer/${group}/`,
-  /** Status and heartbeat of a rank: prefix of the names, and a rank's own. */
-  heartbeats: "fleet/heartbeats/",
-  heartbeat: (rank: number) => `fleet/heartbeats/${rank}`,
   /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
   allMetrics: "fleet/metrics/",
   metrics: (name: string) => `fleet/metrics/${name}`,
   /** Lease of a live process, and its status: prefixes of the names, and a process's own. */
   beats: "fleet/beats/",
   beat: (place: PlaceName) => `fleet/beats/${place}`,
-  words: "fleet/words/",
-  word: (place: PlaceName) => `fleet/words/${place}`,
+  statuses: "fleet/statuses/",
+  status: (place: PlaceName) => `fleet/statuses/${place}`,
 } as const;
-
-/** Of a trainer's rank in one epoch; where the coordinator trains, rank 0 of epoch 0. */
-export const rankName = (rank: number, epoch: number): string => `trainer.${rank}#${epoch}`;
 
 /** "actor.1#2": the second process that was actor 1. */
 export const memberName = (place: PlaceName, generation: number): string => `${place}#${generation}`;
+
+/** A trainer's rank in one epoch; where the coordinator trains, rank 0 of epoch 0. */
+export const rankName = (rank: number, epoch: number): string => memberName(`trainer.${rank}`, epoch);
 
 /** Processes that were a member's place before it. */
 export const predecessors = (member: string): number => Number(member.slice(member.indexOf("#") + 1)) - 1;

@@ -1,12 +1,12 @@
 import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
+import { nextGeneration } from "./heartbeat.ts";
+import { type MemberStatus, Membership } from "./membership.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import { RankWatch } from "./rank-watch.ts";
 import { deliverSignals } from "./remote-signals.ts";
-import { endSilent, nextGeneration } from "./replicas.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
-import { type MemberStatus, Roster } from "./roster.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
+import { endSilent, RankWatch } from "./watchdog.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
   /** Address of the store, and which of its runs. */
@@ -28,7 +28,7 @@ export class NodeRoles implements AsyncDisposable {
   readonly #store: StreamStore;
   readonly #supervisor: Supervisor;
   readonly #closed = new AbortController();
-  #roster: Roster | undefined;
+  #membership: Membership | undefined;
   #watch: RankWatch | undefined;
   #metrics: RoleMetrics | undefined;
   #epoch = 0;
@@ -64,8 +64,9 @@ export class NodeRoles implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
+    this.#watch?.[Symbol.dispose]();
     this.#metrics?.[Symbol.dispose]();
-    this.#roster?.close();
+    this.#membership?.close();
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#store.close();
   }
@@ -78,11 +79,10 @@ export class NodeRoles implements AsyncDisposable {
     if (metrics) this.#metrics = new RoleMetrics({ ...metrics, store: this.#store, runId, beatMs, facts });
     const whole = places.map((place) => ({ ...place, store, runId }));
     const trainers = whole.filter(({ role }) => role === "trainer");
-    const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
-    this.#watch = new RankWatch(this.#store, settings, end);
-    this.#roster = new Roster(this.#store, settings);
-    this.#roster.onLook(() => this.#look(settings));
-    this.#roster.watch(this.#options.onFailure);
+    this.#watch = new RankWatch(settings, (rank) => this.#supervisor.kill("trainer", rank));
+    this.#membership = new Membership(this.#store, settings);
+    this.#membership.onLook(() => this.#look(settings));
+    this.#membership.watch(this.#options.onFailure);
     const others = whole.filter(({ role }) => role !== "trainer");
     const each = others.map((place) => this.#supervisor.start(place));
     await Promise.all([...each, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
@@ -96,7 +96,7 @@ export class NodeRoles implements AsyncDisposable {
   #facts(): RoleFacts {
     const { statuses } = this.#supervisor;
     const here = new Set(statuses.map(({ role, rank }) => `${role}.${rank}`));
-    const alive = this.#roster?.alive ?? [];
+    const alive = this.#membership?.alive ?? [];
     const own = alive.filter(({ index }) => here.has(`actor.${index}`)).map(workOf);
     const newest = Math.max(0, ...alive.map((actor) => workOf(actor).version));
     const version = own.length === 0 ? 0 : Math.min(...own.map((work) => work.version));
@@ -140,8 +140,9 @@ export class NodeRoles implements AsyncDisposable {
   }
 
   #look(settings: FleetSettings): void {
-    this.#watch?.look().catch(() => {}); // what the store says is said to the roster too
-    endSilent(this.#supervisor, this.#roster!, settings);
+    const membership = this.#membership!;
+    this.#watch?.look(membership.ranks);
+    endSilent(this.#supervisor, membership, settings);
   }
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { SteadyClock } from "../clock.ts";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import {
@@ -15,15 +14,15 @@ import {
 import { gpuVariables } from "./environment.ts";
 import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
+import { type LastEnd, nextGeneration } from "./heartbeat.ts";
 import { OWN_REDIS, OWN_SERVER, OWN_SOCKET, type OwnFolder, OwnRedis, openOwnFolder } from "./local-store.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import { RankWatch } from "./rank-watch.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
-import { endSilent, nextGeneration } from "./replicas.ts";
-import { type LastEnd, type Place, Supervisor } from "./supervisor.ts";
+import { type Place, Supervisor } from "./supervisor.ts";
 import type { WeightSender } from "./transport.ts";
 import { type ChosenTransport, chooseTransport, localTrainers, openSender } from "./transports.ts";
+import { endSilent, RankWatch } from "./watchdog.ts";
 
 export interface ProcessesOptions {
   readonly actors: number;
@@ -147,7 +146,6 @@ class OwnProcesses implements Processes {
   readonly #supervisor: Supervisor;
   readonly #sender: WeightSender;
   readonly #closed = new AbortController();
-  readonly #clock = new SteadyClock();
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
   verifiers: Processes["verifiers"] = () => [];
@@ -219,7 +217,7 @@ class OwnProcesses implements Processes {
     this.core.updates.onPublished = (version) => {
       for (const injector of this.#injectors) injector.published(version);
     };
-    this.core.roster.onLook(() => endSilent(this.#supervisor, this.core.roster, settings));
+    this.core.membership.onLook(() => endSilent(this.#supervisor, this.core.membership, settings));
     if (trainers > 0) this.#watchRanks();
     const places = (role: Place["role"], worldSize: number) =>
       Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize, runId, store: url }));
@@ -232,17 +230,16 @@ class OwnProcesses implements Processes {
 
   /** A rank that is stopped or hangs is ended, and the others with it. */
   #watchRanks(): void {
-    const { roster } = this.core;
-    const end = (rank: number) => void this.#supervisor.kill("trainer", rank);
-    const watch = new RankWatch(this.#at.store, this.#options.settings, end, () => this.#clock.now());
+    const { membership } = this.core;
+    const watch = new RankWatch(this.#options.settings, (rank) => this.#supervisor.kill("trainer", rank));
     this.#watch = watch;
-    roster.onLook(() => void watch.look().catch(() => {})); // what the store says is said to the roster too
+    membership.onLook(() => watch.look(membership.ranks));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#injectors.map((injector) => injector.close()));
     this.#closed.abort();
-    this.#clock[Symbol.dispose]();
+    this.#watch?.[Symbol.dispose]();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();
@@ -271,14 +268,14 @@ class OwnProcesses implements Processes {
     const epoch = Number(before ?? 0) + 1;
     if (!(await kv.cas(REGISTERS.epoch, before ?? null, String(epoch))))
       throw new HoneError("HONE_ERR_STATE", `the ranks' epoch ${epoch} was formed by another process`);
-    await this.#form(epoch, places.length);
+    await this.#form(epoch, places);
     return epoch;
   }
 
-  async #form(epoch: number, size: number): Promise<void> {
+  async #form(epoch: number, places: readonly Place[]): Promise<void> {
     const { kv } = this.#at.store;
     for (const key of (await kv.list(REGISTERS.links(epoch - 1))).keys()) await kv.delete(key);
-    this.#watch!.form(epoch, size);
+    this.#watch!.form(epoch, places.length);
     this.#ranks!.form(epoch);
   }
 

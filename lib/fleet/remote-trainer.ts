@@ -15,9 +15,9 @@ import type { StreamStore } from "../streams/index.ts";
 import { CallLog, follow } from "./call-log.ts";
 import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
+import { readMembers } from "./membership.ts";
 import { faultOf } from "./messages.ts";
-import { REGISTERS, rankName, STREAMS } from "./names.ts";
-import type { RankStatus } from "./rank-heartbeat.ts";
+import { rankName, STREAMS } from "./names.ts";
 import type { Located } from "./transfers.ts";
 
 interface Answered {
@@ -74,15 +74,14 @@ export class TrainerRanks {
     };
   }
 
-  /** Ranks of this epoch that have said where they are; the first one at least. */
+  /** Ranks of this epoch with a heartbeat; the first one at least. */
   async #senders(): Promise<readonly Located[]> {
     const { epoch } = this.#log;
-    const words = [...(await this.#store.kv.list(REGISTERS.heartbeats)).values()]
-      .map((text) => JSON.parse(text) as RankStatus)
-      .filter((word) => word.epoch === epoch)
-      .sort((a, b) => a.rank - b.rank)
-      .map(({ rank, host }) => ({ name: rankName(rank, epoch), host }));
-    return words.length > 0 ? words : [{ name: rankName(0, epoch), host: "" }];
+    const ranks = (await readMembers(this.#store.kv)).filter(
+      ({ place, generation }) => place.startsWith("trainer.") && generation === epoch,
+    );
+    const located = ranks.map(({ member, host }) => ({ name: member, host }));
+    return located.length > 0 ? located : [{ name: rankName(0, epoch), host: "" }];
   }
 
   /** Rejects with the ranks' error. */

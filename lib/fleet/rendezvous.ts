@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import { type KeyValues, openStore, type StreamStore } from "../streams/index.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { SETTINGS } from "./names.ts";
 
-/** Time without a heartbeat after which a coordinator counts as lost; others then replace it or exit. Milliseconds. */
-const ALIVE_MS = 10_000;
-const BEAT_MS = 1_000;
+const BEAT_MS = SETTINGS.beatMs;
 
 const REGISTERS = {
   /** Number of the last session. */
@@ -43,7 +43,7 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /** Throws HONE_ERR_USAGE for a store that only one machine, or one run, has; else what the store says. */
-  static async open(url: string, runId: string, aliveMs: number = ALIVE_MS): Promise<Rendezvous> {
+  static async open(url: string, runId: string, aliveMs: number = SETTINGS.aliveMs): Promise<Rendezvous> {
     if (!/^rediss?:/.test(url))
       throw new HoneError(
         "HONE_ERR_USAGE",
@@ -70,40 +70,34 @@ export class Rendezvous implements AsyncDisposable {
    * lease has expired; throws HONE_ERR_STATE if that one is alive.
    */
   async acquireLeadership(session: number): Promise<void> {
-    const deadline = performance.now() + 2 * this.#aliveMs;
-    while (!(await this.#store.kv.setLease(REGISTERS.coordinator, String(session), this.#aliveMs))) {
-      if (performance.now() > deadline)
-        throw new HoneError("HONE_ERR_STATE", `another coordinator of ${this.runId} is alive`, {
-          hint: "A run has one: end the other, or give this one another HONE_RUN_ID.",
-        });
-      await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
-    }
+    if (await this.#heartbeat(REGISTERS.coordinator, String(session)).acquire()) return;
+    throw new HoneError("HONE_ERR_STATE", `another coordinator of ${this.runId} is alive`, {
+      hint: "A run has one: end the other, or give this one another HONE_RUN_ID.",
+    });
   }
 
-  /** Renews the coordinator's lease until `close`; `onLost`: another coordinator may have begun, as no renewal succeeded. */
+  /** Renews the coordinator's lease until `close`. @param onLost of a renewal: the store's error, or another coordinator */
   keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
-    const { kv } = this.#store;
-    const beat = async () => {
-      if (await kv.setLease(REGISTERS.coordinator, String(session), this.#aliveMs)) return;
-      onLost(
-        new HoneError("HONE_ERR_STATE", `session ${session} of ${this.runId} has another coordinator now`),
-      );
-    };
-    const timer = setInterval(() => void beat().catch(onLost), BEAT_MS);
-    return { close: () => giveBack(kv, timer, REGISTERS.coordinator, String(session)) };
+    const heartbeat = this.#heartbeat(REGISTERS.coordinator, String(session));
+    heartbeat.keep((error) => onLost(error as HoneError));
+    return heartbeat;
   }
 
   /** Its node's only agent until `close`; waits for a dead one's lease, throws HONE_ERR_STATE where another lives. */
   async takeNode(node: number): Promise<{ close(): Promise<void> }> {
-    const [{ kv }, key, me] = [this.#store, REGISTERS.node(node), randomUUID()];
-    const take = () => kv.setLease(key, me, this.#aliveMs);
-    const deadline = performance.now() + 2 * this.#aliveMs;
-    while (!(await take())) {
-      if (performance.now() > deadline) throw liveAgent(node, this.runId);
-      await new Promise((resolve) => setTimeout(resolve, BEAT_MS / 2));
-    }
-    const timer = setInterval(() => void take().catch(() => {}), BEAT_MS); // a server that is gone is said by its roles
-    return { close: () => giveBack(kv, timer, key, me) };
+    const heartbeat = this.#heartbeat(REGISTERS.node(node), randomUUID());
+    if (!(await heartbeat.acquire())) throw liveAgent(node, this.runId);
+    heartbeat.keep(() => {}); // the node's processes report a server that is gone
+    return heartbeat;
+  }
+
+  #heartbeat(key: string, holder: string): Heartbeat {
+    const replaced = `session ${holder} of ${this.runId} has another coordinator now`;
+    return new Heartbeat(
+      this.#store.kv,
+      { key, holder, replaced },
+      { beatMs: BEAT_MS, aliveMs: this.#aliveMs },
+    );
   }
 
   /** Recipe of the session: its first agent's, which is `own` if there was none. @param own undefined: only reads */
@@ -193,12 +187,6 @@ async function firstOf(kv: KeyValues, key: string, signal: AbortSignal): Promise
     if (said !== undefined) return said;
   }
   return undefined;
-}
-
-/** A lease that was renewed by a timer. */
-async function giveBack(kv: KeyValues, timer: NodeJS.Timeout, key: string, value: string): Promise<void> {
-  clearInterval(timer);
-  await kv.delete(key, value).catch(() => {}); // it runs out by itself
 }
 
 const liveAgent = (node: number, runId: string): HoneError =>

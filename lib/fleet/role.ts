@@ -5,6 +5,7 @@ import { openStore, type StreamStore } from "../streams/index.ts";
 import { fleetSettings, runActor } from "./actor.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
 import { weightsFolder } from "./folder-transport.ts";
+import { fence } from "./heartbeat.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
 import { connectRanks } from "./rank-group.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
@@ -38,7 +39,7 @@ async function work(
 ): Promise<void> {
   const { role, rank, runId, epoch } = environment;
   await using store = await openStore(environment.store, { run: runId, mustExist: true });
-  store.fence(role === "trainer" ? REGISTERS.epoch : REGISTERS.generation(`${role}.${rank}`), String(epoch));
+  fence(store, `${role}.${rank}`, epoch);
   const settings = await fleetSettings(store);
   using metrics = new OptionalMetrics(environment, { store, beatMs: settings.beatMs, say });
   await WORK[role](environment, { store, settings, signal, onFacts: metrics.show });
@@ -63,9 +64,8 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
     writers: await connectRanks({ ...ranks, links: `${links}writers/` }),
   };
   const at = host === undefined ? {} : { host };
-  const { beatMs } = settings;
   const own = { store, open: core.trainer, sender, rank, epoch, ...at, ...groups };
-  await runTrainer({ ...own, beatMs, onFacts, signal });
+  await runTrainer({ ...own, settings, onFacts, signal });
 }
 
 async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {

@@ -7,6 +7,7 @@ import type { ProcessEnd } from "../metrics/index.ts";
 import { ownModule } from "../own-module.ts";
 import { APPENDING } from "../plain-file.ts";
 import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
+import type { LastEnd } from "./heartbeat.ts";
 
 /** Ends in a row, none of them after a while of work, after which a place stays empty and the run ends. */
 const MOST_RESTARTS = 6;
@@ -33,12 +34,6 @@ export interface SupervisorOptions {
   /** Called when places cannot be kept filled, with HONE_ERR_STATE and the log tail of the process that exited first. */
   readonly onFailure: (error: HoneError) => void;
 }
-
-/**
- * How the first process of the group ended. "killed": from outside, whatever it was doing, or told to leave; "failed":
- * its own work may be the cause.
- */
-export type LastEnd = "killed" | "failed";
 
 /** State of a place, for status displays. */
 export interface PlaceStatus {

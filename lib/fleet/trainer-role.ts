@@ -1,13 +1,12 @@
-import { hostname } from "node:os";
 import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions, TrainingBatch } from "../native/face.ts";
 import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
+import { type HeartbeatSettings, MemberHeartbeat, type MemberWork } from "./heartbeat.ts";
 import { type FaultText, isOfTheWay, type TransferPlan } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
-import { RankHeartbeat } from "./rank-heartbeat.ts";
 import type { RoleFacts } from "./role-metrics.ts";
 import type { WeightSender } from "./transport.ts";
 
@@ -53,8 +52,7 @@ export interface TrainerParts {
   readonly host?: string;
   /** Told what to ask for how it is; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
-  /** Interval between heartbeats. Milliseconds. */
-  readonly beatMs: number;
+  readonly settings: HeartbeatSettings;
   readonly signal: AbortSignal;
 }
 
@@ -76,27 +74,35 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
 /** True for calls whose losses the members of an update report themselves. */
 const isToldByMembers = ({ name }: Call, { code }: FaultText): boolean => name === "send" && isOfTheWay(code);
 
+/** @param calls of the log that are done, and whether the rank executes one */
+function rankWork(calls: { readonly done: number; readonly busy: boolean }): MemberWork {
+  const { user, system } = process.cpuUsage();
+  return { engines: {}, training: { ...calls, cpuSeconds: (user + system) / 1e6 } };
+}
+
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
   /** Those of which no rank has all weights. */
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
-  readonly #heartbeat: RankHeartbeat;
+  readonly #heartbeat: MemberHeartbeat;
+  #calls = { done: 0, busy: false };
   /** Tokens of the batches it trained with. */
   #tokens = 0;
   #hasLeft = false;
 
   constructor(parts: TrainerParts) {
-    const { store, rank, epoch, host = hostname(), beatMs } = parts;
     this.#parts = parts;
     this.#lost.promise.catch(() => {}); // may reject after the last wait has ended
-    this.#heartbeat = new RankHeartbeat({ store, rank, epoch, host, beatMs, onLost: this.#lost.reject });
+    const { rank: index, epoch: generation, settings } = parts;
+    const work = () => rankWork(this.#calls);
+    this.#heartbeat = new MemberHeartbeat("trainer", { ...parts, index, generation }, settings, work);
   }
 
   async run(): Promise<void> {
     this.#parts.signal.addEventListener("abort", this.#leave, { once: true });
-    this.#heartbeat.begin();
+    await this.#heartbeat.begin(this.#lost.reject);
     this.#parts.onFacts?.(() => this.#facts());
     await Promise.race([this.#obey(), this.#lost.promise]);
   }
@@ -129,14 +135,14 @@ class TrainerRank {
   /** A checkpoint that is being written is waited for beside the calls that come next. */
   async #obeyOne(call: Call): Promise<void> {
     if (call.name === "written") return void this.#answer(call).catch(this.#lost.reject);
-    this.#heartbeat.entered();
+    this.#calls.busy = true;
     await this.#answer(call);
-    this.#heartbeat.left();
+    this.#calls = { busy: false, done: this.#calls.done + 1 };
   }
 
   async close(): Promise<void> {
     const { group, writers, sender, signal } = this.#parts;
-    this.#heartbeat.close();
+    this.#heartbeat.stop();
     signal.removeEventListener("abort", this.#leave);
     this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();
@@ -208,10 +214,8 @@ class TrainerRank {
 
   /** True if this rank must take part in a call that rank 0 could do alone were the weights not sharded. */
   async #takesPart(id: string, trainer: TrainerFace): Promise<boolean> {
-    const { rank } = this.#parts;
-    if (!this.#divided.has(id)) return rank === 0;
-    await trainer.gatherWeights();
-    return rank === 0;
+    if (this.#divided.has(id)) await trainer.gatherWeights();
+    return this.#parts.rank === 0;
   }
 
   /** The group is this rank's, whatever process the call comes from. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { follow } from "./call-log.ts";
+import type { Membership } from "./membership.ts";
 import {
   type Answer,
   type Control,
@@ -14,7 +15,6 @@ import {
   type TransportKind,
 } from "./messages.ts";
 import { type FleetSettings, REGISTERS, STREAMS } from "./names.ts";
-import type { Roster } from "./roster.ts";
 
 /** Senders of one update. */
 export interface Sending extends Senders {
@@ -27,7 +27,7 @@ export interface Sending extends Senders {
 
 export interface TransferParts {
   readonly store: StreamStore;
-  readonly roster: Roster;
+  readonly membership: Membership;
   readonly settings: FleetSettings;
   /** Says something to all actors: `tell`, or what does it besides. */
   readonly say: (control: Control) => Promise<void>;
@@ -38,7 +38,7 @@ export interface TransferParts {
 /** Collects the actors' answers to updates, and tracks late actors. */
 export class Answers {
   readonly #store: StreamStore;
-  readonly #roster: Roster;
+  readonly #membership: Membership;
   readonly #settings: FleetSettings;
   readonly #closed: AbortSignal;
   readonly #expected = new Map<number, Map<string, Answer>>();
@@ -46,9 +46,9 @@ export class Answers {
   readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
   #heard: (() => void) | undefined;
 
-  constructor({ store, roster, settings, closed }: TransferParts) {
+  constructor({ store, membership, settings, closed }: TransferParts) {
     this.#store = store;
-    this.#roster = roster;
+    this.#membership = membership;
     this.#settings = settings;
     this.#closed = closed;
   }
@@ -74,7 +74,7 @@ export class Answers {
   async of(update: number, members: readonly string[], readMs = 0): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;
     const { updateMs, beatMs } = this.#settings;
-    const missing = () => members.some((member) => !answers.has(member) && this.#roster.isAlive(member));
+    const missing = () => members.some((member) => !answers.has(member) && this.#membership.isAlive(member));
     for (let leftMs = updateMs + readMs; missing() && leftMs > 0; ) {
       const begun = performance.now();
       await this.#next();
@@ -91,7 +91,7 @@ export class Answers {
    */
   async sent({ update, groups }: TransferPlan): Promise<void> {
     const answers = this.#expected.get(update)!;
-    const isHeard = (member: string) => answers.has(member) || !this.#roster.isAlive(member);
+    const isHeard = (member: string) => answers.has(member) || !this.#membership.isAlive(member);
     const isOver = ({ sender, members }: TransferGroup) => isHeard(sender) || members.every(isHeard);
     while (!groups.every(isOver) && !this.#closed.aborted) await this.#next();
   }
@@ -100,7 +100,7 @@ export class Answers {
     return performance.now() < (this.#late.get(member)?.untilMs ?? 0);
   }
 
-  /** Resolves at the next answer or the next poll of the roster. */
+  /** Resolves at the next answer or the next poll of the members. */
   #next(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, this.#settings.beatMs);
@@ -183,7 +183,7 @@ export class Transfers {
     const update = ++this.last;
     this.#answers.expect(update);
     const { version, way } = source;
-    const groups = await this.#groups.of(source, members, this.#parts.roster.alive);
+    const groups = await this.#groups.of(source, members, this.#parts.membership.alive);
     const plan = { update, engine, version, way, groups };
     const begun = performance.now();
     const sent = await this.#sent(plan, source);

@@ -1,8 +1,8 @@
 import { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
+import type { MemberStatus, Membership } from "./membership.ts";
 import type { Control } from "./messages.ts";
 import type { FleetSettings } from "./names.ts";
-import type { MemberStatus, Roster } from "./roster.ts";
 import { type Located, type Sending, Transfers } from "./transfers.ts";
 
 /** Source of the weights to send. */
@@ -37,7 +37,7 @@ export class Updates {
   onPublished: (version: number) => void = () => {};
   /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;
-  readonly #roster: Roster;
+  readonly #members: Membership;
   readonly #settings: FleetSettings;
   readonly #published = new Map<string, Published>();
   readonly #transfers: Transfers;
@@ -49,12 +49,12 @@ export class Updates {
   #amongActors: Promise<unknown> = Promise.resolve();
   #publishing = false;
 
-  constructor(store: StreamStore, roster: Roster, settings: FleetSettings) {
-    this.#roster = roster;
+  constructor(store: StreamStore, membership: Membership, settings: FleetSettings) {
+    this.#members = membership;
     this.#settings = settings;
     const say = (control: Control) => this.say(control);
-    this.#transfers = new Transfers({ store, roster, settings, say, closed: this.#closed.signal });
-    roster.onLook(() => {
+    this.#transfers = new Transfers({ store, membership, settings, say, closed: this.#closed.signal });
+    membership.onLook(() => {
       this.#catchingUp ??= this.#catchUp().finally(() => {
         this.#catchingUp = undefined;
       });
@@ -87,13 +87,13 @@ export class Updates {
   /** Actors that do not have what is current. */
   lagging(engine: string): string[] {
     const members = this.#published.get(engine)?.members;
-    return this.#roster.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
+    return this.#members.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
   }
 
   /** True if the live member may sample on this engine. */
   isServed(engine: string): boolean {
     const members = this.#published.get(engine)?.members ?? [];
-    return [...members].some((member) => this.#roster.isAlive(member));
+    return [...members].some((member) => this.#members.isAlive(member));
   }
 
   /** To all that are alive, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none is there in time, or `failure`. */
@@ -133,7 +133,7 @@ export class Updates {
   async #whoIsThere(deadline: number): Promise<string[]> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
-      const alive = this.#roster.alive.map(({ member }) => member);
+      const alive = this.#members.alive.map(({ member }) => member);
       const prompt = alive.filter((member) => !this.#transfers.isLate(member));
       if (alive.length > 0) return prompt.length > 0 ? prompt : alive;
       await this.#pause(deadline);
@@ -145,7 +145,7 @@ export class Updates {
     const { beatMs, gatherMs } = this.#settings;
     if (performance.now() > deadline || this.#closed.signal.aborted) throw nobody(gatherMs);
     await new Promise((resolve) => setTimeout(resolve, beatMs / 4));
-    await this.#roster.look();
+    await this.#members.look();
   }
 
   async #commit(engine: string, published: Published): Promise<void> {
@@ -163,7 +163,7 @@ export class Updates {
       const late = this.lagging(engine).filter((member) => !this.#transfers.isLate(member));
       if (late.length === 0 || this.#publishing) continue;
       const { source, state } = published;
-      const able = ableAmong(this.#roster.alive, published);
+      const able = ableAmong(this.#members.alive, published);
       const actors = this.#transfers.fromActors({ version: published.version, way: source.way }, able);
       if (actors !== undefined) {
         this.#amongActors = this.#bring(engine, published, actors, late).catch(() => {});

@@ -4,9 +4,9 @@ import type { JobEnd, JobPlace } from "../rewards/index.ts";
 import { WorkerGroups } from "../rewards/pool/worker-groups.ts";
 import type { Lease } from "../streams/index.ts";
 import { fleetSettings } from "./actor.ts";
+import { MemberHeartbeat, type MemberParts } from "./heartbeat.ts";
 import { lostJob } from "./hosted-verifiers.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
-import { MemberHeartbeat, type MemberParts } from "./member-heartbeat.ts";
 import { decodeJob, encodeEnd, type NumberedJob } from "./messages.ts";
 import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
@@ -80,7 +80,7 @@ class VerifierHost {
 
   async close(): Promise<void> {
     this.#end();
-    this.#heartbeat.close();
+    this.#heartbeat.stop();
     clearInterval(this.#renewal);
     const given = [...this.#held.values()].map(({ lease }) =>
       this.#leases.end(lease, "retry").catch(() => {}),
@@ -122,7 +122,7 @@ class VerifierHost {
     if (this.#stop.signal.aborted || this.#held.get(key) !== held) return;
     this.#held.delete(key);
     this.#wake.ring();
-    const payload = encodeEnd({ number: Number(key), by: this.#heartbeat.member, end });
+    const payload = encodeEnd({ number: Number(key), by: this.#heartbeat.holder, end });
     await this.#leases.hand(held.lease, payload, { samples: members, tokens: 0 });
     this.#judged += members;
   }

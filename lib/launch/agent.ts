@@ -96,8 +96,8 @@ async function place(
   rendezvous: Rendezvous,
 ): Promise<() => Promise<void>> {
   if (joins !== undefined) return async () => {};
-  const { close } = await rendezvous.takeNode(launcherEnv.nodeRank);
-  return close;
+  const lease = await rendezvous.takeNode(launcherEnv.nodeRank);
+  return () => lease.close();
 }
 
 const coordinates = ({ launcherEnv, joins }: AgentOptions): boolean =>

@@ -31,9 +31,12 @@ test("where the run is silent its store says which actors and verifier hosts liv
   const address = `unix:${join(scratch(), "s.sock")}`;
   await using store = await serveStore(address, { run: "run-1" });
   await store.kv.setLease(REGISTERS.beat("actor.1"), "actor.1#2", 60_000);
-  await store.kv.set(REGISTERS.word("actor.1"), JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }));
+  await store.kv.set(
+    REGISTERS.status("actor.1"),
+    JSON.stringify({ member: "actor.1#2", pid: 1, engines: {} }),
+  );
   await store.kv.setLease(REGISTERS.beat("verifier.0"), "verifier.0#1", 60_000);
-  await store.kv.set(REGISTERS.word("verifier.0"), JSON.stringify({ member: "verifier.0#1", engines: {} }));
+  await store.kv.set(REGISTERS.status("verifier.0"), JSON.stringify({ member: "verifier.0#1", engines: {} }));
   const { processes } = await asTheStoreSays(silent(address));
   expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "alive", "silent"]);
 });
@@ -87,7 +90,7 @@ test.skipIf(noRedis !== undefined)(
       await using store = await openStore(server.url, { run: "run-1" });
       await store.kv.setLease(REGISTERS.beat("actor.1"), "actor.1#2", 60_000);
       const word = { member: "actor.1#2", pid: 1, engines: {} };
-      await store.kv.set(REGISTERS.word("actor.1"), JSON.stringify(word));
+      await store.kv.set(REGISTERS.status("actor.1"), JSON.stringify(word));
       const { processes } = await asTheStoreSays(silent(server.url));
       expect(processes.map(({ state }) => state)).toEqual(["silent", "silent", "alive", "silent", "silent"]);
     } finally {

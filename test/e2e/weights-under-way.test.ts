@@ -81,7 +81,7 @@ async function runOf(
   // both are there before what happens, and whoever was struck is back before the last update
   const afterStep = async ({ step }: { readonly step: number }) => {
     if (step === at - 1 || step === STEPS - 1)
-      await until(() => processes.core.roster.alive.length === 2, "both actors");
+      await until(() => processes.core.membership.alive.length === 2, "both actors");
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };
@@ -147,7 +147,7 @@ async function behindWhileTheTrainerIsStopped(
   // Who is stopped must not be taken for dead, however busy the machine.
   const patientSettings = { ...settings, updateMs: 1000, aliveMs: 120_000 };
   await using processes = await openProcesses({ actors, trainers: 1, core, settings: patientSettings });
-  const { updates, board, roster } = processes.core;
+  const { updates, board, membership } = processes.core;
   const pidOf = (who: string) => board.look().find((row) => row.name === who)!.pid!;
   const kill: Kill = (who, signal) => signalTo(pidOf(who), signal);
   const behind = `actor.${actors - 1}`;
@@ -184,7 +184,7 @@ async function behindWhileTheTrainerIsStopped(
     return say(control);
   };
   const afterStep = async ({ step }: { readonly step: number }) => {
-    if (step === 1) await until(() => roster.alive.length === actors, "all actors");
+    if (step === 1) await until(() => membership.alive.length === actors, "all actors");
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };

@@ -84,7 +84,7 @@ test("two actors share what is asked at once, and each opens one engine", async 
   const local = await localFleet(core, 2);
   open.push(local);
   const generations = generationsOf(local.fleet);
-  await until(() => local.fleet.roster.alive.length === 2, "both actors");
+  await until(() => local.fleet.membership.alive.length === 2, "both actors");
   await local.fleet.trainer("{}", TRAINER).publish(generations.engine);
   const groups = await Promise.all(Array.from({ length: 24 }, (_, id) => generations.generate(request(id))));
   expect(groups.map((group) => tokensOf(group).length)).toEqual(Array(24).fill(2));

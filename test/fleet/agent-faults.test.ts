@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { beginFaults } from "../../lib/fleet/agent-faults.ts";
 import { readFaults } from "../../lib/fleet/faults.ts";
+import type { ReadyProcess } from "../../lib/fleet/membership.ts";
 import { STREAMS } from "../../lib/fleet/names.ts";
-import type { ReadyProcess } from "../../lib/fleet/readiness.ts";
 import { deliverSignals } from "../../lib/fleet/remote-signals.ts";
 import { openStore } from "../../lib/streams/index.ts";
 

@@ -59,18 +59,11 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
   test("ranks that agents have started are processes of the run, those of an earlier epoch are not", async () => {
     await using agents = await openAgents({ ...(await optionsOf("ranks")), trainers: 2 });
     await using store = await openStore(server.url, { run: sessionRun("ranks", 1), mustExist: true });
-    const say = (rank: number, epoch: number) => {
-      const word = {
-        rank,
-        epoch,
-        pid: 70 + rank,
-        host: "there",
-        beat: 1,
-        done: 0,
-        busy: false,
-        cpuSeconds: 0,
-      };
-      return store.kv.set(REGISTERS.heartbeat(rank), JSON.stringify(word));
+    const say = async (rank: number, epoch: number) => {
+      const member = `trainer.${rank}#${epoch}`;
+      await store.kv.setLease(REGISTERS.beat(`trainer.${rank}`), member, 60_000);
+      const status = { member, pid: 70 + rank, host: "there", engines: {} };
+      await store.kv.set(REGISTERS.status(`trainer.${rank}`), JSON.stringify(status));
     };
     await say(1, 3);
     await say(0, 2);

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
+import { NO_STATS } from "../../lib/fleet/membership.ts";
 import { STREAMS } from "../../lib/fleet/names.ts";
 import { encodeOutcome } from "../../lib/fleet/outcomes.ts";
-import { NO_STATS } from "../../lib/fleet/roster.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { killActor, type LocalFleet, localFleet } from "./local-fleet.ts";
 import { generationsOf, request, TRAINER, tokensOf, until } from "./small-engine.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
 import { ProcessList } from "../../lib/fleet/fleet.ts";
-import { type MemberStatus, NO_STATS, type Roster } from "../../lib/fleet/roster.ts";
+import { type MemberStatus, type Membership, NO_STATS } from "../../lib/fleet/membership.ts";
 import type { PlaceStatus } from "../../lib/fleet/supervisor.ts";
 import type { Updates, WeightSource } from "../../lib/fleet/updates.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
@@ -108,6 +108,7 @@ const actor = (
 ): MemberStatus => ({
   place: `actor.${index}`,
   index,
+  generation: 1,
   member: `actor.${index}#1`,
   pid: 100 + index,
   host: "here",
@@ -127,6 +128,7 @@ const place = (rank: number, more: Partial<PlaceStatus> = {}): PlaceStatus => ({
 const host = (index: number, jobs: number): MemberStatus => ({
   place: `verifier.${index}`,
   index,
+  generation: 1,
   member: `verifier.${index}#1`,
   pid: 200 + index,
   host: "here",
@@ -140,22 +142,23 @@ function boardOf(
   hosts: MemberStatus[] = [],
   late?: string[],
 ) {
-  const roster = {
+  const membership = {
     get alive() {
       return alive();
     },
     hosts,
+    ranks: [],
     wasLost: (member: string) => lost.includes(member),
-  } as unknown as Roster;
+  } as unknown as Membership;
   const updates = { version: () => 5, lagging: () => late ?? alive().map(({ member }) => member) };
-  return new ProcessList(roster, updates as unknown as Updates);
+  return new ProcessList(membership, updates as unknown as Updates);
 }
 
 describe("the processes, for people", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("alive, starting, silent, gone: each as supervisor and roster know it, and who came by itself", () => {
+  test("alive, starting, silent, gone: each as supervisor and membership know it, and who came by itself", () => {
     const alive = [actor(0, { version: 4, running: 7 }), actor(9, { version: 5 })];
     const board = boardOf(() => alive, ["actor.2#1"]);
     const ended = { atMs: 1, how: "by SIGKILL", words: "" };
@@ -216,7 +219,11 @@ describe("the processes, for people", () => {
   });
 
   test("of an agent's processes it is told how many were in their place before", () => {
-    const board = boardOf(() => [{ ...actor(1, { version: 5 }), member: "actor.1#3" }], [], [host(0, 0)]);
+    const board = boardOf(
+      () => [{ ...actor(1, { version: 5 }), member: "actor.1#3", generation: 3 }],
+      [],
+      [host(0, 0)],
+    );
     expect(board.look()).toMatchObject([
       { name: "actor.1", restarts: 2 },
       { name: "verifier.0", restarts: 0 },

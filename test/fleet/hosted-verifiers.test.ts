@@ -50,7 +50,7 @@ test("a host that joins has jobs beside the others: there are more at the same t
   const verdicts = pool.verify([0, 1, 2, 3].map((i) => question(String(i))));
   expect([pool.workers, place.count]).toEqual([2, 2]);
   const joined = start(1, 1, true);
-  await until(() => pool.workers === 4, "the roster to see it");
+  await until(() => pool.workers === 4, "the membership to see it");
   joined.finish();
   first.finish();
   await verdicts;

@@ -1,7 +1,7 @@
 import { deferred } from "../../lib/deferred.ts";
 import { HostedVerifiers } from "../../lib/fleet/hosted-verifiers.ts";
+import { Membership } from "../../lib/fleet/membership.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
-import { Roster } from "../../lib/fleet/roster.ts";
 import { runVerifierHost } from "../../lib/fleet/verifier-host.ts";
 import type { JobEnd, JobPlace, VerificationJob } from "../../lib/rewards/index.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
@@ -51,9 +51,9 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
   const store = await openStore("memory:", { run: "test" });
   const fast = { ...SETTINGS, leaseMs: 300, beatMs: 20, gatherMs: 60_000, ...settings };
   await store.kv.set(REGISTERS.settings, JSON.stringify(fast));
-  const roster = new Roster(store, fast);
-  roster.watch(() => {});
-  const judges = new HostedVerifiers({ store, roster, settings: fast, hosts });
+  const membership = new Membership(store, fast);
+  membership.watch(() => {});
+  const judges = new HostedVerifiers({ store, membership, settings: fast, hosts });
   const all: LocalHost[] = [];
   const start = (index: number, generation = 1, waits = false): LocalHost => {
     const stop = new AbortController();
@@ -79,7 +79,7 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
   };
   const close = async () => {
     await judges.close();
-    roster.close();
+    membership.close();
     for (const host of all) host.stop.abort();
     await Promise.allSettled(all.map(({ ended }) => ended));
     await store.close();

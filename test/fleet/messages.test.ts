@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
+import { NO_STATS } from "../../lib/fleet/membership.ts";
 import {
   type Control,
   decodeAnswer,
@@ -18,7 +19,6 @@ import {
   isOfTheWay,
 } from "../../lib/fleet/messages.ts";
 import { decodeOutcome, encodeOutcome } from "../../lib/fleet/outcomes.ts";
-import { NO_STATS } from "../../lib/fleet/roster.ts";
 import type { GenerationRequest } from "../../lib/native/face.ts";
 import type { Completion } from "../../lib/native/generations.ts";
 import type { JobEnd, VerificationJob } from "../../lib/rewards/index.ts";

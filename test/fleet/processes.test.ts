@@ -113,7 +113,7 @@ test.runIf(longest)(
     const begins = { ...settings, beginMs: patient(5000) };
     const core = await nativeCore();
     await using processes = await openProcesses({ actors: 2, trainers: 0, core, settings: begins, faults });
-    const second = () => processes.core.roster.alive.find(({ member }) => member === "actor.1#2");
+    const second = () => processes.core.membership.alive.find(({ member }) => member === "actor.1#2");
     await vi.waitFor(() => expect(second()).toBeDefined(), { timeout: patient(30_000), interval: 100 });
     expect(processes.core.board.look().find(({ name }) => name === "actor.1")).toMatchObject({
       restarts: 1,

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
+import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { TrainerRanks } from "../../lib/fleet/remote-trainer.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerFace } from "../../lib/native/face.ts";
@@ -40,7 +40,15 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     close: async () => {},
   };
   void store.kv.set(REGISTERS.epoch, String(epoch));
-  const ended = runTrainer({ store, open, sender, rank, epoch, beatMs: 20, signal: stop.signal });
+  const ended = runTrainer({
+    store,
+    open,
+    sender,
+    rank,
+    epoch,
+    settings: { ...SETTINGS, beatMs: 20 },
+    signal: stop.signal,
+  });
   ended.catch(() => {}); // tests that care look
   return { core, stop, ended, sent };
 }

@@ -3,7 +3,7 @@ import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { decodeReply, encodeCall } from "../../lib/fleet/calls.ts";
 import type { TransferPlan } from "../../lib/fleet/messages.ts";
-import { REGISTERS, STREAMS } from "../../lib/fleet/names.ts";
+import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerOptions } from "../../lib/native/face.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -37,7 +37,15 @@ test.each([
         return Object.assign(trainer, noted);
       };
       const sender = { send: note("send"), close: async () => {} };
-      return runTrainer({ store, open, sender, epoch: 1, beatMs: 20, signal: stop.signal, rank });
+      return runTrainer({
+        store,
+        open,
+        sender,
+        epoch: 1,
+        settings: { ...SETTINGS, beatMs: 20 },
+        signal: stop.signal,
+        rank,
+      });
     });
     const say = (number: number, name: string, ...args: unknown[]) =>
       store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
@@ -60,7 +68,14 @@ test("a rank answers every call of its own epoch once, and names what it does no
   const stop = new AbortController();
   const sender = { send: async () => {}, close: async () => {} };
   await store.kv.set(REGISTERS.epoch, "2");
-  const parts = { store, open: standInCore().trainer, sender, epoch: 2, beatMs: 20, signal: stop.signal };
+  const parts = {
+    store,
+    open: standInCore().trainer,
+    sender,
+    epoch: 2,
+    settings: { ...SETTINGS, beatMs: 20 },
+    signal: stop.signal,
+  };
   const both = [0, 1].map((rank) => runTrainer({ ...parts, rank }));
   const say = (epoch: number, number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(epoch), String(number), encodeCall({ number, trainer: "t", name, args }));
@@ -109,7 +124,7 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
         close: async () => {},
       } as never;
     };
-    const parts = { store, rank, epoch: 1, beatMs: 20, signal: stop.signal };
+    const parts = { store, rank, epoch: 1, settings: { ...SETTINGS, beatMs: 20 }, signal: stop.signal };
     return runTrainer({ ...parts, open, sender, group: group as never });
   });
   const say = (number: number, name: string, ...args: unknown[]) =>
@@ -144,7 +159,14 @@ test("rank 0 answers for all that send, once they are through; what one lost on 
       if (rank === 1) throw new HoneError("HONE_ERR_COLLECTIVE", "actor.1#1 is gone");
     };
     const sender = { send, close: async () => {} };
-    const parts = { store, rank, epoch: 1, beatMs: 20, signal: stop.signal, open: standInCore().trainer };
+    const parts = {
+      store,
+      rank,
+      epoch: 1,
+      settings: { ...SETTINGS, beatMs: 20 },
+      signal: stop.signal,
+      open: standInCore().trainer,
+    };
     return runTrainer({ ...parts, sender, group: group as never });
   });
   const say = (number: number, name: string, ...args: unknown[]) =>
@@ -183,7 +205,13 @@ test("a rank that leaves amid a checkpoint, another being gone, says nothing of 
     return { version: 0, step: trains, written: () => write.promise, close } as never;
   };
   const sender = { send: async () => {}, close: async () => {} };
-  const parts = { store, rank: 1, epoch: 1, beatMs: 20, signal: new AbortController().signal };
+  const parts = {
+    store,
+    rank: 1,
+    epoch: 1,
+    settings: { ...SETTINGS, beatMs: 20 },
+    signal: new AbortController().signal,
+  };
   const over = runTrainer({ ...parts, open, sender, group: group as never });
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
@@ -208,7 +236,7 @@ test("ranks that divide nothing are refused", async () => {
     store,
     rank: 0,
     epoch: 1,
-    beatMs: 20,
+    settings: { ...SETTINGS, beatMs: 20 },
     signal: stop.signal,
     open,
     sender,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Membership } from "../../lib/fleet/membership.ts";
 import { encodeAnswer, type TransferPlan, type TransportKind } from "../../lib/fleet/messages.ts";
 import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
-import type { Roster } from "../../lib/fleet/roster.ts";
 import { Answers, type Located, nodeGroups, TransferGroups, Transfers } from "../../lib/fleet/transfers.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 
@@ -15,9 +15,9 @@ beforeEach(async () => {
   store = await openStore("memory:", { run: "test" });
   closed = new AbortController();
   alive = new Set(["a", "b", "c"]);
-  const roster = { isAlive: (member: string) => alive.has(member) } as unknown as Roster;
+  const membership = { isAlive: (member: string) => alive.has(member) } as unknown as Membership;
   const settings = { ...SETTINGS, beatMs: 10, updateMs: 200 };
-  parts = { store, roster, settings, say: async () => {}, closed: closed.signal };
+  parts = { store, membership, settings, say: async () => {}, closed: closed.signal };
   answers = new Answers(parts);
   listening = answers.listen().catch(() => {}); // it is called off
   answers.expect(1);
@@ -99,7 +99,7 @@ test("who has what came, from whom it did not come, and what it was not for", as
   const transfers = new Transfers(parts);
   const ends = transfers.listen().catch(() => {}); // it is called off
   const alive = ["b", "c"].map((member) => ({ member, host: "" }));
-  Object.assign(parts.roster, { alive });
+  Object.assign(parts.membership, { alive });
   const from = transfers.fromActors({ version: 1, way: "folder" }, [{ name: "a", host: "" }])!;
   expect(transfers.fromActors(from, [])).toBeUndefined();
   const first = transfers.attempt("e", from, ["b", "c"]);
@@ -121,7 +121,7 @@ test("a folder is announced when it is written, and reading it may take four tim
   const announced = { ...parts, say: async () => void said.push("announced") };
   const transfers = new Transfers(announced);
   const ends = transfers.listen().catch(() => {}); // it is called off
-  Object.assign(parts.roster, { alive: [{ member: "b", host: "" }] });
+  Object.assign(parts.membership, { alive: [{ member: "b", host: "" }] });
   const send = async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     said.push("written");

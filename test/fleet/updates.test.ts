@@ -18,7 +18,7 @@ async function begun(settings = {}, actors = 2) {
   const { fleet } = local;
   const generations = generationsOf(fleet);
   const trainer = fleet.trainer("{}", TRAINER);
-  await until(() => fleet.roster.alive.length === actors, "all actors");
+  await until(() => fleet.membership.alive.length === actors, "all actors");
   await trainer.publish(generations.engine);
   const publish = async (version: number) => {
     await trainer.setVersion(version);
@@ -201,7 +201,7 @@ test("an actor from which another could not get it is asked again for the next v
   await killActor(fleet, 1, fleet.actors[1]!);
   await fleet.publish(2);
   fleet.start(1);
-  await until(() => fleet.fleet.roster.isAlive("actor.1#2"), "the new one");
+  await until(() => fleet.fleet.membership.isAlive("actor.1#2"), "the new one");
   await fleet.hasCaughtUp();
   expect(fleet.sent.slice(-2)).toEqual(["2 by the trainer", "2 by actor.0#1"]);
 });

@@ -21,7 +21,7 @@ test("no more is leased than there are workers: what waits, waits where every ho
   const host = start(0, 1, true);
   await until(() => host.running.length === 2, "as many as workers");
   await until(
-    async () => (await store.kv.get(REGISTERS.word("verifier.0")))!.includes('"jobs":2'),
+    async () => (await store.kv.get(REGISTERS.status("verifier.0")))!.includes('"jobs":2'),
     "its word",
   );
   expect(host.running).toHaveLength(2);

@@ -1,0 +1,112 @@
+import { SteadyClock } from "../clock.ts";
+import type { MemberStatus, Membership } from "./membership.ts";
+import { type FleetSettings, memberName } from "./names.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** Processors that all ranks together use at least; below that they only wait. */
+const LEAST_WORK = 0.1;
+/** Windows of `stallMs` over which the work is measured. */
+const WINDOWS = 10;
+
+type Lost = { readonly rank: number; readonly why: string };
+
+/**
+ * Finds trainer's ranks of one epoch that get on no more. A rank whose heartbeat has stopped is lost: suspended, or
+ * without a machine. Ranks that have one, are in a call, and neither finish it nor use a processor, hang.
+ */
+export class RankWatch implements Disposable {
+  readonly #settings: FleetSettings;
+  readonly #onLost: (rank: number, why: string) => void;
+  readonly #clock: { now(): number } & Partial<Disposable>;
+  #epoch = 0;
+  /** Last time each rank was seen, and whether it ever was. */
+  #seen: { readonly alive: boolean; readonly at: number }[] = [];
+  #progress = { at: 0, done: 0 };
+  #window = { at: 0, cpuSeconds: 0 };
+
+  /** @param onLost told once an epoch, of the rank to end */
+  constructor(
+    settings: FleetSettings,
+    onLost: (rank: number, why: string) => void,
+    clock: { now(): number } & Partial<Disposable> = new SteadyClock(),
+  ) {
+    this.#settings = settings;
+    this.#onLost = onLost;
+    this.#clock = clock;
+  }
+
+  /** Ranks of this epoch are being started. */
+  form(epoch: number, size: number): void {
+    const at = this.#clock.now();
+    this.#epoch = epoch;
+    this.#seen = Array.from({ length: size }, () => ({ alive: false, at }));
+    this.#progress = { at, done: 0 };
+    this.#window = { at, cpuSeconds: 0 };
+  }
+
+  /** @param ranks those with a heartbeat */
+  look(ranks: readonly MemberStatus[]): void {
+    const current = ranks.filter(({ generation }) => generation === this.#epoch);
+    const at = this.#clock.now();
+    for (const { index } of current) if (index < this.#seen.length) this.#seen[index] = { alive: true, at };
+    const lost = this.#silent(current) ?? this.#stalled(current);
+    if (lost === undefined) return;
+    this.#seen = []; // once
+    this.#onLost(lost.rank, lost.why);
+  }
+
+  [Symbol.dispose](): void {
+    this.#clock[Symbol.dispose]?.();
+  }
+
+  #silent(ranks: readonly MemberStatus[]): Lost | undefined {
+    const now = this.#clock.now();
+    const here = new Set(ranks.map(({ index }) => index));
+    const rank = this.#seen.findIndex(
+      ({ alive, at }, index) => !here.has(index) && (alive || now - at > this.#settings.gatherMs),
+    );
+    if (rank < 0) return undefined;
+    const { alive, at } = this.#seen[rank]!;
+    // its lease lived on for that long after its last renewal
+    return { rank, why: `it was silent for ${seconds(now - at + (alive ? this.#settings.aliveMs : 0))}` };
+  }
+
+  #stalled(ranks: readonly MemberStatus[]): Lost | undefined {
+    const now = this.#clock.now();
+    const work = this.#seen.length === 0 ? [] : ranks.flatMap(({ training }) => training ?? []);
+    const done = work.reduce((sum, each) => sum + each.done, 0);
+    if (!work.some(({ busy }) => busy) || done !== this.#progress.done || this.#works(work))
+      this.#progress = { at: now, done };
+    const { stallMs } = this.#settings;
+    if (now - this.#progress.at <= stallMs) return undefined;
+    const { index } = ranks.find(({ training }) => training?.busy)!;
+    return { rank: index, why: `no rank got on for ${seconds(stallMs)}` };
+  }
+
+  /** True if the window that ends now saw work, or if none ends now. */
+  #works(work: readonly { readonly cpuSeconds: number }[]): boolean {
+    const now = this.#clock.now();
+    const ms = now - this.#window.at;
+    if (ms < this.#settings.stallMs / WINDOWS) return false;
+    const cpuSeconds = work.reduce((sum, each) => sum + each.cpuSeconds, 0);
+    const used = cpuSeconds - this.#window.cpuSeconds;
+    this.#window = { at: now, cpuSeconds };
+    return used * 1000 > ms * LEAST_WORK;
+  }
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+
+/** Ends actors and verifier hosts that run without a heartbeat, or never had one: stopped, or hanging. */
+export function endSilent(
+  supervisor: Supervisor,
+  membership: Membership,
+  { beginMs }: Pick<FleetSettings, "beginMs">,
+): void {
+  for (const { role, rank, epoch, startedMs } of supervisor.statuses) {
+    if (role === "trainer") continue; // RankWatch's
+    const member = memberName(`${role}.${rank}`, epoch);
+    const neverBegan = !membership.wasSeen(member) && performance.now() - startedMs > beginMs;
+    if (neverBegan || membership.wasLost(member)) supervisor.endHung(role, rank);
+  }
+}
