@@ -41,14 +41,13 @@ export class Heartbeat {
     this.keep(onFailure);
   }
 
-  /** As `begin`, with the first renewal after one interval. */
+  /**
+   * As `begin`, with the first renewal after one interval. It does not wait for a renewal to end: while the store is out of
+   * reach, a later one finds that this process has been silent for too long.
+   */
   keep(onFailure: (error: unknown) => void): void {
     if (this.#closed) return;
-    const beat = () =>
-      void this.beat()
-        .catch(onFailure)
-        .finally(() => this.keep(onFailure));
-    this.#timer = setTimeout(beat, this.#settings.beatMs);
+    this.#timer = setInterval(() => void this.beat().catch(onFailure), this.#settings.beatMs);
   }
 
   /** Takes or renews the lease. False where another process holds it. */
@@ -78,7 +77,7 @@ export class Heartbeat {
   /** Stops renewing; the lease expires. */
   stop(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
   }
 
   /** Stops renewing and gives the lease back. */
