@@ -1,6 +1,6 @@
 /**
- * Fingerprint of face.ts, binding.ts, ../custom-objective.ts, group-face.ts and model-face.ts without their comments: the interface between TypeScript and the addon.
+ * Fingerprint of face.ts, binding.ts, ../custom-objective.ts, group-face.ts, model-face.ts and receiver-face.ts without their comments: the interface between TypeScript and the addon.
  * Written only here: CMakeLists.txt compiles it into the addon, load.ts compares the two, and
  * test/native/stamp.test.ts computes it.
  */
-export const INTERFACE_STAMP = "35ff5f999fc5";
+export const INTERFACE_STAMP = "fa9942ca2fc6";

@@ -19,9 +19,14 @@ function fingerprint(...sources: string[]): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-const face = ["face.ts", "binding.ts", "../custom-objective.ts", "group-face.ts", "model-face.ts"].map(
-  (file) => readFileSync(`lib/native/${file}`, "utf8"),
-);
+const face = [
+  "face.ts",
+  "binding.ts",
+  "../custom-objective.ts",
+  "group-face.ts",
+  "model-face.ts",
+  "receiver-face.ts",
+].map((file) => readFileSync(`lib/native/${file}`, "utf8"));
 
 test("the stamp is the fingerprint of the face: whoever changes the face writes the new one into stamp.ts", () => {
   expect(INTERFACE_STAMP).toBe(fingerprint(...face));
