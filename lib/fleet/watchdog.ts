@@ -11,7 +11,7 @@ const WINDOWS = 10;
 type Lost = { readonly rank: number; readonly why: string };
 
 /**
- * Finds trainer's ranks of one epoch that get on no more. A rank whose heartbeat has stopped is lost: suspended, or
+ * Finds trainer's ranks of one epoch that make no progress. A rank whose heartbeat has stopped is lost: suspended, or
  * without a machine. Ranks that have one, are in a call, and neither finish it nor use a processor, hang.
  */
 export class RankWatch implements Disposable {
