@@ -66,8 +66,8 @@ test("all problems of a config come at once", () => {
 });
 
 describe("a mixture of experts that no architecture has is refused in one line", () => {
-  const config = tinyConfig({ model_type: "qwen3_5_moe", num_experts: 128 });
-  const refusal = /^[^\n]*model_type "qwen3_5_moe" is a mixture of experts[^\n]*$/;
+  const config = tinyConfig({ model_type: "deepseek_v3", num_experts: 128 });
+  const refusal = /^[^\n]*model_type "deepseek_v3" is a mixture of experts[^\n]*$/;
   test("by inspect", async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "config.json"), JSON.stringify(config));
