@@ -1,6 +1,5 @@
 // npm run release -- --dry-run: everything that a release needs, checked in order, and nothing published. Without
-// --dry-run it also tags the commit and publishes the tarball that was checked. docs/how-to/release.md has the steps.
-import { createHash } from "node:crypto";
+// --dry-run it also publishes the tarball that was checked and tags the commit. docs/how-to/release.md has the steps.
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -23,7 +22,7 @@ export function changesOf(changelog, version) {
 /** Where npm publishes with provenance: a workflow that may ask for an identity token. */
 export const canProve = (env) => env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
 
-function expectVersion({ version }, dryRun) {
+function expectVersion(version, dryRun) {
   if (git("tag", "--list", `v${version}`) !== "")
     throw new Error(`v${version} is tagged already: raise the version in package.json`);
   const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
@@ -42,30 +41,26 @@ function expectClean(dryRun) {
 }
 
 async function pack() {
-  const { filename, size, entryCount } = await packPackage(root);
+  const { filename, size, entryCount, integrity } = await packPackage(root);
   if (entryCount > MOST_FILES)
     throw new Error(`${filename} has ${entryCount} files, more than ${MOST_FILES}`);
-  const hash = createHash("sha512")
-    .update(readFileSync(path.join(root, filename)))
-    .digest("base64");
-  const said = `${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, sha512-${hash.slice(0, 16)}…`;
-  return { filename, said };
+  return { filename, said: `${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, ${integrity}` };
 }
 
 function publish(filename, version, dryRun) {
   const proof = canProve(process.env) ? ["--provenance"] : [];
   const args = ["publish", filename, ...proof];
   if (dryRun) return `would run: git tag v${version} && npm ${args.join(" ")}`;
-  git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`);
   must("npm", args, { cwd: root });
+  git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`); // what failed to be published has no tag
   return `published with${proof.length ? "" : "out"} provenance; push the tag: git push origin v${version}`;
 }
 
 async function release(dryRun) {
-  const { name, version, ...rest } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const tell = (what, said) => console.log(`${what.padEnd(14)}${said}`);
   tell("checkout", expectClean(dryRun));
-  tell("version", expectVersion({ version, ...rest }, dryRun));
+  tell("version", expectVersion(version, dryRun));
   const { filename, said } = await pack();
   try {
     tell("package", said);

@@ -74,7 +74,7 @@ test("what was answered leaves the store, but nothing behind one under way, and 
   log.end(7);
   await log.append(7, Uint8Array.of(7), SIZE);
   await log.trim();
-  expect(await left(), "requests 5 and 7 were given to nobody").toBe(2);
+  expect(await left(), "requests 5 and 7 are not leased").toBe(2);
 });
 
 test("answers are handed over in their order, and those that were leave the store, many at a time", async () => {

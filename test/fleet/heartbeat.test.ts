@@ -54,6 +54,23 @@ test("who finds its place taken, or was silent for too long, does nothing more",
   expect(() => life.expectAlive()).toThrow("was replaced");
 });
 
+test("a process that cannot reach the store finds out after its lease, while the first renewal still waits", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const brief = { ...settings, aliveMs: 200 };
+  const life = new MemberHeartbeat("actor", { store, index: 0, generation: 1 }, brief, () => ({
+    engines: {},
+  }));
+  const failures: unknown[] = [];
+  await life.begin((error) => failures.push(error));
+  vi.spyOn(store.kv, "setLease").mockReturnValue(new Promise(() => {})); // a cut cable: no answer, no error
+  await until(() => failures.length > 0, "the end");
+  expect(failures[0]).toMatchObject({
+    code: "HONE_ERR_STATE",
+    message: expect.stringContaining("out of touch for too long"),
+  });
+  life.stop();
+});
+
 test("a rank publishes how far it is, until others are formed", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.kv.set(REGISTERS.epoch, "3");

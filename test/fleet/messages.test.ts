@@ -146,7 +146,7 @@ test("an error of another process says whose it was, with its code and hint", ()
   });
 });
 
-test("an error that nobody raised on purpose is an internal one", () => {
+test("an error of any other kind is an internal one", () => {
   expect(faultText(new TypeError("x is not a function"))).toEqual({
     code: "HONE_ERR_INTERNAL",
     message: "x is not a function",

@@ -176,7 +176,7 @@ test("a folder is written once for all", async () => {
   expect(groups).toEqual([{ number: 0, sender: "t0", members: ["x0", "y0"] }]);
 });
 
-test("a connection is kept while its members are the same, and nobody is in two", async () => {
+test("a connection is kept while its members are the same, and no member is in two", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const groups = new TransferGroups(store);
   const senders = [...on("a", "t0"), ...on("b", "t1")];
