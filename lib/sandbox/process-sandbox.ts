@@ -20,8 +20,12 @@ export const STDERR_BYTES = 1 << 20;
 /** Status of a process that SIGKILL ended. No program can send it to itself. */
 const KILLED = 128 + 9;
 
-/** Seconds of processor time: a limit for a process that outlives us. */
-export const cpuSeconds = ({ wallMs }: PythonLimits): number => Math.ceil(wallMs / 1000) + 1;
+/**
+ * Seconds of processor time at which the kernel kills a program: a limit for a process that outlives us. Far above the
+ * time limit, because a kernel that counts by ticks charges a whole tick to whatever runs when it comes: beside processes
+ * that sleep often, a program was charged 1.6 times what it used, and killed before its time limit was reached.
+ */
+export const cpuSeconds = ({ wallMs }: PythonLimits): number => 8 * Math.ceil(wallMs / 1000) + 1;
 
 export const unusable = (why: string): Readiness => ({ usable: false, why });
 
