@@ -1,5 +1,5 @@
 // What makes a model fit a smaller card, in whole runs.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -163,6 +163,26 @@ native(
     }
     expect(weightsHash(join(folder, "checkpoints/warm-start"))).toBe(weightsHash(startFrom));
     expect(await replayRun(folder, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
+  },
+  patient(60_000),
+);
+
+native(
+  "a run begins with the weights of a model folder of its sizes, and replays from them",
+  async () => {
+    await trained("first", {});
+    const step = join(dir, "first", "checkpoints", "step-000004");
+    const folder = join(dir, "weights");
+    mkdirSync(folder);
+    for (const name of ["config.json", "model.safetensors"]) cpSync(join(step, name), join(folder, name));
+    const recipe = defineRecipe(tinyInput({ maxLag: 1, steps: 3 }));
+    const run = join(dir, "second");
+    {
+      await using started = await createRun(recipe, { dir: run, verifiers, startFrom: folder });
+      for await (const _ of started);
+    }
+    expect(weightsHash(join(run, "checkpoints/warm-start"))).toBe(weightsHash(step));
+    expect(await replayRun(run, { verifiers })).toMatchObject({ steps: 3, weightsCompared: true });
   },
   patient(60_000),
 );

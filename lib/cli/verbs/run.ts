@@ -107,7 +107,10 @@ export const runVerb: Verb = (hone, ends) => {
     .description("train, with evaluation before and after")
     .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
     .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
-    .option("--start-from <checkpoint>", "begin with its weights instead of the recipe's warm start")
+    .option(
+      "--start-from <folder>",
+      "begin with the weights of this checkpoint or model folder instead of the recipe's warm start",
+    )
     .option("--overwrite", "replace the run that the folder holds")
     .option(
       "--fail-on-regression",

@@ -66,7 +66,7 @@ export interface RunOptions {
   readonly resume?: "auto" | "never" | (string & {});
   /** Clears an earlier run out of `dir`, its checkpoints too; without it such a folder is HONE_ERR_USAGE, unless resumed. */
   readonly overwrite?: boolean;
-  /** A checkpoint whose weights to start from, instead of the recipe's warm start. */
+  /** A checkpoint, or a model folder of the same sizes, whose weights to start from, instead of the recipe's warm start. */
   readonly startFrom?: string;
   /** Aborting drains and saves, like `stop`. */
   readonly signal?: AbortSignal;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
 import { holdsAdapters } from "../../inference/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
@@ -102,12 +103,21 @@ async function firstWeights(context: RunContext, trainer: TrainerFace): Promise<
   return seconds;
 }
 
-/** Another run's moments may be of another type; they are dropped with the optimizer that read them. */
+/**
+ * Loads the weights of a checkpoint, or of a model folder of the same sizes. A checkpoint's moments may be of another
+ * type; they are dropped with the optimizer that read them.
+ */
 async function loadWeights(trainer: TrainerFace, checkpoint: string, recipe: Recipe): Promise<void> {
+  if (isModelFolder(checkpoint)) return trainer.loadHf(checkpoint);
   const moments = momentsOf(checkpoint);
   if (moments !== recipe.optimizer.moments) await trainer.resetOptimizer({ ...rlOptimizer(recipe), moments });
   await trainer.load(checkpoint);
 }
+
+const isModelFolder = (folder: string): boolean =>
+  existsSync(join(folder, "config.json")) &&
+  !existsSync(join(folder, "manifest.json")) &&
+  !holdsAdapters(folder);
 
 async function warmUp(
   { resources, clock, stop, publisher }: RunContext,
