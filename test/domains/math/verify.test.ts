@@ -31,6 +31,17 @@ describe("a bad reference is refused with its reason", () => {
   });
 });
 
+test("every whole number that is read late can be read", () => {
+  const digits = fc.stringMatching(/^-?\d{1,15}$/);
+  fc.assert(
+    fc.property(digits, fc.constantFrom<Compat>("strict", "reference"), (answer, compat) => {
+      const { golds } = math.parseReference({ answer, compat });
+      expect(golds).toHaveLength(1);
+      expect(golds).toEqual(math.parseReference({ answer: [answer], compat }).golds);
+    }),
+  );
+});
+
 /** Each is legal input; the budget, not a clock, ends the work. None may throw or be accepted for 2. */
 describe("hostile answers end", () => {
   const repeat = (s: string, n: number) => s.repeat(n);
