@@ -1,6 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
 import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
@@ -114,7 +123,8 @@ async function standInSource(field: string, source: Recipe["domains"][string]["s
   if (absent.length > 0 && samples === undefined) {
     throw new HoneError("HONE_ERR_DATA", `${field}.source: there is no data at ${absent.join(", ")}`);
   }
-  const sampled: Source = samples === undefined ? source : sampleSource(spec!, samples);
+  const sampled: Source =
+    samples === undefined ? beginningOf(source, spec, folder) : sampleSource(spec!, samples);
   if (absent.length === 0) return { here: source, sampled };
   return {
     here: sampled,
@@ -144,6 +154,29 @@ function withoutBudgets({ sets = {}, maxTokens: _, ...evaluation }: NonNullable<
 /** The same reader with the recipe's template; options that choose among rows are left out. */
 function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
+}
+
+/** Bytes of a large file that one step in small reads: the rest was read before it. */
+const BEGINNING_BYTES = 1 << 20;
+
+/** The source with the first rows of its file of lines; the source itself where that file is no larger, packed, or several. */
+function beginningOf(
+  source: Recipe["domains"][string]["source"],
+  spec: DatasetSpec | undefined,
+  folder: string,
+): Source {
+  const { path } = spec ?? {};
+  if (typeof path !== "string" || !/\.(?:jsonl|ndjson)$/i.test(path) || !existsSync(path)) return source;
+  if (statSync(path).size <= BEGINNING_BYTES) return source;
+  const lines = Buffer.alloc(BEGINNING_BYTES);
+  const fd = openSync(path, "r");
+  const end = lines.lastIndexOf("\n", readSync(fd, lines));
+  closeSync(fd);
+  if (end < 0) return source;
+  const beginning = join(mkdtempSync(join(folder, "rows-")), basename(path));
+  writeFileSync(beginning, lines.subarray(0, end + 1));
+  const { heldOut: _, ...rest } = spec!;
+  return { ...rest, path: beginning } as Source;
 }
 
 function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput["rollouts"]): RecipeInput {

@@ -1,5 +1,5 @@
 // Mutant tried and killed: no answer taken for right.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { rehearse, rehearseStep } from "../../lib/cli/dry-run.ts";
@@ -108,4 +108,21 @@ test("answers shorter than those of a dry run stay as short, and so does the mod
   );
   await using rehearsal = await rehearse(short);
   expect(rehearsal.small.rollouts.maxOutputTokens).toBe(4);
+});
+
+test("the step reads the beginning of a large file of rows, and whole rows of it", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(folder.path, { recursive: true });
+  const row = (i: number) => JSON.stringify({ prompt: `${i} + 1 = ?`.padEnd(100), answer: String(i + 1) });
+  const path = join(folder.path, "rows.jsonl");
+  writeFileSync(path, Array.from({ length: 20_000 }, (_, i) => `${row(i)}\n`).join(""));
+  const source = { kind: "jsonl", path, heldOut: 5000 } as const;
+  await using rehearsal = await rehearse(recipeOf({ domains: { math: { weight: 1, source } } }));
+  expect(rehearsal.recipe.domains["math"]!.source).toMatchObject(source);
+  const few = rehearsal.small.domains["math"]!.source as { path: string; heldOut?: unknown };
+  expect([few.path === path, few.heldOut]).toEqual([false, undefined]);
+  const lines = readFileSync(few.path, "utf8").trimEnd().split("\n");
+  expect(lines.length).toBeGreaterThan(5000);
+  expect(lines.length).toBeLessThan(20_000);
+  expect(lines.at(-1)).toBe(row(lines.length - 1));
 });
