@@ -11,10 +11,10 @@ const options: BenchOptions = {
   shapes: ["tiny"],
   batches: [1, 3],
   outputTokens: 16,
-  promptTokens: 24,
+  promptTokens: [24],
   weightStorage: "f32",
   arithmetic: "f32",
-  packedTokens: 256,
+  packedTokens: [256],
   sequenceTokens: 128,
 };
 
@@ -28,8 +28,14 @@ test(
   "fewer tokens than the warm-up generates are measured too",
   async () => {
     const core = await nativeCore();
-    const rows = await benchModels(core, { ...options, batches: [2], outputTokens: 3, packedTokens: 32 });
+    const rows = await benchModels(core, {
+      ...options,
+      batches: [2],
+      outputTokens: 3,
+      packedTokens: [32, 16],
+    });
     expect(rows.map((row) => "tokensPerSecond" in row && row.tokensPerSecond > 0)).toEqual([
+      true,
       true,
       true,
       true,
@@ -226,7 +232,13 @@ test.each([
   "%d packed tokens in sequences of %d begin at %j; a first token is no target",
   async (packedTokens, sequenceTokens, cuSeqlens) => {
     const { core, trainers } = pacedCore();
-    await benchModels(core, { ...options, device: "cuda", batches: [1], packedTokens, sequenceTokens });
+    await benchModels(core, {
+      ...options,
+      device: "cuda",
+      batches: [1],
+      packedTokens: [packedTokens],
+      sequenceTokens,
+    });
     const total = cuSeqlens.at(-1)!;
     const { tokens, mask, cuSeqlens: begins } = trainers[0]!.steps[0]!;
     expect([...begins]).toEqual(cuSeqlens);
