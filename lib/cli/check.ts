@@ -1,10 +1,10 @@
 import { isForAgents, type Recipe, recipeWarnings } from "../config/index.ts";
 import {
-  badRowsText,
   type DatasetReport,
   type ProblemSource,
   problemName,
   reportLine,
+  rowWarnings,
 } from "../data/index.ts";
 import { EnvironmentPartner, type Play } from "../episodes/index.ts";
 import { HoneError } from "../errors.ts";
@@ -22,6 +22,7 @@ import {
   PromptEncoder,
   playsOf,
   rewardPlan,
+  templateWarning,
   whyNotRunnable,
 } from "../orchestration/index.ts";
 import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
@@ -125,14 +126,19 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   stages.push(memoryStage(plan));
   stages.push(...(await agentStages(recipe)));
   stages.push(await hereStage(recipe, rehearsal));
-  return { recipe, stages, domains, plan, warnings: [...recipeWarnings(recipe), ...badRows(domains)] };
+  const template = rehearsal.missing.has("model") ? undefined : templateWarning(recipe, model.format);
+  const warnings = [
+    ...recipeWarnings(recipe),
+    ...(template === undefined ? [] : [template]),
+    ...dataWarnings(domains),
+  ];
+  return { recipe, stages, domains, plan, warnings };
 }
 
-function badRows(domains: Findings["domains"]): string[] {
-  return Object.entries(domains).flatMap(([name, { report }]) => {
-    const said = report && badRowsText(report);
-    return said === undefined ? [] : [`${name}: ${said}`];
-  });
+function dataWarnings(domains: Findings["domains"]): string[] {
+  return Object.entries(domains).flatMap(([name, { report }]) =>
+    report === undefined ? [] : rowWarnings(report).map((said) => `${name}: ${said}`),
+  );
 }
 
 /** Checks of a run that agents start; none for other runs. */

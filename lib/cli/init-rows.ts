@@ -1,4 +1,4 @@
-import type { KeptRow } from "../data/index.ts";
+import { type KeptRow, UNASKED } from "../data/index.ts";
 import {
   type DatasetSpec,
   filterDataset,
@@ -24,13 +24,17 @@ export interface InitRows {
   /** Of the domain in the recipe: its verifier's where one judges. */
   readonly domain: string;
   /** As the recipe says it. */
-  readonly source: string;
+  readonly source: string | { readonly kind: string; readonly path: string; readonly template: string };
+  /** True where the template asks for the form of the answer, which no row does. */
+  readonly isAskedFor: boolean;
   readonly looked: number;
   readonly kept: readonly KeptRow[];
   /** Columns taken: what is asked, and where its answer was. */
   readonly columns: readonly string[];
 }
 
+/** Asks for the answer in the form that mathematics is judged in. */
+const ASKS_FOR_BOX = "{task}\n\nPut your final answer in \\boxed{}.";
 /** Rows that are looked at. */
 const LOOKED_AT = 200;
 /** Of rows that a reward of the user's own judges. */
@@ -80,11 +84,26 @@ function expectRows({ looked, kept }: Read, data: string, domain: string, { kind
     throw new HoneError("HONE_ERR_DATA", `${data}: none of ${looked} rows can be used`, {
       hint: `\`hone data check ${data}\` says why, row by row.`,
     });
-  const source = isPathAlone(data) ? data : `${kind}:${data}`;
+  const isAskedFor = kept.every(({ answerFrom }) => answerFrom?.endsWith(UNASKED));
+  const plain = isPathAlone(data) ? data : `${kind}:${data}`;
+  const source = isAskedFor ? { kind, path: data, template: ASKS_FOR_BOX } : plain;
   const columns = new Set(kept.flatMap(({ askedFrom, answerFrom }) => [askedFrom, answerFrom]));
   const named = [...columns].flatMap((column) => (column === undefined ? [] : [column.split(",", 1)[0]!]));
-  return { domain, source, looked, kept, columns: [...new Set(named.map((name) => name.split(";", 1)[0]!))] };
+  return {
+    domain,
+    source,
+    isAskedFor,
+    looked,
+    kept: isAskedFor ? kept.map(asking) : kept,
+    columns: [...new Set(named.map((name) => name.split(";", 1)[0]!))],
+  };
 }
+
+/** The row as the template asks it. */
+const asking = ({ messages: _, ...row }: KeptRow): KeptRow => ({
+  ...row,
+  question: ASKS_FOR_BOX.replace("{task}", () => row.question),
+});
 
 function noVerifier(data: string, reward: InitReward | undefined): HoneError {
   const who =

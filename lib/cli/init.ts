@@ -47,6 +47,11 @@ export async function writeRecipe(file: string, answers: InitAnswers): Promise<s
   const judge = reward === undefined || "verifier" in reward ? `the verifier ${rows.domain}` : answers.reward;
   return [
     `rows   ${rows.kept.length} of the first ${rows.looked} can be used, from ${rows.columns.join(" and ") || "their fields"}; judged by ${judge}`,
+    ...(rows.isAskedFor
+      ? [
+          "       no question asks for \\boxed{}, where the verifier looks for the answer: source.template does",
+        ]
+      : []),
     `model  ${lengths.said}`,
     `wrote  ${file}`,
     "",

@@ -230,6 +230,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         : undefined,
   },
   {
+    paths: ["chatTemplate.plain", "chatTemplate.file", "chatTemplate.variables"],
+    rule: ({ chatTemplate: c }) =>
+      c?.plain && (c.file !== undefined || c.variables !== undefined)
+        ? "is true: prompts are the words alone, so there is no template and no variable of one"
+        : undefined,
+  },
+  {
     paths: ["model.config.maxPositions", "rollouts.maxPromptTokens", "rollouts.maxOutputTokens"],
     rule: ({ model: { config: c }, rollouts }) =>
       c && maxContext({ rollouts }) > c.maxPositions

@@ -81,6 +81,8 @@ const modelSchema = z.strictObject({
 const chatTemplateSchema = z.strictObject({
   /** A .jinja file to use instead of the model's own template. */
   file: z.string().min(1).optional(),
+  /** Ask in the words alone, without a template: what a model folder without one gets anyway. */
+  plain: z.boolean().optional(),
   /** Variables of the template, such as {enable_thinking: false}; they win over what Hone sets. */
   variables: z.record(z.string().min(1), z.json()).optional(),
   /** System message of every prompt that brings none of its own. */

@@ -87,8 +87,23 @@ export function reportLine(report: DatasetReport): string {
   return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}${columnsText(report)}`;
 }
 
+/** Ends the place of an answer (RowDraft.answerFrom) where the question does not ask for the form that is judged. */
+export const UNASKED = "; the question does not ask for \\boxed";
+
+/** What to tell of a set before it is used: many bad rows, and questions that do not say how the answer is to be stated. */
+export const rowWarnings = (report: Pick<DatasetReport, "rows" | "bad" | "answers">): string[] =>
+  [badRowsText(report), unaskedText(report)].filter((text) => text !== undefined);
+
+function unaskedText({ answers = [] }: Pick<DatasetReport, "answers">): string | undefined {
+  const count = (tallies: readonly Tally[]) => tallies.reduce((sum, { rows }) => sum + rows, 0);
+  const unasked = count(answers.filter(({ reason }) => reason.endsWith(UNASKED)));
+  const all = count(answers);
+  if (unasked * 2 <= all) return undefined;
+  return `${unasked.toLocaleString("en")} of ${all.toLocaleString("en")} questions do not ask for \\boxed{}, where the verifier looks for the answer; let template say it ("{task}\\n\\nPut your final answer in \\boxed{}."), unless the chat template does`;
+}
+
 /** Of a set of which more than a tenth of the rows are bad: how many, of how many, and the most frequent reason. */
-export function badRowsText({ rows, bad }: Pick<DatasetReport, "rows" | "bad">): string | undefined {
+function badRowsText({ rows, bad }: Pick<DatasetReport, "rows" | "bad">): string | undefined {
   const lost = bad.reduce((sum, tally) => sum + tally.rows, 0);
   if (lost * 10 <= rows) return undefined;
   const [most] = [...bad].sort((a, b) => b.rows - a.rows);

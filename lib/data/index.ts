@@ -1,11 +1,12 @@
 export {
-  badRowsText,
   counted,
   type DatasetReport,
   type HubOrigin,
   reportLine,
+  rowWarnings,
   Tallies,
   type Tally,
+  UNASKED,
 } from "./census.ts";
 export { type DataFile, dataFiles, isDataFile, isDataPath } from "./files.ts";
 export { isHeldOut } from "./holdout.ts";

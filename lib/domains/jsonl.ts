@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { UNASKED } from "../data/census.ts";
 import type { RawRow } from "../data/raw-row.ts";
 import {
   type DatasetOptions,
@@ -135,7 +136,28 @@ interface Reading {
   readonly needsReference: boolean;
 }
 
-function outcomeOf(raw: RawRow, { template, judge, needsReference }: Reading): RowOutcome {
+/** A row whose columns are not found by their names is read by them in small letters: spreadsheets have Question and Answer. */
+function outcomeOf(raw: RawRow, reading: Reading): RowOutcome {
+  const outcome = namedOutcome(raw, reading);
+  if (!("bad" in outcome) || !outcome.bad.startsWith("row: neither")) return outcome;
+  const lower = inLowerCase(raw);
+  return lower === undefined ? outcome : namedOutcome(lower, reading);
+}
+
+/** The row with its columns' names in small letters; undefined where they are so already, or two would be one. */
+function inLowerCase(raw: RawRow): RawRow | undefined {
+  const { value, text } = raw;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const names = Object.keys(value).map((name) => name.toLowerCase());
+  const isSame = Object.keys(value).every((name, i) => name === names[i]);
+  if (isSame || new Set(names).size < names.length) return undefined;
+  const lower = Object.fromEntries(Object.values(value).map((inner, i) => [names[i]!, inner]));
+  if (text === undefined) return { ...raw, value: lower };
+  const members = [...membersOf(text)].map(([name, json]) => `${JSON.stringify(name.toLowerCase())}:${json}`);
+  return { ...raw, value: lower, text: `{${members.join()}}` };
+}
+
+function namedOutcome(raw: RawRow, { template, judge, needsReference }: Reading): RowOutcome {
   const columns = withoutBlanks(raw.value);
   const row = textFields(columns) ?? readFields(fields, columns);
   if (isBad(row)) return row;
@@ -275,7 +297,7 @@ const notes = new Map<string, string>();
 function unasked(from: string): string {
   const known = notes.get(from);
   if (known !== undefined) return known;
-  const note = `${from}; the question does not ask for \\boxed`;
+  const note = `${from}${UNASKED}`;
   notes.set(from, note);
   return note;
 }

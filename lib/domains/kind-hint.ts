@@ -48,11 +48,11 @@ export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | 
   const counts = [...FIELDS].map(([kind, fields]) => ({ kind, shared: fields.filter(has).length }));
   const [closest] = counts.sort((a, b) => b.shared - a.shared);
   const fault = closest!.shared === 0 ? undefined : faultOf(closest!.kind);
-  if (fault === undefined) {
-    const more = present.length > MOST_FIELDS ? ", ..." : "";
-    return `The first row has ${present.slice(0, MOST_FIELDS).join(", ") || "no field"}${more}. `;
-  }
-  return `Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/reference/data.md has the shape). `;
+  const more = present.length > MOST_FIELDS ? ", ..." : "";
+  const fields = `The first row has ${present.slice(0, MOST_FIELDS).join(", ") || "no field"}${more}. `;
+  return fault === undefined
+    ? fields
+    : `${fields}Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/reference/data.md has the shape). `;
 }
 
 /** "answers: missing" for "answers: invalid input: expected string, received undefined". */

@@ -76,6 +76,7 @@ export {
   playsOf,
   rewardPlan,
   rewardPlans,
+  templateWarning,
   thisMachine,
   whyNotRunnable,
 } from "./setup/index.ts";

@@ -24,6 +24,8 @@ export interface Reading {
 
 /** How prompts are written and completions read. */
 export interface PromptFormat {
+  /** True where a model folder has no chat template, so that prompts are plain text. */
+  readonly lacksTemplate?: boolean;
   /** Tokens that end a completion, at least one; the first is how the model itself ends a turn. */
   readonly stopIds: readonly number[];
   /**
@@ -69,6 +71,8 @@ export interface ChatChoice {
   readonly clock?: Date;
   /** A .jinja file. */
   readonly file?: string | undefined;
+  /** No template: the words alone, as a base model is asked. */
+  readonly plain?: boolean | undefined;
   /** Further variables of the template. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** First message of conversations that begin with another. */
@@ -77,14 +81,17 @@ export interface ChatChoice {
 }
 
 /**
- * The chat template of a model folder, ending with the opening of the assistant's turn. The rendered text is encoded as
- * transformers does it: spellings of special tokens in it are those tokens, bos only where the template writes it.
+ * The chat template of a model folder, ending with the opening of the assistant's turn; for a folder without one, as base
+ * models are, the words alone (wordsAlone). The rendered text is encoded as transformers does it: spellings of special tokens in it are those tokens, bos only where the template writes it.
  * Completions end at every token that the folder's files name as an end, and at the one that the template puts behind
  * an answer. Tools go to the template where it shows them (one named "tool_use" is taken for them); where it does not,
  * the question in words, which describes them, is asked instead.
- * Throws HONE_ERR_CONFIG where there is no template or no end, HONE_ERR_IO, HONE_ERR_UNSUPPORTED naming file and line.
+ * Throws HONE_ERR_CONFIG where there is no end, HONE_ERR_IO, HONE_ERR_UNSUPPORTED naming file and line.
  */
 export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatChoice = {}): PromptFormat {
+  const lacksTemplate = readTokenizerConfig(folder).chatTemplates.size === 0;
+  if (choice.file === undefined && (choice.plain || lacksTemplate))
+    return { ...wordsAlone(folder, tokenizer, choice), lacksTemplate };
   const { template, forTools } = openTemplates(folder, choice.file);
   const { variables = {}, system } = choice;
   const stopIds = choice.stopIds ?? endsOf(folder, tokenizer, template, variables);
@@ -110,6 +117,28 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
     read: (tokens) => reader.read(tokens),
     readParts: (parts) => reader.readParts(parts),
     turns: () => templateTurns(template, tokenizer, variables),
+  };
+}
+
+/**
+ * A base model's prompts: the contents of the turns with a blank line between two, encoded as transformers encodes a text:
+ * with what the tokenizer adds around one, and spellings of special tokens as those tokens. Completions end at every token
+ * that the folder's files name as an end; tools are described in words.
+ */
+function wordsAlone(folder: string, tokenizer: Tokenizer, { system, ...choice }: ChatChoice): PromptFormat {
+  const stopIds = choice.stopIds ?? namedEnds(folder, tokenizer);
+  const reader = new CompletionReader(tokenizer, stopIds);
+  return {
+    stopIds,
+    prompt({ question, messages, tools }) {
+      const turns = (tools === undefined ? messages : undefined) ?? [{ role: "user", content: question }];
+      const contents = turns.map(({ content }) => String(content));
+      if (system !== undefined && turns[0]?.role !== "system") contents.unshift(system);
+      return tokenizer.encode(contents.join("\n\n"), { addSpecial: true });
+    },
+    read: (tokens) => reader.read(tokens),
+    readParts: (parts) => reader.readParts(parts),
+    turns: () => plainTurns(tokenizer, stopIds[0]!),
   };
 }
 
@@ -151,9 +180,13 @@ function endsOf(
   template: ChatTemplate,
   variables: Readonly<Record<string, unknown>>,
 ): number[] {
+  return namedEnds(folder, tokenizer, endOfTurn(tokenizer, template, variables));
+}
+
+/** The end of a turn and those that the folder's files name. Throws HONE_ERR_CONFIG where there is none. */
+function namedEnds(folder: string, tokenizer: Tokenizer, ofTurn?: number): number[] {
   const { eosIds, eosToken } = readTokenizerConfig(folder);
   const named = eosToken === undefined ? undefined : tokenizer.idOf(eosToken);
-  const ofTurn = endOfTurn(tokenizer, template, variables);
   const ends = [ofTurn, ...eosIds, named].filter((id) => id !== undefined);
   if (ends.length > 0) return [...new Set(ends)];
   throw new HoneError("HONE_ERR_CONFIG", `${folder}: no file and no chat template names a token as an end`, {

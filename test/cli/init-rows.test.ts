@@ -16,8 +16,22 @@ function rows(name: string, row: (n: number) => object, count = 30): string {
 test("rows with answers are mathematics, and the columns that were taken are named; 200 are looked at", async () => {
   const path = rows("sums.jsonl", (n) => ({ problem: `${n} + 1?`, ground_truth: `${n + 1}` }), 500);
   const found = await lookAtRows(path, undefined);
-  expect(found).toMatchObject({ domain: "math", source: path, columns: ["problem", "ground_truth"] });
+  const template = "{task}\n\nPut your final answer in \\boxed{}.";
+  expect(found).toMatchObject({
+    domain: "math",
+    source: { kind: "jsonl", path, template },
+    isAskedFor: true,
+    columns: ["problem", "ground_truth"],
+  });
   expect(found.kept).toHaveLength(200);
+  expect(found.kept[0]!.question).toBe("0 + 1?\n\nPut your final answer in \\boxed{}.");
+});
+
+test("rows that ask for the form of the answer are asked as they stand", async () => {
+  const path = rows("boxed.jsonl", (n) => ({ problem: `In \\boxed{}: ${n} + 1?`, answer: `${n + 1}` }));
+  const found = await lookAtRows(path, undefined);
+  expect(found).toMatchObject({ source: path, isAskedFor: false });
+  expect(found.kept[0]!.question).toBe("In \\boxed{}: 0 + 1?");
 });
 
 test("rows whose answers no verifier reads are counted out", async () => {

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { badRowsText, counted, type DatasetReport, reportLine, Tallies } from "../../lib/data/census.ts";
+import {
+  counted,
+  type DatasetReport,
+  reportLine,
+  rowWarnings,
+  Tallies,
+  UNASKED,
+} from "../../lib/data/census.ts";
 
 test("tallies come most frequent first, ties by name, with the first five places", () => {
   const tallies = new Tallies();
@@ -59,9 +66,20 @@ test("rows that cannot be used are told where they are more than a tenth, with t
     { reason: "empty", rows: 1, first: ["a:1"] },
     { reason: "not JSON", rows: 2, first: ["a:5", "a:6"] },
   ];
-  expect(badRowsText({ rows: 29, bad })).toBe(
+  expect(rowWarnings({ rows: 29, bad })).toEqual([
     "3 of 29 rows cannot be used (not JSON: 2, first a:5); `hone data check` lists them",
-  );
-  expect(badRowsText({ rows: 30, bad })).toBeUndefined();
-  expect(badRowsText({ rows: 0, bad: [] })).toBeUndefined();
+  ]);
+  expect(rowWarnings({ rows: 30, bad })).toEqual([]);
+  expect(rowWarnings({ rows: 0, bad: [] })).toEqual([]);
+});
+
+test("questions that do not ask for the form that is judged are told where they are most", () => {
+  const answers = (asking: number) => [
+    { reason: `answer${UNASKED}`, rows: 6, first: ["a:1"] },
+    { reason: "answer", rows: asking, first: ["a:2"] },
+  ];
+  expect(rowWarnings({ rows: 20, bad: [], answers: answers(5) })).toEqual([
+    expect.stringContaining("6 of 11 questions do not ask for \\boxed{}"),
+  ]);
+  expect(rowWarnings({ rows: 20, bad: [], answers: answers(6) })).toEqual([]);
 });

@@ -29,6 +29,21 @@ describe("a row", () => {
     expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
   });
 
+  test("whose columns are in capitals is read by their names in small letters, with every digit", () => {
+    const text = '{"Question": "1+1?", "ANSWER": 12345678901234567890, "Source": "me"}';
+    expect(read(JSON.parse(text), {}, text)).toMatchObject({
+      question: "1+1?",
+      reference: { answer: "12345678901234567890" },
+      askedFrom: "question",
+    });
+    expect(read({ Prompt: "1+1?", Answer: "2" })).toMatchObject({
+      question: "1+1?",
+      reference: { answer: "2" },
+    });
+    const twice = { Question: "1+1?", QUESTION: "2+2?", Answer: "2" };
+    expect(read(twice)).toEqual({ bad: "row: neither question nor messages" });
+  });
+
   test("whose fields are texts is read as the schema reads it, which a row with a level meets", () => {
     const texts = [undefined, "", " ", " 7 ", "so #### 8", "\\boxed{9}", 7, null, ["x"]];
     const columns = ["answer", "final_answer", "solution", "family", "gold", "reference"];

@@ -16,8 +16,9 @@ test.each<[object, string]>([
   [{ prompt: "p", test: "t", entry_point: "f" }, "human-eval"],
   [{ prompt: "p", kwargs: [], instruction_id_list: [] }, "ifeval"],
 ])("%j is closest to %s, and the hint says what is missing", (row, kind) => {
+  const fields = Object.entries(row).flatMap(([field, value]) => (value === null ? [] : [field]));
   expect(hint(row)).toBe(
-    `Its rows are closest to ${kind}, but: ${kind}.field: missing (docs/reference/data.md has the shape). `,
+    `The first row has ${fields.join(", ")}. Its rows are closest to ${kind}, but: ${kind}.field: missing (docs/reference/data.md has the shape). `,
   );
 });
 

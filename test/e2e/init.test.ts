@@ -81,15 +81,17 @@ async function firstMinutes(file: string, flags: readonly string[], environment?
 
 native("rows with answers: the verifier that reads them, prompts in the model's tokens", async () => {
   const { text, said } = await firstMinutes("sums.ts", ["--model", "model", "--data", "sums.jsonl"]);
-  expect(text).toContain('domains: { math: { source: "sums.jsonl" } },');
+  expect(text).toContain(
+    'domains: { math: { source: { kind: "jsonl", path: "sums.jsonl", template: "{task}\\n\\nPut your final answer in \\\\boxed{}." } } },',
+  );
   expect(said).toMatch(
     /120 of the first 120 can be used, from question and answer; judged by the verifier math/,
   );
   const longest = Number(/prompts up to (\d+) tokens\n/.exec(said)![1]);
-  // "[user]What is 112 + 7?</s>\n[assistant]" in bytes and marks, so that no word of the tokenizer's is longer
+  // "[user]What is 112 + 7? Put …</s>\n[assistant]" in bytes and marks, so that no word of the tokenizer's is longer
   expect(longest).toBeGreaterThan(10);
-  expect(longest).toBeLessThanOrEqual(48);
-  expect(text).toMatch(/maxPromptTokens: 64 /);
+  expect(longest).toBeLessThanOrEqual(90);
+  expect(text).toMatch(/maxPromptTokens: 128 /);
 });
 
 native(
@@ -135,7 +137,7 @@ native("data and model by their names on the Hub", async () => {
   const environment = { HF_ENDPOINT: await hub.listen(), HF_HOME: at("cache") };
   const flags = ["--model", "org/tiny", "--data", "hf:org/tiny:train"];
   const { text } = await firstMinutes("hub.ts", flags, environment);
-  expect(text).toContain('source: "hf:org/tiny:train"');
+  expect(text).toContain('path: "hf:org/tiny:train"');
 });
 
 native(

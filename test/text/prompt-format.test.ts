@@ -148,9 +148,28 @@ describe.skipIf(noAddon !== undefined)("a chat format", () => {
     expect(open({ stopIds: [9] }).format.stopIds).toEqual([9]);
   });
 
-  test("a model without a template, or without any end, is refused", () => {
-    configure({});
-    expect(codeOf(() => open())).toBe("HONE_ERR_CONFIG");
+  test("a folder without a template, or a recipe that wants none, asks the words alone, as transformers encodes a text", () => {
+    for (const choice of [{}, { plain: true }]) {
+      if (!("plain" in choice)) configure({ eos_token: "</s>" });
+      const { format, tokenizer, ask } = open(choice);
+      expect(format.lacksTemplate).toBe(!("plain" in choice));
+      const messages = [
+        { role: "user", content: "a" },
+        { role: "user", content: "b</s>" },
+      ];
+      expect(ask({ question: "q" })).toBe(tokenizer.decode(tokenizer.encode("q", { addSpecial: true })));
+      expect(format.prompt({ question: "q", messages })).toEqual(
+        tokenizer.encode("a\n\nb</s>", { addSpecial: true }),
+      );
+      expect(ask({ question: "in words", messages, tools: TOOLS })).toContain("in words");
+      expect(open({ ...choice, system: "S" }).ask({ question: "q" })).toContain("S\n\nq");
+      expect(format.stopIds).toContain(tokenizer.idOf("</s>"));
+      expect(format.read(Int32Array.of(...tokenizer.encode("ok"), 260)).text).toBe("ok");
+      configure({ chat_template: TEMPLATE, eos_token: "</s>" });
+    }
+  });
+
+  test("a model without any end is refused", () => {
     configure({ eos_token: undefined, chat_template: "{{ messages[0].content }}" });
     writeFileSync(join(folder, "config.json"), "{}");
     expect(() => open()).toThrow("no file and no chat template names a token as an end");

@@ -1,11 +1,18 @@
 import { type Recipe, recipeWarnings } from "../../config/index.ts";
-import { badRowsText, type ProblemSource } from "../../data/index.ts";
+import { type ProblemSource, rowWarnings } from "../../data/index.ts";
 import type { DomainName, ScoredRollout } from "../../records.ts";
 import type { DrawerOptions, SettledGroup } from "../pipeline/index.ts";
+import { type RunResources, templateWarning } from "../setup/index.ts";
 import { droppedGroupsWarning } from "./dropped-groups.ts";
 
 type Warn = (message: string) => void;
 type OnSettled = (settled: Pick<SettledGroup, "group">) => void;
+
+/** The parts of a run's resources that may be told of. */
+interface Told {
+  readonly sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>;
+  readonly model: Pick<RunResources["model"], "format">;
+}
 
 /** Steps' worth of groups without a single point after which the answers are shown. */
 const SILENT_STEPS = 3;
@@ -13,18 +20,19 @@ const SHOWN_ANSWERS = 3;
 const SHOWN_CHARS = 160;
 
 /**
- * Warns of a recipe that looks like a mistake and of rows that cannot be used, and while it runs of groups that train nothing, answers that all score 0,
+ * Warns of a recipe that looks like a mistake, a model without a chat template and rows that cannot be used, and while it runs of groups that train nothing, answers that all score 0,
  * and prompts that are too long.
  */
 export function pipelineWarnings(
   recipe: Recipe,
-  sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>,
+  { sources, model }: Told,
   warn: Warn,
 ): { readonly onSettled: OnSettled; readonly onLeftOut: NonNullable<DrawerOptions["onLeftOut"]> } {
   for (const warning of recipeWarnings(recipe)) warn(warning);
+  const template = templateWarning(recipe, model.format);
+  if (template !== undefined) warn(template);
   for (const [domain, { report }] of sources) {
-    const said = report && badRowsText(report);
-    if (said !== undefined) warn(`${domain}: ${said}`);
+    for (const said of report ? rowWarnings(report) : []) warn(`${domain}: ${said}`);
   }
   const { groupsPerStep, steps } = recipe.training;
   const dropped = droppedGroupsWarning(groupsPerStep, warn);

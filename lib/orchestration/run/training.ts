@@ -244,7 +244,7 @@ export async function train(
       events,
       unfinished,
       clock,
-      ...pipelineWarnings(recipe, resources.sources, warn),
+      ...pipelineWarnings(recipe, resources, warn),
       verifiers: failAfterRepeatedErrors(journal?.around(verifiers) ?? verifiers, recipe, warn),
       onGroup: options.hooks?.onGroup,
       onBatch: batchHook(context),

@@ -6,7 +6,7 @@ export { type Curriculum, openCurricula, type ProblemHistory, type WeightFunctio
 export { besideEpisodes, expectEnvironments, playsOf, type Verifiers } from "./episodes.ts";
 export { expectRunnable, whyNotRunnable } from "./hardware.ts";
 export { isPathAlone, localPaths, localSource, localSpec } from "./hub-sources.ts";
-export { type Model, newModelConfig, openModel } from "./model.ts";
+export { type Model, newModelConfig, openModel, templateWarning } from "./model.ts";
 export { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";

@@ -64,6 +64,12 @@ export async function openModel(recipe: Recipe, clock = new Date()): Promise<Mod
   return { config, tokenizer, format, origin, fill };
 }
 
+/** What to tell of a model folder without a chat template; undefined where there is one, or the recipe says it is meant. */
+export function templateWarning({ model, chatTemplate }: Recipe, format: PromptFormat): string | undefined {
+  if (!format.lacksTemplate || chatTemplate?.plain) return undefined;
+  return `${model.folder} has no chat template: prompts are plain text (chatTemplate.plain: true if that is meant, chatTemplate.file for a template)`;
+}
+
 /** Sizes as the config.json of the family that has these switches. @param vocabulary where the sizes name none. */
 export function newModelConfig(c: ModelSizes, vocabulary: number): ModelConfigJson {
   const type = c.qkNorm ? "qwen3" : c.qkvBias ? "qwen2" : "llama";

@@ -3,6 +3,7 @@ import type { DatasetReport } from "../../../lib/data/index.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import { pipelineWarnings, zeroScoreWarning } from "../../../lib/orchestration/run/pipeline-warnings.ts";
 import type { ScoredRollout } from "../../../lib/records.ts";
+import type { PromptFormat } from "../../../lib/text/index.ts";
 import { problemOf, rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
@@ -41,11 +42,13 @@ test("a run that is all warm-up, and the first prompt of a domain that is too lo
     bad: [{ reason: "not JSON", rows: 4, first: ["a.jsonl:7"] }],
   } as unknown as DatasetReport;
   const sources = new Map([["math", { report }]]);
-  const { onLeftOut } = pipelineWarnings(slow, sources, (message) => warnings.push(message));
+  const model = { format: { lacksTemplate: true } as PromptFormat };
+  const { onLeftOut } = pipelineWarnings(slow, { sources, model }, (message) => warnings.push(message));
   for (const domain of ["math", "math", "code"])
     onLeftOut(problemOf(domain), new HoneError("HONE_ERR_DATA", `${domain} is long`));
   expect(warnings).toEqual([
     expect.stringContaining("it is all warm-up"),
+    expect.stringContaining("has no chat template: prompts are plain text"),
     "math: 4 of 30 rows cannot be used (not JSON: 4, first a.jsonl:7); `hone data check` lists them",
     "math is long; another is drawn instead, and problems/left-out/math counts them",
     "code is long; another is drawn instead, and problems/left-out/code counts them",
