@@ -76,34 +76,81 @@ bool truncates(const SamplingParams& p, int64_t vocabulary) {
   return (p.top_k > 0 && p.top_k < vocabulary) || p.top_p < 1.0f || p.min_p > 0.0f;
 }
 
-/// Sets logits outside the kept set to -inf. ids is scratch for n; s is of the whole row and finite.
-void truncate_row(float* z, int64_t n, const SamplingParams& p, float inverse_temperature, const RowStatistics& s,
-                  int32_t* ids) {
-  for (int64_t v = 0; v < n; ++v) ids[v] = int32_t(v);
-  // A heap of ids with the likeliest on top: only the kept ones are ever sorted.
-  const auto below = [z](int32_t a, int32_t b) { return z[a] < z[b] || (z[a] == z[b] && a > b); };
-  std::make_heap(ids, ids + n, below);
-  const auto weight = [&](int32_t id) { return std::exp(double(z[id] * inverse_temperature - s.maximum)); };
-  const int64_t most = p.top_k > 0 ? std::min<int64_t>(p.top_k, n) : n;
-  double total = s.total;
-  int64_t left = n;  // ids[left..n) are popped: the last popped lies lowest
-  if (most < n) {
-    total = 0;
-    while (left > n - most) {
-      std::pop_heap(ids, ids + left--, below);
-      total += weight(ids[left]);
+/// A row of finite sums and what is asked of it.
+struct TruncatedRow {
+  float* z;
+  int64_t n;
+  const SamplingParams& params;
+  float inverse_temperature;
+  const RowStatistics& sums;
+
+  double weight(int32_t id) const { return std::exp(double(z[id] * inverse_temperature - sums.maximum)); }
+};
+
+/// By likelihood; of equal logits the smaller id is the likelier.
+struct Below {
+  const float* z;
+  bool operator()(int32_t a, int32_t b) const { return z[a] < z[b] || (z[a] == z[b] && a > b); }
+};
+
+/// The ids of a row whose log-probs are at most `depth` below the greatest, by likelihood: a heap with the likeliest on top,
+/// from which no more are taken than are asked for.
+class Likeliest {
+ public:
+  /// ids: scratch for the row's length.
+  Likeliest(const TruncatedRow& row, double depth, int32_t* ids) : below_{row.z}, ids_(ids) {
+    const double least = row.sums.maximum - depth;
+    for (int64_t v = 0; v < row.n; ++v) {
+      ids[count_] = int32_t(v);
+      count_ += double(row.z[v] * row.inverse_temperature) >= least;
     }
+    left_ = count_;
+    std::make_heap(ids_, ids_ + left_, below_);
   }
+  int64_t count() const { return count_; }
+  /// The i-th, from 0.
+  int32_t at(int64_t i) {
+    while (left_ > count_ - 1 - i) std::pop_heap(ids_, ids_ + left_--, below_);
+    return ids_[count_ - 1 - i];
+  }
+
+ private:
+  Below below_;
+  int32_t* ids_;
+  int64_t count_ = 0, left_ = 0;  // ids_[left_..count_) are popped: the last popped lies lowest
+};
+
+/// How many of the likeliest are kept; 0 if that is decided beyond those at hand.
+int64_t kept_of(const TruncatedRow& row, Likeliest& likeliest) {
+  const SamplingParams& p = row.params;
+  const int64_t most = p.top_k > 0 ? std::min<int64_t>(p.top_k, row.n) : row.n, at_hand = likeliest.count();
+  if (most < row.n && most > at_hand) return 0;
+  double total = most < row.n ? 0 : row.sums.total;
+  if (most < row.n)
+    for (int64_t i = 0; i < most; ++i) total += row.weight(likeliest.at(i));
   double mass = 0;
-  int64_t kept = 0;
-  for (; kept < most; ++kept) {
-    if (p.top_p < 1.0f && mass >= double(p.top_p) * total) break;
-    if (left == n - kept) std::pop_heap(ids, ids + left--, below);
-    const double w = weight(ids[n - 1 - kept]);
-    if (kept > 0 && w < double(p.min_p)) break;
+  for (int64_t kept = 0; kept < std::min(most, at_hand); ++kept) {
+    if (p.top_p < 1.0f && mass >= double(p.top_p) * total) return kept;
+    const double w = row.weight(likeliest.at(kept));
+    if (kept > 0 && w < double(p.min_p)) return kept;
     mass += w;
   }
-  for (int64_t i = 0; i < n - kept; ++i) z[ids[i]] = -INFINITY;
+  return most <= at_hand ? most : 0;
+}
+
+/// Sets logits outside the kept set to -inf. ids: scratch for the row's length.
+void truncate_row(const TruncatedRow& row, int32_t* ids) {
+  // What is kept is the beginning of the ids by likelihood; in a trained model's row it ends far above the tail.
+  for (const double depth : {16.0, 64.0, double(INFINITY)}) {
+    Likeliest likeliest(row, depth, ids);
+    const int64_t kept = kept_of(row, likeliest);
+    if (kept == 0) continue;
+    const int32_t last = likeliest.at(kept - 1);
+    const Below below{row.z};
+    for (int64_t v = 0; v < row.n; ++v)
+      if (below(int32_t(v), last)) row.z[v] = -INFINITY;
+    return;
+  }
 }
 
 NoiseKey noise_key(const SampleKey& key) {
@@ -122,7 +169,7 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   RowStatistics s;
   HONE_PICK(row_statistics)(z, n, inverse, &s);
   // A row that is not finite is not truncated: its log-prob must show that.
-  if (!greedy && ids && std::isfinite(s.total)) truncate_row(z, n, params, inverse, s, ids);
+  if (!greedy && ids && std::isfinite(s.total)) truncate_row({z, n, params, inverse, s}, ids);
   const int64_t token =
       greedy ? HONE_PICK(argmax_row)(z, n) : HONE_PICK(noisy_argmax_row)(z, n, inverse, noise_key(key));
   return {token, logprob_of(s, z[token], inverse), entropy_of(s)};
