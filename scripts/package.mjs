@@ -14,7 +14,12 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "recipes"];
 const SCRIPTS = ["install", "build-native", "build-cache", "build-progress"];
 /** Beside dist/, where lib/ finds them by packageRoot(). */
-export const READ_AT_RUN_TIME = ["lib/live/page", "lib/native/stamp.ts", "lib/rewards/python/reward_host.py"];
+export const READ_AT_RUN_TIME = [
+  "lib/live/page",
+  "lib/native/stamp.ts",
+  "lib/rewards/python/environment_host.py",
+  "lib/rewards/python/reward_host.py",
+];
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 

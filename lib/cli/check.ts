@@ -186,7 +186,7 @@ async function checkDomains(
 ): Promise<Record<DomainName, DomainCheck>> {
   const domains: Record<DomainName, DomainCheck> = {};
   const encoder = new PromptEncoder(format, recipe.rollouts.maxPromptTokens);
-  const plays = playsOf(recipe);
+  using plays = playsOf(recipe);
   const measured = [...sets].map(([name, { source }]) => [name, source] as const);
   for (const [domain, source] of [...sources, ...measured]) {
     const plan = rewardPlan(recipe, domain);
@@ -198,7 +198,7 @@ async function checkDomains(
     const problems = askable.slice(0, SAMPLES);
     const play = plays.get(domain);
     const silence = play ? [] : problems.map((problem) => ({ ...SILENCE, problem }));
-    if (play) for (const problem of problems) await tryEpisode(play, problem, format, source);
+    const scores = play && (await tryEpisodes(play, problems, format, source));
     const verdicts = await verifiers.verify(silence);
     for (const [i, verdict] of verdicts.entries()) {
       if (verdict.status === "unscored" && verdict.notApplicable) continue;
@@ -218,6 +218,11 @@ async function checkDomains(
       leftOut,
       verifiers: [...new Set(problems.map((p) => p.verifier))],
       ...(plan && { rewards: rewardLines(plan, verifiers.stats(), verdicts[0]) }),
+      ...(play?.python && {
+        rewards: [
+          `environment: ${await play.python.about()}; to two empty messages it gave ${Number(scores![0]!.toPrecision(6))}`,
+        ],
+      }),
       ...(source.report && { report: source.report }),
     };
   }
@@ -225,24 +230,29 @@ async function checkDomains(
 }
 
 /** Says nothing to an environment, twice, and asks what that is worth. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
-async function tryEpisode(
+async function tryEpisodes(
   play: Play,
-  problem: Problem,
+  problems: readonly Problem[],
   format: PromptFormat,
   source: ProblemSource,
-): Promise<void> {
+): Promise<number[]> {
   const closing = new AbortController().signal;
-  const partner = new EnvironmentPartner({ play, problem, format, turns: format.turns(), closing });
-  for (let turn = 0; turn < 2; turn++) {
-    const reply = await partner.answer({ turn, tokens: new Int32Array(0), ended: undefined });
-    if ("over" in reply) break;
+  const scores: number[] = [];
+  for (const problem of problems) {
+    const partner = new EnvironmentPartner({ play, problem, format, turns: format.turns(), closing });
+    for (let turn = 0; turn < 2; turn++) {
+      const reply = await partner.answer({ turn, tokens: new Int32Array(0), ended: undefined });
+      if ("over" in reply) break;
+    }
+    const verdict = await partner.verdict("turns", 2);
+    if (verdict.status === "unscored")
+      throw new HoneError(
+        "HONE_ERR_VERIFIER",
+        `${problem.verifier} cannot be played: ${verdict.cause} (${problemName(source, problem.id)})`,
+      );
+    scores.push(verdict.score);
   }
-  const verdict = await partner.verdict("turns", 2);
-  if (verdict.status !== "unscored") return;
-  throw new HoneError(
-    "HONE_ERR_VERIFIER",
-    `${problem.verifier} cannot be played: ${verdict.cause} (${problemName(source, problem.id)})`,
-  );
+  return scores;
 }
 
 /** An answer with nothing in it. */

@@ -208,6 +208,10 @@ function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput
   };
 }
 
+/** Whether environments alone score the recipe's answers: those of random weights may then all be worth the same. */
+const isPlayed = ({ domains }: Recipe): boolean =>
+  Object.values(domains).every(({ environment }) => environment !== undefined);
+
 /**
  * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
  * random weights is always wrong, so every second answer, judged like the others, then counts as right: otherwise all
@@ -220,7 +224,7 @@ export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise
     await using run = await createRun(small, { dir, verifiers: everySecondRight(verifiers) });
     for await (const record of run) {
       const norm = record.metrics["grad/norm"] ?? Number.NaN;
-      if (norm > 0 && Number.isFinite(norm)) return record;
+      if ((norm > 0 || isPlayed(small)) && Number.isFinite(norm)) return record;
       throw new HoneError("HONE_ERR_NON_FINITE", `the gradient of the dry run's step has norm ${norm}`);
     }
     await run.finished;

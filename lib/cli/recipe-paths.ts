@@ -24,6 +24,7 @@ const PATHS = [
     `${judged}.reward.python`,
     `${judged}.rewards.*.reward`,
     `${judged}.rewards.*.reward.python`,
+    `${judged}.environment.python`,
   ]),
 ];
 

@@ -1,14 +1,15 @@
 import { pathToFileURL } from "node:url";
 import { type Asking, type Demand, expectTrusted } from "../trust.ts";
 import { isModulePlace, moduleUrl, pythonPlace, sourceUrl } from "../user-module.ts";
+import { inPythonFile } from "./environment.ts";
 import { pythonSettings } from "./python.ts";
 import type { RewardChoice } from "./reward.ts";
 import type { Recipe } from "./schema.ts";
 
-/** Why a command opens parts of a recipe: to read problems or choose among them, to judge completions, to train by its objective. */
-export type RecipeUse = "problems" | "curriculum" | "verifiers" | "objective";
+/** Why a command opens parts of a recipe: to read problems or choose among them, to judge completions, to play episodes, to train by its objective. */
+export type RecipeUse = "problems" | "curriculum" | "verifiers" | "environments" | "objective";
 
-type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards"> & {
+type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards" | "environment"> & {
   readonly curriculum?: Recipe["domains"][string]["curriculum"];
 };
 
@@ -25,6 +26,10 @@ export function recipeDemands(recipe: Recipe, uses: readonly RecipeUse[]): Deman
     if (use === "curriculum") return judged.flatMap(([field, one]) => weightDemands(field, one));
     if (use === "problems") return judged.flatMap(([field, one]) => sourceDemands(field, one));
     if (use === "objective") return objectiveDemands(recipe);
+    if (use === "environments") {
+      const played = judged.flatMap(([field, one]) => environmentDemands(field, one));
+      return [...played, ...pythonDemands(recipe, played)];
+    }
     const rewards = judged.flatMap(([field, one]) => rewardDemands(field, one));
     return [...moduleDemands(recipe), ...rewards, ...pythonDemands(recipe, rewards)];
   });
@@ -78,20 +83,29 @@ function rewardDemands(field: string, { reward, rewards = {} }: Judged): Demand[
 }
 
 /** Demands for the command that starts Python, which the record chose as much as the file that it runs. */
-function pythonDemands(recipe: Recipe, rewards: readonly Demand[]): Demand[] {
-  if (!rewards.some(({ field }) => field.endsWith(".python"))) return [];
+function pythonDemands(recipe: Recipe, demands: readonly Demand[]): Demand[] {
+  if (!demands.some(({ field }) => field.endsWith(".python"))) return [];
   const { bin: command, env: names } = pythonSettings(recipe);
   const variables: Demand[] = names.length === 0 ? [] : [{ field: "python.env", kind: "variables", names }];
   return [{ field: "python.bin", kind: "program", command }, ...variables];
 }
 
+function environmentDemands(field: string, { environment }: Judged): Demand[] {
+  if (environment === undefined || !inPythonFile(environment)) return [];
+  return [pythonDemand(`${field}.environment.python`, environment)];
+}
+
+function pythonDemand(
+  field: string,
+  { python, sha256 }: { python: string; sha256?: string | undefined },
+): Demand {
+  return { field, kind: "module", url: pathToFileURL(pythonPlace(python).file).href, sha256 };
+}
+
 function choiceDemands(field: string, choice: RewardChoice): Demand[] {
   if (choice === "verifier") return [];
   if (typeof choice === "string") return [module(field, moduleUrl(choice))];
-  if ("python" in choice) {
-    const { href } = pathToFileURL(pythonPlace(choice.python).file);
-    return [{ field: `${field}.python`, kind: "module", url: href, sha256: choice.sha256 }];
-  }
+  if ("python" in choice) return [pythonDemand(`${field}.python`, choice)];
   if (!("judge" in choice)) return [];
   const { url, apiKeyEnv: keyEnv, cache } = choice.judge;
   const key = keyEnv !== undefined && { keyEnv };

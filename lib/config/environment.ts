@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ENVIRONMENTS, type Environment } from "../domains/index.ts";
 import { count, LONGEST_TIMER_MS, tokens } from "./numbers.ts";
+import { checkFile, inPython, withFileHash } from "./python.ts";
 import { sourceHash } from "./source-hash.ts";
 
 /** An environment of the entry script as run.json keeps it: by the names of its functions and a hash of their source. */
@@ -15,13 +16,23 @@ const writtenSchema = z.strictObject({
 });
 type Written = z.output<typeof writtenSchema>;
 
+/** A class of a Python file: "env.py#Env". */
+const pythonSchema = z
+  .strictObject({
+    ...inPython,
+    /** Functions that the policy may call, in JSON Schema, for chat templates that show them. */
+    tools: z.array(z.record(z.string(), z.unknown())).optional(),
+  })
+  .superRefine(checkFile);
+export type PythonWritten = z.output<typeof pythonSchema>;
+
 const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
 
 /** The schema's part that says what a domain's or a validation set's problems are played in, over several turns. */
 export const domainEnvironment = {
-  /** A built-in one by name, or an object of the entry script with reset, step and score (docs/how-to/environments.md). */
-  environment: z.union([builtIn, writtenSchema]).optional() as unknown as z.ZodOptional<
-    z.ZodType<string | Written, string | Written | Environment>
+  /** A built-in one by name, an object of the entry script with reset, step and score, or a class of a Python file (docs/how-to/environments.md). */
+  environment: z.union([builtIn, writtenSchema, pythonSchema]).optional() as unknown as z.ZodOptional<
+    z.ZodType<string | Written | PythonWritten, string | Written | PythonWritten | Environment>
   >,
   episode: z
     .strictObject({
@@ -53,7 +64,10 @@ export function takeEnvironments(input: unknown): {
 } {
   const environments = new Map<string, Environment>();
   const plain = inPlayed(input, (name, one) => {
-    const own = environmentIn(one["environment"]);
+    const given = one["environment"];
+    if (isFields(given) && typeof given["python"] === "string")
+      return { ...one, environment: withFileHash(given, given["python"]) };
+    const own = environmentIn(given);
     if (own === undefined) return one;
     environments.set(name, own);
     return { ...one, environment: writtenOf(own) };
@@ -110,8 +124,12 @@ function writtenOf(environment: Environment): Written {
 /** True if an environment in a recipe has an expert, also where its object is not in this process. */
 export function hasExpert(written: string | object): boolean {
   if (typeof written === "string") return ENVIRONMENTS[written]?.expert !== undefined;
-  return (written as Written).functions.split(",").includes("expert");
+  return !inPythonFile(written) && (written as Written).functions.split(",").includes("expert");
 }
+
+/** Whether an environment in a recipe is a class of a Python file. */
+export const inPythonFile = (written: string | object): written is PythonWritten =>
+  typeof written === "object" && "python" in written;
 
 /** Lets a defined recipe's domains and validation sets know their environments. */
 export function keepEnvironments({ domains, evaluation }: Played, environments: Environments): void {

@@ -1,7 +1,7 @@
 /** Recipes: what a run does, checked before anything starts. */
 export { type Arithmetic, arithmeticOf, BF16_SET } from "./arithmetic.ts";
 export { expectTrustedRecipes, type RecipeUse, recipeDemands } from "./demands.ts";
-export { environmentOf } from "./environment.ts";
+export { environmentOf, inPythonFile, type PythonWritten } from "./environment.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";

@@ -1,8 +1,41 @@
 import { z } from "zod";
+import { fileHash } from "../trust.ts";
+import { pythonPlace } from "../user-module.ts";
 import { count, LONGEST_TIMER_MS } from "./numbers.ts";
 import { variableNames } from "./variable-names.ts";
 
-/** The Python that calls functions of Python files, and its processes. */
+/** Something in a Python file, "rewards.py#accuracy"; `withFileHash` writes the hash beside it when the recipe is defined. */
+export const inPython = {
+  python: z.string().regex(/^[^#]+(?:#[^#]+)?$/, 'it must be a file and a name in it: "rewards.py#accuracy"'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, "it must be a hash of the file")
+    .optional(),
+};
+
+/** A zod refinement: without a hash, `withFileHash` found no file. */
+export function checkFile(
+  { sha256 }: { readonly sha256?: string | undefined },
+  check: z.RefinementCtx,
+): void {
+  if (sha256 !== undefined) return;
+  const message = `there is no such file from the working folder, ${process.cwd()}`;
+  check.addIssue({ code: "custom", path: ["python"], message });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Adds the hash of the Python file, unless a record has one already or there is no such file. */
+export function withFileHash(choice: Fields, place: string): Fields {
+  if (choice["sha256"] !== undefined) return choice;
+  try {
+    return { ...choice, sha256: fileHash(pythonPlace(place).file) };
+  } catch {
+    return choice;
+  }
+}
+
+/** The Python that calls what Python files have, and its processes. */
 export const pythonSchema = z.strictObject({
   /** Command that starts Python: "python3", "./venv/bin/python", or with arguments ["uv", "run", "python"]. */
   bin: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).default("python3"),

@@ -1,6 +1,5 @@
 import { type RewardFunction, rewardName } from "../domains/index.ts";
-import { fileHash } from "../trust.ts";
-import { pythonPlace } from "../user-module.ts";
+import { withFileHash } from "./python.ts";
 import { sourceHash } from "./source-hash.ts";
 
 /** Functions of a recipe by the name (rewardName) of what they judge. */
@@ -18,7 +17,7 @@ export function takeRewardFunctions(input: unknown): {
 } {
   const functions = new Map<string, RewardFunction>();
   const take = (name: string, value: unknown) => {
-    if (isFields(value) && typeof value["python"] === "string") return withHash(value, value["python"]);
+    if (isFields(value) && typeof value["python"] === "string") return withFileHash(value, value["python"]);
     const settings = isFields(value) ? value : { function: value };
     if (typeof settings["function"] !== "function") return value;
     const taken = settings["function"] as RewardFunction;
@@ -37,16 +36,6 @@ export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
     const { sha256: _, process: __, ...settings } = value;
     return { ...settings, function: own };
   }) as T;
-}
-
-/** Adds the hash of the Python file, unless a record has one already or there is no such file. */
-function withHash(choice: Fields, place: string): Fields {
-  if (choice["sha256"] !== undefined) return choice;
-  try {
-    return { ...choice, sha256: fileHash(pythonPlace(place).file) };
-  } catch {
-    return choice;
-  }
 }
 
 type Change = (name: string, value: unknown) => unknown;

@@ -3,6 +3,7 @@ import type { RewardFunction } from "../domains/index.ts";
 import { exportNameFault, isModulePlace } from "../user-module.ts";
 import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
+import { checkFile, inPython } from "./python.ts";
 
 /** A zod refinement: a module's place whose name after # can be read. */
 export const checkExportName = (place: string, check: z.RefinementCtx): void => {
@@ -45,21 +46,11 @@ const moduleSchema = z
 /** A function of a Python file: "rewards.py#accuracy". The hash of the file is written beside it when the recipe is defined. */
 const pythonSchema = z
   .strictObject({
-    python: z
-      .string()
-      .regex(/^[^#]+(?:#[^#]+)?$/, 'it must be a file and a function of it: "rewards.py#accuracy"'),
-    sha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, "it must be a hash of the file")
-      .optional(),
+    ...inPython,
     /** Form of TRL's `completions`; by default a conversation exactly where the row's prompt is one. */
     completions: z.enum(["text", "messages"]).optional(),
   })
-  .superRefine(({ sha256 }, check) => {
-    if (sha256 !== undefined) return;
-    const message = `there is no such file from the working folder, ${process.cwd()}`;
-    check.addIssue({ code: "custom", path: ["python"], message });
-  });
+  .superRefine(checkFile);
 
 const choiceSchema = z.union([
   moduleSchema,

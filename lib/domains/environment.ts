@@ -58,7 +58,7 @@ export type ExpertMessage = string | { readonly call: ToolCall };
  */
 export interface Environment<State = unknown> {
   /** Functions that the policy may call, in JSON Schema, for chat templates that show them. */
-  readonly tools?: readonly unknown[];
+  readonly tools?: readonly unknown[] | undefined;
   reset(problem: EpisodeProblem, call: EnvironmentCall): State | Promise<State>;
   /** Called with every message of the policy, the last one too; not with one that the token limit of the episode cut. */
   step(state: State, message: TurnMessage, call: EnvironmentCall): TurnOutcome | Promise<TurnOutcome>;

@@ -2,3 +2,4 @@
 export { type DemonstratedEpisode, EpisodeDemonstrator } from "./demonstration.ts";
 export { EnvironmentPartner, type Partner, type Play } from "./partner.ts";
 export { type PlayedEpisode, playEpisode, turnBudget } from "./player.ts";
+export { PythonEnvironment } from "./python-environment.ts";

@@ -3,6 +3,7 @@ import { rewardVerdict } from "../domains/reward.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { checkVerdict } from "../rewards/index.ts";
 import type { PromptFormat, TurnFormat } from "../text/index.ts";
+import type { PythonEnvironment } from "./python-environment.ts";
 import { readCalls } from "./tool-calls.ts";
 
 /** A turn of the policy as it was sampled. */
@@ -34,6 +35,8 @@ export interface Play {
   readonly maxTurnTokens?: number | undefined;
   /** Wall time of one call of the environment. */
   readonly timeoutMs: number;
+  /** The environment again, where it plays in processes, which its owner closes. */
+  readonly python?: PythonEnvironment | undefined;
 }
 
 const MOST_CHARS = 500;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { expectTrustedRecipes, recipeDemands } from "../../lib/config/demands.ts";
 import { defineRecipe, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
+import { expectEnvironments } from "../../lib/orchestration/setup/index.ts";
 import { readFrom, Trust } from "../../lib/trust.ts";
 import { minimal } from "./recipes.ts";
 
@@ -67,4 +68,29 @@ test("a recipe of a folder stays one when it is defined again, by whatever way",
   expect(() => expectTrustedRecipes([recipe()], ["problems", "verifiers"])).not.toThrow();
   const trusted = readFrom(recipe(), "runs/theirs", { trust: Trust.all });
   expect(() => expectTrustedRecipes([trusted], ["problems", "verifiers"])).not.toThrow();
+});
+
+test("an environment in Python is a demand, with its hash and the command that starts it", () => {
+  const environment = { python: "package.json#Env" };
+  const played = defineRecipe({
+    ...minimal(),
+    domains: { guess: { weight: 1, source: "/srv/rows.mjs", environment } },
+    python: { bin: ["uv", "run", "python"], env: ["TOKEN"] },
+  });
+  const { href: url } = new URL("../../package.json", import.meta.url);
+  const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+  expect(recipeDemands(played, ["environments"])).toEqual([
+    { field: "domains.guess.environment.python", kind: "module", url, sha256 },
+    { field: "python.bin", kind: "program", command: ["uv", "run", "python"] },
+    { field: "python.env", kind: "variables", names: ["TOKEN"] },
+  ]);
+  expect(recipeDemands(played, ["verifiers"])).toEqual([]);
+  const record = readFrom(overrideRecipe(played, []), "/runs/theirs");
+  expect(() => expectEnvironments(record)).toThrow(
+    expect.objectContaining({
+      code: "HONE_ERR_TRUST",
+      message: expect.stringContaining("package.json (sha256 "),
+    }),
+  );
+  expect(() => expectEnvironments(played)).not.toThrow();
 });

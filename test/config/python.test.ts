@@ -34,7 +34,7 @@ test.each([
     { python: "nowhere.py#f" },
     /reward\.python: is "nowhere\.py#f"; there is no such file from the working folder/,
   ],
-  [{ python: "#f" }, /it must be a file and a function of it: "rewards\.py#accuracy"/],
+  [{ python: "#f" }, /it must be a file and a name in it: "rewards\.py#accuracy"/],
   [{ python: `${file}#f`, completions: "both" }, /completions: is "both"; expected/],
   [{ python: `${file}#f`, bin: "python3" }, /reward\.bin: is not a field of a recipe/],
 ])("%j is refused", (reward, message) => {

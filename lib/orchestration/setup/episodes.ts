@@ -1,8 +1,16 @@
-import { environmentOf, type Recipe } from "../../config/index.ts";
-import type { Play } from "../../episodes/index.ts";
+import {
+  environmentOf,
+  expectTrustedRecipes,
+  inPythonFile,
+  type PythonWritten,
+  pythonSettings,
+  type Recipe,
+} from "../../config/index.ts";
+import { type Play, PythonEnvironment } from "../../episodes/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { DomainName, Episode, Verdict } from "../../records.ts";
 import type { VerificationRequest, VerifierPool } from "../../rewards/index.ts";
+import { pythonPlace } from "../../user-module.ts";
 
 /** The part of a verifier pool that a run uses. */
 export interface Verifiers
@@ -11,7 +19,9 @@ export interface Verifiers
   /** Default: as many as the recipe says. */
   readonly workers?: number | undefined;
 }
-type Played = Pick<Recipe, "domains"> & { readonly evaluation: Pick<Recipe["evaluation"], "sets"> };
+type Played = Pick<Recipe, "domains" | "python"> & {
+  readonly evaluation: Pick<Recipe["evaluation"], "sets">;
+};
 type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
 const DEFAULTS = { maxTurns: 8, timeoutMs: 10_000 } as const;
@@ -19,18 +29,39 @@ const DEFAULTS = { maxTurns: 8, timeoutMs: 10_000 } as const;
 /** Domains and validation sets by name; no two of them share one. */
 const playedOf = ({ domains, evaluation }: Played) => Object.entries({ ...evaluation.sets, ...domains });
 
+/** Environments and limits by domain or validation set. Disposing of it ends the processes that environments play in. */
+export class Plays extends Map<DomainName, Play> implements Disposable {
+  [Symbol.dispose](): void {
+    for (const { python } of this.values()) python?.close();
+  }
+}
+
 /**
  * Environments and limits of the domains and validation sets that are played in several turns. An environment that is not in this process,
- * as in a recipe read from JSON, throws HONE_ERR_CONFIG when it is asked.
+ * as in a recipe read from JSON, throws HONE_ERR_CONFIG when it is asked. Python starts with the first episode.
  */
-export function playsOf(recipe: Played): Map<DomainName, Play> {
-  const plays = new Map<DomainName, Play>();
+export function playsOf(recipe: Played): Plays {
+  const plays = new Plays();
   for (const [domain, { environment, episode = DEFAULTS }] of playedOf(recipe)) {
     if (environment === undefined) continue;
-    plays.set(domain, { environment: environmentOf(environment) ?? absent(domain, environment), ...episode });
+    const play = inPythonFile(environment)
+      ? { ...episode, ...inPython(recipe, environment, episode) }
+      : { ...episode, environment: environmentOf(environment) ?? absent(domain, environment) };
+    plays.set(domain, play);
   }
   return plays;
 }
+
+/** Its processes have the limit, from when they begin a call: an episode may wait for its turn. */
+function inPython(recipe: Played, written: PythonWritten, { timeoutMs }: Pick<Play, "timeoutMs">) {
+  const { bin: command, env: variables, processes, timeoutSeconds } = pythonSettings(recipe);
+  const limitMs = Math.min(timeoutMs, timeoutSeconds * 1000);
+  const source = { command, variables, processes, limitMs, ...pythonPlace(written.python) };
+  const python = new PythonEnvironment(source, written.tools);
+  return { environment: python, python, timeoutMs: LONGEST_TIMER_MS };
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function absent(domain: string, written: Written): Play["environment"] {
   const refuse = (): never => {
@@ -47,10 +78,16 @@ function notHere(domain: string): HoneError {
   });
 }
 
-/** Throws HONE_ERR_CONFIG for an environment that is not in this process. */
-export function expectEnvironments(recipe: Played): void {
-  for (const [domain, { environment }] of playedOf(recipe))
-    if (environment !== undefined && environmentOf(environment) === undefined) throw notHere(domain);
+/**
+ * Throws HONE_ERR_CONFIG for an environment that is not in this process, HONE_ERR_TRUST for one in Python that the record
+ * of a folder names and the user has not allowed.
+ */
+export function expectEnvironments(recipe: Recipe): void {
+  expectTrustedRecipes([recipe], ["environments"]);
+  for (const [domain, { environment }] of playedOf(recipe)) {
+    if (environment === undefined || inPythonFile(environment)) continue;
+    if (environmentOf(environment) === undefined) throw notHere(domain);
+  }
 }
 
 /** The same verifiers; an episode has the verdict of its environment already. */

@@ -95,6 +95,7 @@ export async function openResources(
     openGenerations: () => new Generations(openEngine("evaluation")),
     async [Symbol.asyncDispose]() {
       await Promise.all([generations.close(), own?.abandon()]);
+      plays[Symbol.dispose]();
       await trainer.close();
     },
   };

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename, join } from "node:path";
+import type { TurnOutcome } from "../../domains/environment.ts";
 import { packageRoot } from "../../package-root.ts";
 import { FrameReader, frame } from "./frames.ts";
 import { OutputRelay } from "./output-relay.ts";
@@ -7,6 +8,9 @@ import { OutputRelay } from "./output-relay.ts";
 /** Python's answer to a request. */
 export interface Reply {
   readonly about?: string;
+  /** What an environment's step returned. */
+  readonly outcome?: TurnOutcome;
+  readonly score?: number;
   readonly values?: readonly (number | null | { readonly fault: string })[];
   readonly error?: string;
 }
@@ -22,11 +26,22 @@ export class PythonProcess {
   #answer: ((reply: Reply) => void) | undefined;
   #isAlive = true;
 
-  /** @param print receives what the process prints, each line with the file's name. */
-  constructor(command: readonly string[], file: string, print: (text: string) => void) {
+  /**
+   * @param print receives what the process prints, each line with the file's name
+   * @param env in which it leads a process group of its own; default: this process's, in whose group it is
+   */
+  constructor(
+    command: readonly string[],
+    file: string,
+    print: (text: string) => void,
+    env?: NodeJS.ProcessEnv,
+  ) {
     const [program, ...before] = command as [string, ...string[]];
     const host = join(packageRoot(), "lib/rewards/python/reward_host.py");
-    this.#child = spawn(program, [...before, host], { stdio: ["pipe", "pipe", "pipe"] });
+    this.#child = spawn(program, [...before, host], {
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(env && { env, detached: true }),
+    });
     this.#output = new OutputRelay(basename(file), print);
     this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#output.add(text));
     this.#child.stdin!.on("error", () => {}); // the process has ended, which its exit tells
@@ -53,6 +68,20 @@ export class PythonProcess {
     });
     if (this.#isAlive) this.#child.stdin!.write(frame(request));
     return Promise.race([answered, this.#ended]);
+  }
+
+  /** Asks it to break off a call of an environment; the request is then answered with an error. */
+  interrupt(): void {
+    this.#child.kill("SIGINT");
+  }
+
+  /** Ends it, which leads a process group, and what it started. */
+  kill(): void {
+    try {
+      process.kill(-this.#child.pid!, "SIGKILL");
+    } catch {
+      this.#child.kill("SIGKILL"); // it has ended, or was never started
+    }
   }
 
   /** Closes the pipe of requests, on which the process ends whatever it does. */

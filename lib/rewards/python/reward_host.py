@@ -5,7 +5,7 @@ before the user's file is imported, so that what the file prints goes to stderr.
 
 Requests: {"op": "load", "file", "function"} replies {"about"}; {"op": "rate", "file", "function", "members",
 "maxSteps"} replies {"values"}, an entry a member: a number, null where the function returned None, or {"fault"}.
-Either replies {"error"} instead.
+Each replies {"error"} instead. Those of environments are environment_host.py's.
 """
 import asyncio
 import importlib.util
@@ -15,6 +15,7 @@ import math
 import os
 import platform
 import queue
+import signal
 import struct
 import sys
 import threading
@@ -22,7 +23,7 @@ import traceback
 import types
 
 MOST_SHOWN = 200
-DEFAULT_NAMES = ("reward", "compute_score")
+OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class Fault(Exception):
@@ -50,11 +51,14 @@ def take_pipes():
 
 
 def receive(requests, inbox):
-    """Passes requests on. Ends the process, whatever the user's function is doing, once the pipe is closed."""
+    """Passes requests on. Once the pipe is closed, ends the process, whatever the user's function is doing, and what it
+    started, if this process has a group of its own."""
     while True:
         head = requests.read(4)
         body = requests.read(struct.unpack(">I", head)[0]) if len(head) == 4 else b""
         if not body:
+            if os.getpgrp() == os.getpid():
+                os.killpg(0, signal.SIGKILL)
             os._exit(0)
         inbox.put(json.loads(body.decode("utf-8")))
 
@@ -69,28 +73,40 @@ class Host:
     def __init__(self):
         self.modules = {}
         self.functions = {}
+        self.players = None
         self.shown = set()
 
     def answer(self, request):
         file = request["file"]
         try:
+            if request["op"] not in ("load", "rate"):
+                return self.play(file, request)
             function, style = self.find(file, request["function"])
             if request["op"] == "load":
                 return {"about": about(function, style, file)}
             rate = rate_trl if style == "TRL" else rate_verl
             return {"values": rate(function, request, lambda error: self.describe(error, file))}
         except BaseException as error:  # sys.exit() in a reward is an exception like others
-            used = f"; {python_used()}" if request["op"] == "load" else ""
+            used = f"; {python_used()}" if request["op"] in ("load", "open") else ""
             return {"error": self.describe(error, file) + used}
 
     def find(self, file, name):
         key = (file, name)
         if key not in self.functions:
-            if file not in self.modules:
-                self.modules[file] = imported(file)
-            function = named(self.modules[file], name)
+            function = named(self.module(file), name, FUNCTION)
             self.functions[key] = function, style_of(function)
         return self.functions[key]
+
+    def module(self, file):
+        if file not in self.modules:
+            self.modules[file] = imported(file)
+        return self.modules[file]
+
+    def play(self, file, request):
+        if self.players is None:
+            sys.modules["reward_host"] = sys.modules[__name__]  # which is __main__; its import would be a copy
+            self.players = imported(OWN_FOLDER + "environment_host.py").Players()
+        return self.players.answer(request, named(self.module(file), request["function"], CLASS))
 
     def describe(self, error, file):
         """The error's type, message and line of the user's file; its traceback goes to stderr once a line."""
@@ -107,7 +123,7 @@ class Host:
 
 def users_part(trace):
     """A traceback without the frames that lead to the user's code."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((__file__, "<frozen ")):
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((OWN_FOLDER, "<frozen ")):
         trace = trace.tb_next
     return trace
 
@@ -133,18 +149,30 @@ def imported(file):
     return module
 
 
-def named(module, name):
-    names = [name] if name else [one for one in DEFAULT_NAMES if hasattr(module, one)][:1]
-    own = [key for key, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == module.__name__]
+class Kind:
+    """What may stand after # in the name of a file."""
+
+    def __init__(self, singular, plural, defaults, is_own):
+        self.singular, self.plural, self.defaults, self.is_own = singular, plural, defaults, is_own
+
+
+FUNCTION = Kind("function", "functions", ("reward", "compute_score"), inspect.isfunction)
+CLASS = Kind("class", "classes", ("Env", "Environment"), inspect.isclass)
+
+
+def named(module, name, kind):
+    """What the file has under a dotted name, or else under the first default one that is there; it can be called."""
+    names = [name] if name else [one for one in kind.defaults if hasattr(module, one)][:1]
+    own = [key for key, value in vars(module).items() if kind.is_own(value) and value.__module__ == module.__name__]
     if not names:
-        raise Fault(f"name the function after #; {module.__file__} has {', '.join(own) or 'none'}")
+        raise Fault(f"name the {kind.singular} after #; {module.__file__} has {', '.join(own) or 'none'}")
     found = module
     for part in names[0].split("."):
         if not hasattr(found, part):
-            raise Fault(f"{module.__file__} has no {names[0]}; its functions are {', '.join(own) or 'none'}")
+            raise Fault(f"{module.__file__} has no {names[0]}; its {kind.plural} are {', '.join(own) or 'none'}")
         found = getattr(found, part)
-    if inspect.isclass(found) or not callable(found):
-        raise Fault(f"{names[0]} of {module.__file__} is {type(found).__name__} {shown(found)}, not a function")
+    if not callable(found) or (kind is FUNCTION and inspect.isclass(found)):
+        raise Fault(f"{names[0]} of {module.__file__} is {type(found).__name__} {shown(found)}, not a {kind.singular}")
     return found
 
 
@@ -184,7 +212,7 @@ def python_used():
     return f"Python {platform.python_version()} at {sys.executable}"
 
 
-def arguments(function, offered, on_request):
+def arguments(function, offered, on_request, there="the rows have"):
     """What of `offered` the function takes, all of it where it has **kwargs; `on_request` only by name."""
     parameters = parameters_of(function)
     kinds = [parameter.kind for parameter in parameters.values()]
@@ -194,7 +222,7 @@ def arguments(function, offered, on_request):
     for key, parameter in parameters.items():
         named_alone = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         if named_alone and parameter.default is parameter.empty and key not in given:
-            raise Fault(f"{name_of(function)} asks for {key}, and the rows have {', '.join(offered)}")
+            raise Fault(f"{name_of(function)} asks for {key}, and {there} {', '.join(offered)}")
     return given
 
 

@@ -1,0 +1,118 @@
+import { verifierEnvironment } from "../rewards/pool/verifier-environment.ts";
+import { PythonProcess, type Reply } from "../rewards/python/python-process.ts";
+import { Semaphore } from "../semaphore.ts";
+
+/** An environment in a Python file, and the processes that play it. */
+export interface PythonSource {
+  /** Command that starts Python, without a shell. */
+  readonly command: readonly string[];
+  /** Absolute path. */
+  readonly file: string;
+  /** Of the class, or of a function that makes an object; empty for `Env`, or `Environment`. */
+  readonly name: string;
+  readonly processes: number;
+  /** Milliseconds of one call, from when its process begins it. */
+  readonly limitMs: number;
+  /** Environment variables that the processes are given beside those that every program needs. */
+  readonly variables: readonly string[];
+}
+
+/** Imports of torch, and of what `uv run` installs first, take minutes on a cold machine. */
+const LOAD_MS = 300_000;
+/** Time in which a call that was interrupted must return, or the process is ended with all its episodes. */
+const GRACE_MS = 1000;
+
+/** As environment_host.py reads it. */
+interface Request {
+  readonly op: "open" | "reset" | "step" | "score";
+  readonly episode?: number;
+  readonly [more: string]: unknown;
+}
+
+/** A Python process with the states of its episodes. */
+export class PlayingProcess {
+  /** That are being played. */
+  episodes = 0;
+  readonly #source: PythonSource;
+  readonly #process: PythonProcess;
+  readonly #one = new Semaphore(() => 1);
+  #loaded: Promise<string> | undefined;
+
+  constructor(source: PythonSource) {
+    this.#source = source;
+    const { command, file, variables } = source;
+    const print = (text: string) => void process.stderr.write(text);
+    this.#process = new PythonProcess(command, file, print, verifierEnvironment(process.env, variables));
+  }
+
+  get isAlive(): boolean {
+    return this.#process.isAlive;
+  }
+
+  /** Imports the file, once. */
+  load(): Promise<string> {
+    this.#loaded ??= this.#ask({ op: "open" }, LOAD_MS).then(({ about }) => about!);
+    this.#loaded.catch(() => {
+      this.#loaded = undefined; // it may be mended meanwhile
+    });
+    return this.#loaded;
+  }
+
+  /** A first call of an episode, which counts as one of this process's until `leave`, or until a call fails. */
+  async begin(request: Request): Promise<void> {
+    this.episodes += 1;
+    try {
+      await this.load();
+    } catch (error) {
+      this.leave();
+      throw new Error(`it did not load: ${(error as Error).message}`);
+    }
+    await this.play(request);
+  }
+
+  /** Throws an error with the cause where Python raises, takes too long or ends; it has then forgotten the episode. */
+  async play(request: Request): Promise<Reply> {
+    try {
+      return await this.#ask(request, this.#source.limitMs);
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  leave(): void {
+    this.episodes -= 1;
+  }
+
+  close(): void {
+    this.#process.close();
+  }
+
+  async #ask(request: Request, limitMs: number): Promise<Reply> {
+    const { file, name } = this.#source;
+    const reply = await this.#one.run(() => this.#within(limitMs, { ...request, file, function: name }));
+    if (reply.error !== undefined) throw new Error(reply.error);
+    return reply;
+  }
+
+  /** The limit ends the call, not the process, which holds other episodes; a call that does not heed it ends both. */
+  async #within(limitMs: number, request: Request): Promise<Reply> {
+    let isLate = false;
+    const late = () => {
+      if (isLate) return this.#process.kill();
+      isLate = true;
+      this.#process.interrupt();
+      timer = setTimeout(late, GRACE_MS);
+    };
+    let timer = setTimeout(late, limitMs);
+    try {
+      const reply = await this.#process.ask(request);
+      if (!isLate) return reply;
+    } catch (error) {
+      if (!isLate) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    throw new Error(`${request.op} took over ${limitMs} ms`);
+  }
+}
