@@ -44,6 +44,7 @@ export const EXAMPLES = {
   inspect: "hone inspect Qwen/Qwen3-0.6B",
   convert: "hone convert models/mine models/mine-bf16 --dtype bf16",
   export: "hone export --run runs/sorting --out models/sorting",
+  push: "hone push models/sorting org/sorting --private",
   score: "hone score --model models/mine --file ids.jsonl",
   tokenize: "hone tokenize --model models/mine --file texts.jsonl",
   doctor: "hone doctor",

@@ -16,6 +16,7 @@ import { initVerb } from "./verbs/init.ts";
 import { inspectVerb } from "./verbs/inspect.ts";
 import { launchVerb } from "./verbs/launch.ts";
 import { planVerb } from "./verbs/plan.ts";
+import { pushVerb } from "./verbs/push.ts";
 import { replayVerb } from "./verbs/replay.ts";
 import { reportVerb } from "./verbs/report.ts";
 import { rescoreVerb } from "./verbs/rescore.ts";
@@ -67,6 +68,7 @@ export const VERBS: readonly Verb[] = [
   inspectVerb,
   convertVerb,
   exportVerb,
+  pushVerb,
   scoreVerb,
   tokenizeVerb,
   doctorVerb,

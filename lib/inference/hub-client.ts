@@ -19,6 +19,8 @@ export interface HubCommit {
   /** 40 hexadecimal digits. */
   readonly id: string;
   readonly files: readonly HubFile[];
+  /** Whether only its owners see the repository; undefined where the Hub does not say. */
+  readonly isPrivate?: boolean | undefined;
 }
 
 export interface HubClientOptions {
@@ -39,9 +41,9 @@ interface InfoRequest {
 }
 
 /** The calls of @huggingface/hub that are used. */
-interface HubPackage {
-  modelInfo(request: InfoRequest): Promise<{ readonly sha: string }>;
-  datasetInfo(request: InfoRequest): Promise<{ readonly sha: string }>;
+export interface HubPackage {
+  modelInfo(request: InfoRequest): Promise<RepositoryInfo>;
+  datasetInfo(request: InfoRequest): Promise<RepositoryInfo>;
   listFiles(request: {
     readonly repo: string;
     readonly revision: string;
@@ -49,6 +51,34 @@ interface HubPackage {
     readonly hubUrl: string;
     readonly fetch: typeof fetch;
   }): AsyncIterable<ListedEntry>;
+  createRepo(request: Target & { readonly visibility?: "private" }): Promise<unknown>;
+  createBranch(request: Target & { readonly branch: string }): Promise<void>;
+  commitIter(
+    request: Target & {
+      readonly branch: string;
+      readonly title: string;
+      readonly operations: readonly {
+        readonly operation: "addOrUpdate";
+        readonly path: string;
+        readonly content: URL;
+      }[];
+      readonly parentCommit?: string;
+      readonly useXet: boolean;
+      readonly abortSignal?: AbortSignal;
+    },
+  ): AsyncGenerator<unknown, { readonly commit: { readonly oid: string; readonly url: string } }>;
+}
+
+/** A repository that is written to. */
+interface Target {
+  readonly repo: string;
+  readonly hubUrl: string;
+  readonly fetch: typeof fetch;
+}
+
+interface RepositoryInfo {
+  readonly sha: string;
+  readonly private?: boolean;
 }
 
 interface ListedEntry {
@@ -86,18 +116,23 @@ export class HubClient {
    * HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed.
    */
   async describe(repo: string, revision: string): Promise<HubCommit> {
-    const { modelInfo, datasetInfo, listFiles } = await loadPackage();
+    const { modelInfo, datasetInfo, listFiles } = await hubPackage();
     const isData = repo.startsWith(DATASETS);
     const name = isData ? repo.slice(DATASETS.length) : repo;
-    const request = { hubUrl: this.endpoint, fetch: this.#fetch };
+    const request = { hubUrl: this.endpoint, fetch: this.fetch };
     const files: HubFile[] = [];
     try {
       const info = isData ? datasetInfo : modelInfo;
-      const { sha: id } = await info({ ...request, name, revision, additionalFields: ["sha"] });
+      const { sha: id, private: isPrivate } = await info({
+        ...request,
+        name,
+        revision,
+        additionalFields: ["sha"],
+      });
       if (!/^[0-9a-f]{40}$/.test(id)) throw this.#strange(`${repo} at commit ${JSON.stringify(id)}`);
       for await (const entry of listFiles({ ...request, repo, revision: id, recursive: true }))
         if (entry.type === "file") files.push(this.#listed(entry));
-      return { id, files };
+      return { id, files, isPrivate };
     } catch (cause) {
       if (HoneError.is(cause)) throw cause;
       throw this.#strange(`${repo}: ${(cause as Error).message}`, cause);
@@ -133,7 +168,7 @@ export class HubClient {
   }
 
   checkAborted(): void {
-    if (this.signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the download was called off");
+    if (this.signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the transfer was called off");
   }
 
   async #attempt(url: string, init: RequestInit): Promise<Response | Error> {
@@ -149,7 +184,8 @@ export class HubClient {
     }
   }
 
-  readonly #fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+  /** `get` in the shape of fetch. */
+  readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
     this.get(input instanceof Request ? input.url : String(input), init);
 
   #listed({ path, size, oid, lfs }: ListedEntry): HubFile {
@@ -169,7 +205,8 @@ export class HubClient {
   }
 }
 
-async function loadPackage(): Promise<HubPackage> {
+/** Throws HONE_ERR_UNSUPPORTED if @huggingface/hub is not installed. */
+export async function hubPackage(): Promise<HubPackage> {
   try {
     return (await import(PACKAGE)) as HubPackage;
   } catch (cause) {
@@ -198,7 +235,8 @@ async function refusal(response: Response, endpoint: string, hasToken: boolean):
   const said = headers.get("x-error-message") ?? (await response.text().catch(() => "")).slice(0, 200);
   const message = `${withoutQuery(url)}: status ${status}${said === "" ? "" : `, ${JSON.stringify(said)}`}`;
   const hint = nextStep(status, headers.get("x-error-code") ?? "", endpoint, hasToken);
-  return new HoneError("HONE_ERR_HUB", message, { hint, details: { url, status, reached: true } });
+  const details = { url, status, code: headers.get("x-error-code") ?? undefined, reached: true };
+  return new HoneError("HONE_ERR_HUB", message, { hint, details });
 }
 
 const withoutQuery = (url: string) => url.replace(/\?.*$/, "");

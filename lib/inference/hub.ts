@@ -136,7 +136,11 @@ async function resolveModel(
 }
 
 /** Access to the Hub, by options and environment. */
-export function hubAccess({ env = process.env, retryDelaysMs, signal }: ResolveOptions): HubClientOptions {
+export function hubAccess({
+  env = process.env,
+  retryDelaysMs,
+  signal,
+}: Pick<ResolveOptions, "env" | "retryDelaysMs" | "signal">): HubClientOptions {
   return {
     endpoint: env["HF_ENDPOINT"] || "https://huggingface.co",
     signal,

@@ -4,6 +4,7 @@ export { type ConvertOptions, type ConvertReport, convertModel, exportModel } fr
 export { type GeneratedToken, generateTokens } from "./generate.ts";
 export { parseHubName, type ResolveOptions, resolveModelFolder } from "./hub.ts";
 export { isHubPath, parseDatasetName, resolveDataset } from "./hub-data.ts";
+export { type PushedFile, type PushOptions, type PushReport, pushFolder } from "./hub-push.ts";
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
 export { layersOfAttention, modelFacts, withContext } from "./model-facts.ts";
 export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";

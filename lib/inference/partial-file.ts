@@ -207,7 +207,8 @@ async function renamed(from: string, to: string): Promise<boolean> {
   );
 }
 
-function newHash({ algorithm }: HubDigest, size: number): Hash {
+/** The hash that a checksum of the Hub is of, before any of the file's `size` bytes. */
+export function newHash({ algorithm }: Pick<HubDigest, "algorithm">, size: number): Hash {
   return algorithm === "sha256" ? createHash("sha256") : createHash("sha1").update(`blob ${size}\0`);
 }
 

@@ -153,6 +153,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   "convert target": { args: (dir) => ["convert", join(dir, "checkpoints/step-000006"), dir], ends: 2 },
   "export --run": { args: (dir) => ["export", "--run", dir, "--out", at("exported")] },
   "export --out": { args: (dir) => ["export", "--run", dir, "--out", dir], ends: 2 },
+  "push folder": { args: (dir) => ["push", dir, "org/name", "--dry-run"], ends: 3 },
   "score --model": MODEL("score", () => ["--file", at("ids.jsonl")]),
   "tokenize --model": MODEL("tokenize", () => ["--file", at("texts.jsonl")]),
 };

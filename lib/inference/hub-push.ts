@@ -1,0 +1,252 @@
+import { createReadStream } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { HoneError } from "../errors.ts";
+import { hubAccess, parseHubName, type ResolveOptions } from "./hub.ts";
+import { hubIsOffline } from "./hub-cache.ts";
+import { HubClient, type HubCommit, type HubFile, hubPackage } from "./hub-client.ts";
+import { newHash } from "./partial-file.ts";
+
+export interface PushOptions extends Pick<ResolveOptions, "env" | "signal" | "retryDelaysMs"> {
+  /** Branch, which is made if it is not there. Default "main". */
+  readonly revision?: string;
+  /** Makes a private repository; refused for a public one that is there. */
+  readonly isPrivate?: boolean;
+  /** Only compares. */
+  readonly dryRun?: boolean;
+  /** First line of the commit. */
+  readonly title?: string;
+  /** Told the bytes that the Hub has, of those that are sent. */
+  readonly onProgress?: (sent: number, total: number) => void;
+}
+
+/** A file of the folder, and what the repository has of that name. */
+export interface PushedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly state: "new" | "changed" | "there";
+}
+
+export interface PushReport {
+  readonly repo: string;
+  readonly revision: string;
+  readonly endpoint: string;
+  /** Whether the repository was made, or would be. */
+  readonly isNew: boolean;
+  readonly files: readonly PushedFile[];
+  /** Address of the commit; undefined if none was made. */
+  readonly commit?: string | undefined;
+}
+
+/** Repository and branch as the Hub has them. */
+interface Remote {
+  /** None if there is no such branch, or no repository. */
+  readonly commit?: HubCommit;
+  readonly isNew: boolean;
+}
+
+/**
+ * Sends a model folder, or one of adapters, to a repository on the Hub in one commit: files that it has already, by their
+ * checksums, are not sent again, nor are large ones of an attempt that was interrupted.
+ * Throws HONE_ERR_USAGE (no such name, public though private was asked), HONE_ERR_IO (no model folder, a link in it),
+ * HONE_ERR_HUB (no token, 401, 403, 409, network), HONE_ERR_UNSUPPORTED (no @huggingface/hub), HONE_ERR_ABORTED.
+ */
+export async function pushFolder(
+  folder: string,
+  repo: string,
+  options: PushOptions = {},
+): Promise<PushReport> {
+  const { revision = "main", isPrivate = false, dryRun = false, env = process.env } = options;
+  expectName(repo);
+  const local = await filesOf(folder);
+  if (hubIsOffline(env)) throw offline();
+  const access = hubAccess(options);
+  const client = new HubClient(access);
+  try {
+    const remote = await remoteOf(client, repo, revision, access.token !== undefined);
+    if (isPrivate && remote.commit?.isPrivate === false) throw isPublic(repo, client.endpoint);
+    const files = await compared(folder, local, remote.commit?.files ?? []);
+    const { endpoint } = client;
+    const report: PushReport = { repo, revision, endpoint, isNew: remote.isNew, files };
+    const isDone = remote.commit !== undefined && files.every(({ state }) => state === "there");
+    if (dryRun || isDone) return report;
+    if (access.token === undefined) throw noToken(endpoint);
+    return { ...report, commit: await sent(client, folder, report, remote, options) };
+  } catch (error) {
+    throw pushFault(error, { repo, revision, endpoint: client.endpoint });
+  }
+}
+
+async function sent(
+  client: HubClient,
+  folder: string,
+  { repo, revision, files }: PushReport,
+  { isNew, commit }: Remote,
+  { isPrivate, title = "Upload by hone push", signal, onProgress = () => {} }: PushOptions,
+): Promise<string> {
+  const { createRepo, createBranch, commitIter } = await hubPackage();
+  const wanted = files.filter(({ state }) => state !== "there");
+  const total = wanted.reduce((sum, { size }) => sum + size, 0);
+  const target = {
+    repo,
+    hubUrl: client.endpoint,
+    fetch: counting(client, (bytes) => onProgress(bytes, total)),
+  };
+  if (isNew) await createRepo({ ...target, ...(isPrivate && { visibility: "private" }) });
+  if (commit === undefined && revision !== "main") await createBranch({ ...target, branch: revision });
+  const events = commitIter({
+    ...target,
+    branch: revision,
+    title,
+    operations: wanted.map(({ path }) => ({
+      operation: "addOrUpdate",
+      path,
+      content: pathToFileURL(resolve(folder, path)),
+    })),
+    ...(commit && { parentCommit: commit.id }),
+    useXet: false,
+    ...(signal && { abortSignal: signal }),
+  });
+  for (;;) {
+    const event = await events.next();
+    if (!event.done) continue;
+    onProgress(total, total);
+    return event.value.commit.url;
+  }
+}
+
+/** Fetch that adds up the bytes of files and of their parts once the Hub has them. */
+function counting(client: HubClient, onBytes: (bytes: number) => void): typeof fetch {
+  let bytes = 0;
+  return async (input, init) => {
+    const response = await client.fetch(input, init);
+    if (init?.body instanceof Blob) {
+      bytes += init.body.size;
+      onBytes(bytes);
+    }
+    return response;
+  };
+}
+
+/** The Hub tells only those who may write whether a private repository is there. */
+async function remoteOf(
+  client: HubClient,
+  repo: string,
+  revision: string,
+  hasToken: boolean,
+): Promise<Remote> {
+  try {
+    return { commit: await client.describe(repo, revision), isNew: false };
+  } catch (error) {
+    const { status, code } = HoneError.is(error) ? error.details : {};
+    if (code === "RevisionNotFound") return { isNew: false };
+    if (status === 404 || (status === 401 && !hasToken)) return { isNew: true };
+    throw error;
+  }
+}
+
+async function compared(
+  folder: string,
+  local: readonly Pick<PushedFile, "path" | "size">[],
+  remote: readonly HubFile[],
+): Promise<PushedFile[]> {
+  const files: PushedFile[] = [];
+  for (const file of local) {
+    const there = remote.find(({ path }) => path === file.path);
+    const isSame =
+      there?.size === file.size && (await hashOf(join(folder, file.path), there)) === there.digest.hex;
+    files.push({ ...file, state: there === undefined ? "new" : isSame ? "there" : "changed" });
+  }
+  return files;
+}
+
+async function hashOf(path: string, { digest, size }: HubFile): Promise<string> {
+  const hash = newHash(digest, size);
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/** Files of a model or adapter folder, those of hidden names left out. */
+async function filesOf(folder: string): Promise<Pick<PushedFile, "path" | "size">[]> {
+  const entries = await readdir(folder, { recursive: true }).catch((cause: Error) => {
+    throw new HoneError("HONE_ERR_IO", `cannot read the folder ${resolve(folder)}: ${cause.message}`, {
+      cause,
+    });
+  });
+  const shown = entries.filter((path) => !path.split("/").some((name) => name.startsWith("."))).sort();
+  const isModel = shown.includes("config.json") || shown.includes("adapter_config.json");
+  if (!isModel || !shown.some((path) => path.endsWith(".safetensors")))
+    throw new HoneError("HONE_ERR_IO", `${resolve(folder)} is no model folder and none of adapters`, {
+      hint: "Give what `hone export --run <run> --out <folder>` wrote: config.json or adapter_config.json, and safetensors.",
+    });
+  const files: Pick<PushedFile, "path" | "size">[] = [];
+  for (const path of shown) {
+    const stats = await lstat(join(folder, path));
+    if (stats.isFile()) files.push({ path, size: stats.size });
+    else if (!stats.isDirectory())
+      throw new HoneError("HONE_ERR_IO", `${join(resolve(folder), path)} is a link or a device, not a file`, {
+        hint: "What it points to would be published: put the file itself there, or take it out of the folder.",
+      });
+  }
+  return files;
+}
+
+function expectName(repo: string): void {
+  if (parseHubName(repo)?.revision === "main" && !repo.includes("@")) return;
+  throw new HoneError("HONE_ERR_USAGE", `${repo} is no name of a repository: it is org/name`, {
+    hint: "Letters, digits, single - and . ; a branch is given by --revision.",
+  });
+}
+
+const offline = () =>
+  new HoneError("HONE_ERR_HUB", "HF_HUB_OFFLINE is set, and a push needs the Hub", {
+    hint: "Unset HF_HUB_OFFLINE for this command.",
+    details: { reached: false },
+  });
+
+const noToken = (endpoint: string) =>
+  new HoneError("HONE_ERR_HUB", "a push needs HF_TOKEN, which is not set", {
+    hint: `Make a token with write permission at ${endpoint}/settings/tokens, and set HF_TOKEN to it.`,
+  });
+
+const isPublic = (repo: string, endpoint: string) =>
+  new HoneError("HONE_ERR_USAGE", `${repo} is there and public, and --private would not change that`, {
+    hint: `Make it private at ${endpoint}/${repo}/settings, choose another name, or leave --private out.`,
+  });
+
+type Place = Pick<PushReport, "repo" | "revision" | "endpoint">;
+
+/** An error of the Hub with what whoever pushes should do; others as they are. */
+function pushFault(error: unknown, place: Place): unknown {
+  if (HoneError.is(error)) {
+    const { code, message, details, cause } = error;
+    const { status } = details;
+    if (code !== "HONE_ERR_HUB" || typeof status !== "number") return error;
+    const hint = nextStep(status, String(details["url"] ?? ""), place);
+    return new HoneError(code, message, { details, cause, ...(hint !== undefined && { hint }) });
+  }
+  // what @huggingface/hub throws of itself: an object that the Hub refused, an answer of another shape
+  const { message } = error as Error;
+  return new HoneError("HONE_ERR_HUB", `${place.repo}: ${message}`, {
+    cause: error,
+    hint: "Run the same command again: files that the Hub has are not sent again.",
+  });
+}
+
+function nextStep(status: number, url: string, { repo, revision, endpoint }: Place): string | undefined {
+  if (!url.startsWith(endpoint))
+    return "The storage did not take a file. Run the same command again: files that it has are not sent again.";
+  if (status === 401)
+    return `HF_TOKEN is not valid there: make one with write permission at ${endpoint}/settings/tokens.`;
+  if (status === 403)
+    return `HF_TOKEN may not write to ${repo}: it needs write permission, and you a role that may write in ${repo.split("/")[0]}.`;
+  if (status === 404)
+    return `There is no ${repo}, or HF_TOKEN may not see it; check the name and the branch ${revision}.`;
+  if (status === 409 || status === 412)
+    return `${repo}@${revision} has changed meanwhile, or is being made: run the same command again, which looks anew.`;
+  if (status === 429) return "The Hub limits requests: wait a few minutes, and run the same command again.";
+  if (status >= 500)
+    return "The Hub has trouble of its own; run the same command again: files that it has are not sent again.";
+  return undefined;
+}
