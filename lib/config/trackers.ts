@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { count } from "./numbers.ts";
 
 const PORT = 65_535;
 
@@ -24,12 +25,16 @@ const name = z
   )
   .optional();
 
+/** A table of completions, prompts and texts of the model among them, each so many steps; none where it is left out. */
+const completions = count().optional();
+
 const mlflowSchema = z.strictObject({
   kind: z.literal("mlflow"),
   name,
   /** Address of the tracking server; MLFLOW_TRACKING_URI where it is left out. */
   url: server().optional(),
   experiment: z.string().min(1).max(256).default("hone"),
+  completions,
 });
 
 const otlpSchema = z.strictObject({
@@ -45,6 +50,7 @@ const wandbSchema = z.strictObject({
   kind: z.literal("wandb"),
   project: z.string().min(1).max(128).default("hone"),
   entity: z.string().min(1).max(128).optional(),
+  completions,
 });
 
 const prometheusSchema = z.strictObject({

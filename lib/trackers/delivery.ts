@@ -66,7 +66,7 @@ export class Delivery implements Sink {
   }
 
   write(record: StepRecord, details: StepDetails): void {
-    this.#keep(trackedStep(record, details, this.#options.sitting));
+    this.#keep(trackedStep(record, details, this.#options.sitting, this.#tracker.completionsEvery));
   }
 
   ended(state: TrackedEnd["state"], at = Date.now()): void {

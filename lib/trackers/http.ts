@@ -17,7 +17,7 @@ export interface HttpAnswer {
 
 export interface HttpRequest {
   readonly url: string;
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PUT";
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly signal: AbortSignal;

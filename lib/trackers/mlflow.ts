@@ -1,5 +1,6 @@
 import { HoneError } from "../errors.ts";
 import { ask, type HttpAnswer, notTaken, request } from "./http.ts";
+import { sendTables } from "./mlflow-tables.ts";
 import {
   NotTaken,
   type Sending,
@@ -26,12 +27,16 @@ export interface MlflowOptions {
   readonly experiment: string;
   /** Who asks: from the environment alone. */
   readonly headers: Readonly<Record<string, string>>;
+  /** A table of completions each so many steps, as an artifact. */
+  readonly completions?: number | undefined;
 }
 
 interface Memory {
   readonly mlflowRun: string;
   /** The recipe is logged. */
   readonly params: boolean;
+  /** Artifacts that the server shows as tables, the newest last. */
+  readonly tables?: readonly string[] | undefined;
 }
 
 /**
@@ -42,6 +47,7 @@ interface Memory {
  */
 export class MlflowTracker implements Tracker {
   readonly name: string;
+  readonly completionsEvery: number | undefined;
   readonly #options: MlflowOptions;
   /** Kept here as well, so that an attempt that fails later need not begin anew. */
   #memory: Memory | undefined;
@@ -52,11 +58,17 @@ export class MlflowTracker implements Tracker {
   constructor(options: MlflowOptions, name = "mlflow") {
     this.name = name;
     this.#options = options;
+    this.completionsEvery = options.completions;
   }
 
   async send(entries: readonly Tracked[], sending: Sending): Promise<Memory> {
     try {
-      const memory = await this.#run(sending);
+      const { mlflowRun, tables: before } = await this.#run(sending);
+      // before the metrics, whose last step says what need not come again: the same table may be sent twice
+      const place = { ...this.#options, signal: sending.signal, mlflowRun };
+      const tables = await sendTables(place, entries, before);
+      const memory = { mlflowRun, params: true, ...(tables && { tables }) };
+      this.#memory = memory;
       this.#told ??= await this.#lastStep(memory.mlflowRun, sending.signal);
       const known = this.#told;
       const fresh = stepsAfter(entries, known);
@@ -83,7 +95,7 @@ export class MlflowTracker implements Tracker {
     this.#memory ??= { mlflowRun: await this.#findOrMake(sending), params: false };
     const { mlflowRun, params } = this.#memory;
     if (!params) await this.#params(mlflowRun, flatten(run.recipe), signal);
-    this.#memory = { mlflowRun, params: true };
+    this.#memory = { ...this.#memory, params: true };
     return this.#memory;
   }
 

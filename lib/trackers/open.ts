@@ -19,6 +19,7 @@ export type TrackerChoice =
       readonly name?: string | undefined;
       readonly url?: string | undefined;
       readonly experiment: string;
+      readonly completions?: number | undefined;
     }
   | {
       readonly kind: "otlp";
@@ -27,7 +28,12 @@ export type TrackerChoice =
       readonly metrics: boolean;
       readonly traces: boolean;
     }
-  | { readonly kind: "wandb"; readonly project: string; readonly entity?: string | undefined }
+  | {
+      readonly kind: "wandb";
+      readonly project: string;
+      readonly entity?: string | undefined;
+      readonly completions?: number | undefined;
+    }
   | { readonly kind: "prometheus"; readonly host: string; readonly port: number }
   | { readonly kind: "jsonl"; readonly name?: string | undefined; readonly path: string };
 

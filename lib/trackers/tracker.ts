@@ -1,5 +1,6 @@
 import type { StepDetails } from "../metrics/index.ts";
 import type { RolloutGroup, StepRecord } from "../records.ts";
+import { type CompletionTable, completionTable, isDue } from "./completions.ts";
 
 /** What a tracker is told of the run itself. */
 export interface TrackedRun {
@@ -42,6 +43,8 @@ export interface TrackedStep extends StepRecord {
   readonly sitting: number;
   /** The first completion of the step's first group. */
   readonly rollout?: TrackedRollout | undefined;
+  /** Where the tracker asks for it with this step. */
+  readonly completions?: CompletionTable | undefined;
 }
 
 /** The end of a session. */
@@ -72,6 +75,8 @@ export interface Sending {
 export interface Tracker {
   /** A plain file name, unique in the run. */
   readonly name: string;
+  /** Asks for a table of completions each so many steps. */
+  readonly completionsEvery?: number | undefined;
   send(entries: readonly Tracked[], sending: Sending): Promise<unknown>;
   /** Called once, after the last `send`. */
   close?(): void | Promise<void>;
@@ -94,14 +99,17 @@ export class NotTaken extends Error {
   }
 }
 
-/** A step as it is kept and sent. */
+/** A step as it is kept and sent. @param every steps for a table of completions */
 export function trackedStep(
   { step, version, metrics }: StepRecord,
   { endedAt, epochMs, groups }: StepDetails,
   sitting: number,
+  every?: number,
 ): TrackedStep {
   const rollout = trackedRollout(groups, epochMs);
-  return { kind: "step", step, version, at: endedAt, sitting, metrics, ...(rollout && { rollout }) };
+  const completions = isDue(step, every) && { completions: completionTable(step, groups) };
+  const more = { ...(rollout && { rollout }), ...completions };
+  return { kind: "step", step, version, at: endedAt, sitting, metrics, ...more };
 }
 
 /** @param epochMs what to add to the times of the run's clock to get milliseconds since 1970. */

@@ -5,7 +5,9 @@ import { HoneError } from "../errors.ts";
 import { fileWork, Message, RUN_FILES, RunLogReader, type Sink, type StepDetails } from "../metrics/index.ts";
 import { REWRITING } from "../plain-file.ts";
 import type { StepRecord } from "../records.ts";
+import { completionTable, isDue } from "./completions.ts";
 import type { TrackedRun } from "./tracker.ts";
+import { type TableFile, WandbTables } from "./wandb-tables.ts";
 
 const BLOCK_BYTES = 32_768;
 const HEAD_BYTES = 7;
@@ -16,7 +18,16 @@ const MAGIC = 0xbee1;
 const PRODUCER = "0.19.0";
 const MIN_CONSUMER = "0.40.0";
 /** Fields of `Record`. */
-const RECORD = { num: 1, history: 2, summary: 3, run: 17, exit: 18, final: 20, header: 21 } as const;
+const RECORD = {
+  num: 1,
+  history: 2,
+  summary: 3,
+  files: 6,
+  run: 17,
+  exit: 18,
+  final: 20,
+  header: 21,
+} as const;
 
 export interface WandbOptions {
   readonly project: string;
@@ -24,6 +35,8 @@ export interface WandbOptions {
   readonly run: TrackedRun;
   /** When the run folder was first used, milliseconds since 1970. */
   readonly createdAt: number;
+  /** A table of completions each so many steps. */
+  readonly completions?: number | undefined;
 }
 
 /**
@@ -36,6 +49,7 @@ export class WandbOfflineRun implements Sink {
   readonly name = "wandb";
   readonly path: string;
   readonly #options: WandbOptions;
+  readonly #tables: WandbTables;
   #log: RecordLog | undefined;
   #last: { readonly record: StepRecord; readonly at: number } | undefined;
   #closed = false;
@@ -48,12 +62,15 @@ export class WandbOfflineRun implements Sink {
     const folder = join(run.dir, "wandb", `offline-run-${day}_${time}-${id}`);
     this.path = join(folder, `run-${id}.wandb`);
     fileWork(this.path, () => mkdirSync(join(folder, "files"), { recursive: true }));
+    this.#tables = new WandbTables(join(folder, "files"));
   }
 
-  write(record: StepRecord, { endedAt }: StepDetails): void {
+  write(record: StepRecord, { endedAt, groups }: StepDetails): void {
     if (this.#closed) throw new HoneError("HONE_ERR_STATE", `${this.path}: write after close`);
     this.#log ??= this.#begin(record.step);
-    this.#log.add(history(record, this.#secondsAt(endedAt), endedAt));
+    const isTabled = isDue(record.step, this.#options.completions);
+    const table = isTabled ? this.#tables.add(record.step, completionTable(record.step, groups)) : undefined;
+    this.#log.step(record, this.#secondsAt(endedAt), endedAt, table);
     this.#last = { record, at: endedAt };
   }
 
@@ -79,10 +96,12 @@ export class WandbOfflineRun implements Sink {
     log.add({ header: new Message().message(1, new Message().bytes(1, PRODUCER).bytes(2, MIN_CONSUMER)) });
     log.add({ run: this.#runRecord() });
     const path = join(this.#options.run.dir, RUN_FILES.log);
+    const tables = this.#tables.before(step);
     for (const earlier of existsSync(path) ? new RunLogReader(path) : []) {
       if (earlier.step >= step) break;
       const seconds = earlier.metrics["run/elapsed"] ?? 0;
-      log.add(history(earlier, seconds, this.#options.createdAt + 1000 * seconds));
+      const at = this.#options.createdAt + 1000 * seconds;
+      log.step(earlier, seconds, at, tables.get(earlier.step));
     }
     return log;
   }
@@ -105,9 +124,10 @@ export class WandbOfflineRun implements Sink {
 type Part = Partial<Record<Exclude<keyof typeof RECORD, "num">, Message>>;
 
 /** HistoryRecord {1 item {1 key, 16 value_json}*, 2 step {1 num}}: steps count from the run's first, which is 1. */
-function history(record: StepRecord, seconds: number, at: number): Part {
+function history(record: StepRecord, seconds: number, at: number, table: TableFile | undefined): Part {
   const message = new Message();
   for (const [key, value] of valuesOf(record, seconds, at)) message.message(1, item(key, value));
+  if (table !== undefined) message.message(1, item("completions", table));
   return { history: message.message(2, new Message().int(1, record.step)) };
 }
 
@@ -158,6 +178,13 @@ class RecordLog {
       const ends = at === data.length;
       this.#append(framed(piece, first ? (ends ? FULL : FIRST) : ends ? LAST : MIDDLE));
     }
+  }
+
+  /** A step, and before it the file of its table, for the client to upload: FilesRecord {1 files {1 path, 2 policy: now}}. */
+  step(record: StepRecord, seconds: number, at: number, table: TableFile | undefined): void {
+    if (table !== undefined)
+      this.add({ files: new Message().message(1, new Message().bytes(1, table.path).int(2, 0)) });
+    this.add(history(record, seconds, at, table));
   }
 
   close(): void {

@@ -20,6 +20,7 @@ interface Run {
   readonly tags: Map<string, string>;
   readonly params: Map<string, string>;
   readonly points: Point[];
+  readonly artifacts: Map<string, string>;
 }
 
 class Refusal extends Error {
@@ -76,6 +77,8 @@ export class MlflowServer {
   readonly runs: Run[] = [];
   readonly authorizations = new Set<string | undefined>();
   batches = 0;
+  /** Where artifacts are, by run; the proxy serves those of this form alone. */
+  artifactRoot = "mlflow-artifacts:/1";
 
   readonly answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await bodyOf(request);
@@ -93,6 +96,8 @@ export class MlflowServer {
   #handle(request: IncomingMessage, text: string): unknown {
     const url = new URL(request.url!, "http://mlflow");
     const path = /^\/api\/2\.0\/mlflow\/(.+)$/.exec(url.pathname)?.[1];
+    const [, file] = /^\/api\/2\.0\/mlflow-artifacts\/artifacts\/1\/(.+)$/.exec(url.pathname) ?? [];
+    if (file !== undefined && request.method === "PUT") return this.#keep(file, text);
     if (path === undefined) throw new Refusal(404, "ENDPOINT_NOT_FOUND", url.pathname);
     if (request.method === "GET") return this.#get(path, url.searchParams);
     if (request.headers["content-type"] !== "application/json") throw invalid("not JSON");
@@ -100,6 +105,12 @@ export class MlflowServer {
     const body = JSON.parse(text) as Record<string, never>;
     expectFields(path, body);
     return this.#post(path, body);
+  }
+
+  #keep(file: string, text: string): unknown {
+    const [, id, path] = /^(\w+)\/artifacts\/(.+)$/.exec(file) ?? [];
+    this.#run(id ?? null).artifacts.set(path!, text);
+    return {};
   }
 
   #get(path: string, asked: URLSearchParams): unknown {
@@ -111,7 +122,7 @@ export class MlflowServer {
       };
     }
     if (path !== "runs/get") throw new Refusal(404, "ENDPOINT_NOT_FOUND", path);
-    return { run: shown(this.#run(asked.get("run_id"))) };
+    return { run: this.#shown(this.#run(asked.get("run_id"))) };
   }
 
   #post(path: string, body: Record<string, never>): unknown {
@@ -143,6 +154,7 @@ export class MlflowServer {
       tags: new Map((tags as { key: string; value: string }[]).map(({ key, value }) => [key, value])),
       params: new Map(),
       points: [],
+      artifacts: new Map(),
     };
     this.runs.push(run);
     return { run: shown(run) };
@@ -160,8 +172,13 @@ export class MlflowServer {
   }
 
   #log(run: Run, body: Record<string, never>): unknown {
-    const { metrics = [], params = [] } = body as {
+    const {
+      metrics = [],
+      params = [],
+      tags = [],
+    } = body as {
       metrics?: Point[];
+      tags?: { key: string; value: string }[];
       params?: { key: string; value: string }[];
     };
     if (metrics.length > 1000 || params.length > 100 || metrics.length + params.length > 1000)
@@ -176,10 +193,19 @@ export class MlflowServer {
       if ((run.params.get(key) ?? value) !== value)
         throw invalid(`param ${key} is set and cannot be changed`);
     }
+    for (const { key, value } of tags) {
+      if (!KEY.test(key) || typeof value !== "string" || value.length > 5000) throw invalid(`tag ${key}`);
+      run.tags.set(key, value);
+    }
     for (const { key, value } of params) run.params.set(key, value);
     run.points.push(...metrics);
     this.batches += 1;
     return {};
+  }
+
+  #shown(run: Run) {
+    const { info, data } = shown(run);
+    return { info: { ...info, artifact_uri: `${this.artifactRoot}/${run.id}/artifacts` }, data };
   }
 
   #run(id: string | null): Run {

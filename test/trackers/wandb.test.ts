@@ -1,11 +1,14 @@
 // The reader here is written from the format's description alone: LevelDB's log with W&B's header and CRC, and the field
 // numbers of wandb_internal.proto. docs/how-to/trackers.md says what the real client read.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
 import { WandbOfflineRun } from "../../lib/trackers/wandb.ts";
+import type { TableFile } from "../../lib/trackers/wandb-tables.ts";
 import { NO_DETAILS } from "../metrics/details.ts";
+import { group, rollout } from "../metrics/tiny-facts.ts";
 import { runIn, scratch } from "./fixtures.ts";
 
 function bitwiseCrc(bytes: Uint8Array): number {
@@ -78,6 +81,7 @@ const items = (message: Buffer) =>
 const KINDS: Readonly<Record<number, string>> = {
   2: "history",
   3: "summary",
+  6: "files",
   17: "run",
   18: "exit",
   20: "final",
@@ -171,4 +175,38 @@ test("a resumed run has each step once, from the run log, and is to be uploaded 
   ]);
   expect(one(all.find(({ kind }) => kind === "exit")!.body, 1)).toBe(1n);
   expect(existsSync(`${first.path}.synced`)).toBe(false);
+});
+
+test("tables of completions are files of the run that the history names; a resume keeps those before it", () => {
+  const dir = scratch();
+  const options = { project: "p", run: runIn(dir), createdAt: T0, completions: 2 };
+  const groups = [group([rollout({ versions: [1] })])];
+  const session = (steps: readonly number[]) => {
+    const sink = new WandbOfflineRun(options);
+    for (const step of steps) sink.write({ step, version: step, metrics: {} }, { ...details(T0), groups });
+    sink.close();
+    return read(sink.path);
+  };
+  session([1, 2, 3, 4]);
+  const lines = [1, 2, 3].map((step) => JSON.stringify({ step, version: step, metrics: {} }));
+  writeFileSync(join(dir, RUN_FILES.log), `${lines.join("\n")}\n`);
+  const files = join(dir, "wandb", "offline-run-20231114_221320-0123456789abcdef", "files");
+  expect(readdirSync(join(files, "media/table"))).toHaveLength(2);
+  const all = session([4]);
+  const tables = all.flatMap(({ kind, body }) => {
+    const { completions, _step } = kind === "history" ? items(body) : {};
+    return completions === undefined ? [] : [{ step: _step, ...(completions as TableFile) }];
+  });
+  expect(tables.map(({ step, _type, ncols, nrows }) => [step, _type, ncols, nrows])).toEqual([
+    [2, "table-file", 14, 1],
+    [4, "table-file", 14, 1],
+  ]);
+  for (const { path, size, sha256 } of tables) {
+    const bytes = readFileSync(join(files, path));
+    expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([size, sha256]);
+    expect(JSON.parse(String(bytes)).columns[0]).toBe("step");
+  }
+  const uploads = all.filter(({ kind }) => kind === "files").map(({ body }) => one(body, 1) as Buffer);
+  expect(uploads.map((file) => [text(file, 1), one(file, 2)])).toEqual(tables.map(({ path }) => [path, 0n]));
+  expect(readdirSync(join(files, "media/table"))).toHaveLength(2);
 });
