@@ -4,6 +4,7 @@ export interface Clock {
   now(): number;
 }
 
+/** The clock of a run that is not simulated: milliseconds since the process began. */
 export const systemClock: Clock = { now: () => performance.now() };
 
 const LOOK_MS = 250;

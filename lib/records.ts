@@ -121,6 +121,7 @@ export interface UnscoredVerdict {
   readonly notApplicable?: true;
 }
 
+/** What a verifier or a reward says of a completion: a score, or that it could not be judged. */
 export type Verdict = ScoredVerdict | UnscoredVerdict;
 
 /** One of several rewards of a rollout, normalised in its group, and its weight among them. */

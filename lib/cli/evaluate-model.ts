@@ -17,6 +17,7 @@ import {
 } from "../suites/index.ts";
 import { modelFolder } from "./model-name.ts";
 
+/** Which model answers which suites, how, and where the answers go. */
 export interface EvaluateOptions extends Partial<Sampling> {
   /** A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name there. */
   readonly model: string;
@@ -48,6 +49,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   readonly onSuite?: ((suite: Suite) => void) | undefined;
 }
 
+/** Where an evaluation lies, and what it measured. */
 export interface Evaluated {
   /** Folder of completions and results. */
   readonly dir: string;

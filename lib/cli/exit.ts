@@ -38,6 +38,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 const isUsage = (error: unknown): error is Error =>
   error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
 
+/** Exit code of the `hone` command for an error, as docs/reference/errors.md lists them. */
 export function exitCodeOf(error: unknown): number {
   if (isUsage(error)) return EXIT.usage;
   if (!HoneError.is(error)) return EXIT.bug;

@@ -21,6 +21,7 @@ import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
 import { SessionValidation } from "./session-validation.ts";
 
+/** What `trainAndEvaluate` does with a recipe: its folder, its display, further work. */
 export interface SessionOptions {
   readonly dir: string;
   readonly resume?: RunOptions["resume"];
@@ -39,6 +40,7 @@ export interface SessionOptions {
   readonly sinks?: RunOptions["sinks"];
 }
 
+/** What a session of training and evaluation came to. */
 export interface SessionResult {
   readonly outcome: RunOutcome;
   readonly summary: RunSummary;

@@ -51,11 +51,13 @@ export function progressText(dir: string, jobs: readonly JobEntry[]): string {
   return [`${count("done")} of ${jobs.length} done${failed}`, ...running].join(" | ");
 }
 
+/** What is swept, over which cells and seeds, in which folder. */
 export interface SweepOptions extends PlanOptions, Omit<RunSweepOptions, "command"> {
   /** A recipe, or what `defineSweep` made. */
   readonly recipe: Recipe | SweepDefinition;
 }
 
+/** What became of each run of a sweep, and what they show together. */
 export interface SweepResult {
   readonly jobs: readonly JobEntry[];
   readonly tables: readonly CaptionedTable[];

@@ -28,6 +28,7 @@ export interface ProblemSource {
   placeOf?(id: number): string | undefined;
 }
 
+/** What a source of problems is told of the run that draws from it. */
 export interface SourceOptions {
   /** Run seed, a safe integer >= 0. */
   readonly seed: number;

@@ -44,6 +44,7 @@ interface ValidationSet {
   readonly maxTokens?: number | undefined;
 }
 
+/** How held-out problems are asked. */
 export interface EvaluationPlan {
   /** The first held-out problems of every domain up to this number, or as many as there are. */
   readonly problemsPerDomain: number;

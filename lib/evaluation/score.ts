@@ -20,6 +20,7 @@ export interface EvaluationScore {
   readonly tokensStandardError: number;
 }
 
+/** Scores of an evaluation under one sampling setting. */
 export interface Scoreboard {
   readonly temperature: number;
   readonly topP: number;
@@ -33,6 +34,7 @@ export interface Scoreboard {
   readonly sets?: Readonly<Record<string, EvaluationScore>>;
 }
 
+/** Scores by domain, difficulty level and validation set. @param of the setting and the weights that answered */
 export function scoreboard(
   results: readonly ProblemResult[],
   of: { readonly temperature: number; readonly topP: number; readonly version: number },

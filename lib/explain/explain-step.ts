@@ -34,6 +34,7 @@ import type { ExplainedSettings, Explanation } from "./explanation.ts";
 import { gradientShares } from "./gradient-share.ts";
 import { type RecomputedStep, recomputeStep, responseOf, sequenceOf } from "./recomputed-step.ts";
 
+/** Which completion of which step is explained, and from what. */
 export interface ExplainOptions {
   /** As in steps.jsonl, from 1. */
   readonly step: number;

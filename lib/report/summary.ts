@@ -63,6 +63,7 @@ export interface Imperfections {
   readonly careless?: number;
 }
 
+/** What is left of a run in a file: summary.json. */
 export interface RunSummary {
   readonly schema: 2;
   readonly name: string;

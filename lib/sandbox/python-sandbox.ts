@@ -39,6 +39,7 @@ export type PythonEnd =
   | "too-slow"
   | "too-much-output";
 
+/** How a confined Python program ended, and what it left. */
 export interface PythonRun {
   readonly end: PythonEnd;
   /** For a reason: the exception, the signal. Under 120 characters, from the program, not to be trusted. */

@@ -60,6 +60,7 @@ export interface LengthBin {
   readonly tokens: { readonly before: number; readonly after: number };
 }
 
+/** Two evaluations of the same suites side by side. */
 export interface Comparison {
   readonly before: string;
   readonly after: string;

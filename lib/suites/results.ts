@@ -15,11 +15,13 @@ export interface SuiteGaps {
   readonly unasked: Readonly<Record<string, number>>;
 }
 
+/** What a suite measured, and what is missing in it. */
 export interface SuiteResult extends Measures, SuiteGaps {
   readonly metric: Metric;
   readonly attempts: number;
 }
 
+/** Results of an evaluation, as results.json has them. */
 export interface EvaluationResults {
   readonly schema: 1;
   readonly model: string;

@@ -7,6 +7,7 @@ import { parseTemplate } from "./jinja/parser.ts";
 import { type Body, TemplateSyntaxError } from "./jinja/syntax.ts";
 import { fromJs, UnknownName } from "./jinja/values.ts";
 
+/** What a chat template is given beside the messages. */
 export interface RenderOptions {
   /** JSON Schemas of the functions a model may call. */
   readonly tools?: readonly unknown[] | undefined;
@@ -18,6 +19,7 @@ export interface RenderOptions {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** Special tokens that a template may write. */
 export interface TemplateTokens {
   readonly bosToken?: string | undefined;
   readonly eosToken?: string | undefined;
@@ -89,6 +91,7 @@ export class ChatTemplate {
   }
 }
 
+/** Which chat template of a model folder is meant. */
 export interface ChatTemplateChoice {
   /** Jinja source to use instead of the folder's, if the recipe has one. */
   readonly source?: string;

@@ -14,6 +14,7 @@ import { readSide } from "./read-traces.ts";
 import { type CaptionedTable, gradeTables, tracesTables } from "./tables.ts";
 import type { Reader, ReadSide } from "./trace.ts";
 
+/** Who labels the steps of traces, and where the page goes. */
 export interface LookOptions extends ReadOptions {
   /** Who labels. Default: the heuristic. */
   readonly model?: Omit<ModelReaderOptions, "cache"> | undefined;
@@ -22,6 +23,7 @@ export interface LookOptions extends ReadOptions {
   readonly onProgress?: ((read: number, total: number) => void) | undefined;
 }
 
+/** What the traces of a folder are made of: measures, tables and a page. */
 export interface Look {
   /** A model's name at its server, or "heuristic". */
   readonly reader: string;

@@ -56,8 +56,10 @@ export interface TrackedEnd {
   readonly state: "finished" | "stopped" | "failed";
 }
 
+/** An entry that a tracker is sent. */
 export type Tracked = TrackedStep | TrackedEnd;
 
+/** What a tracker is given with its entries. */
 export interface Sending {
   readonly run: TrackedRun;
   /** Aborts when the attempt has taken too long, or the run ends. */

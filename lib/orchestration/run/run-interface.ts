@@ -13,6 +13,7 @@ import type { WarmStartProgress } from "./warm-start.ts";
 /** Why a run ended. "aborted": its signal aborted; it can be resumed, like a stopped one. */
 export type RunEnd = "done" | "stopped" | "aborted";
 
+/** How far a run came, and why it ended. */
 export interface RunOutcome {
   readonly reason: RunEnd;
   /** Steps done, those of earlier sessions included. */
@@ -56,6 +57,7 @@ export interface RunEvents {
   paused: readonly [paused: boolean];
 }
 
+/** How a run is started: its folder, what it goes on from, who listens. */
 export interface RunOptions {
   /** The run folder. */
   readonly dir: string;
