@@ -21,7 +21,8 @@ export function meanChange(
   before: EvaluationTable | undefined,
   after: EvaluationTable | undefined,
 ): HeldOutChange | undefined {
-  return before && after && changeOf(before.mean, after.mean, CLEAR);
+  if (before === undefined || after === undefined || before.mean.n * after.mean.n === 0) return undefined;
+  return changeOf(before.mean, after.mean, CLEAR);
 }
 
 /** The same of a whole run: under the sampling setting with temperature 1, or the first. */

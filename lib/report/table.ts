@@ -90,6 +90,8 @@ export function honestyNotes(summary: RunSummary): string[] {
   });
   const { demonstrations } = summary;
   const hot = headlineSetting(summary.before);
+  if (summary.before[hot]?.mean.n === 0)
+    return ["No problem was held out, so there is no score.", ...defaultsLeft(summary)];
   const unclear = noGain(summary.before[hot], summary.after[hot]);
   notes.push(...unclear, ...fallen(summary.before[hot], summary.after[hot]));
   if (demonstrations !== undefined && unclear.length === 0) {
@@ -105,11 +107,15 @@ export function honestyNotes(summary: RunSummary): string[] {
     }
   }
   notes.push(...atLimit(summary.after[hot] ?? summary.before[hot]));
-  const defaults = Object.entries(summary.defaults ?? {}).map(([field, value]) => `${field} ${value}`);
-  if (defaults.length > 0) notes.push(`Left at their defaults: ${defaults.join(", ")}.`);
+  notes.push(...defaultsLeft(summary));
   if (summary.before.length > 0)
     notes.push("± is one standard error. Prompts are held out by hash and fresh to the policy.");
   return notes;
+}
+
+function defaultsLeft({ defaults = {} }: RunSummary): string[] {
+  const left = Object.entries(defaults).map(([field, value]) => `${field} ${value}`);
+  return left.length === 0 ? [] : [`Left at their defaults: ${left.join(", ")}.`];
 }
 
 /** The sentence on a mean that fell or did not clearly rise; none where there is a gain to explain. */

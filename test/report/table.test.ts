@@ -108,6 +108,16 @@ test("without a clear gain nothing is explained, and with one nothing is doubted
   expect(notes).not.toMatch(/Part of the gain|Cooler sampling/);
 });
 
+test("where nothing was held out no fall is told", () => {
+  const none = (table: EvaluationTable): EvaluationTable => {
+    const mean = { ...table.mean, score: Number.NaN, truncation: Number.NaN, n: 0 };
+    return { ...table, domains: {}, levels: {}, mean };
+  };
+  const bare = { ...summary, before: summary.before.map(none), after: summary.after.map(none) };
+  expect(honestyNotes(bare)[0]).toBe("No problem was held out, so there is no score.");
+  expect(honestyNotes(bare).join(" ")).not.toMatch(/NaN|got worse|answers end/);
+});
+
 test("of one domain the mean is no second row, and answers that end at the limit are explained", () => {
   const only = (table: EvaluationTable): EvaluationTable => ({
     ...table,
