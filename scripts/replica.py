@@ -150,8 +150,15 @@ def logits_of(weights, config, ids):
     return rms_norm(x, weights["model.norm.weight"], eps) @ head.T
 
 
-def terms_of(kind, low, high, ratio, advantage, new):
+def terms_of(o, ratio, advantage, new):
     """The objective's term of each token, to be minimised; docs/reference/recipe.md."""
+    kind, low, high = o["objective"], 1 - o["clipLow"], 1 + o["clipHigh"]
+    if kind == "sapo":
+        gate = o.get("gate", {"positive": 1.0, "negative": 1.05})
+        tau = torch.where(advantage > 0, gate["positive"], gate["negative"])
+        return -4 / tau * (tau * (ratio - 1)).sigmoid() * advantage
+    if kind == "gmpo":  # ratio is the mean already
+        return -ratio * advantage
     if kind == "cispo":
         return -ratio.detach().clamp(low, high) * advantage * new
     if kind == "reinforce-clamped":
@@ -159,6 +166,17 @@ def terms_of(kind, low, high, ratio, advantage, new):
     if kind == "reinforce":
         return -advantage * new
     return -torch.minimum(ratio * advantage, ratio.clamp(low, high) * advantage)
+
+
+def ratio_of(o, log_ratio, advantage, corrected):
+    """Of each token, or what the tokens of a sequence share; with a correction each token's own log-prob is the variable."""
+    kind = o["objective"]
+    if kind == "gmpo":
+        log_ratio = (log_ratio * advantage.sign()).clamp(max=o["clipHigh"] if advantage > 0 else o["clipLow"]) * advantage.sign()
+    if kind not in ("gspo", "gspo-token", "gmpo"):
+        return log_ratio.exp()
+    mean = log_ratio.mean()
+    return (mean.detach() + log_ratio - log_ratio.detach() if corrected or kind == "gspo-token" else mean).exp()
 
 
 def correction_of(rule, log_gap):
@@ -177,7 +195,7 @@ def correction_of(rule, log_gap):
 def weight_of(trained, totals, length, members):
     """In the loss of an update: that of the whole step, or one of several, whose groups, sequences and tokens are `totals`."""
     kind, sequences = trained["objective"]["objective"], totals["sequences"]
-    if kind == "gspo":
+    if kind in ("gspo", "gspo-token", "gmpo", "sapo"):
         return (length if trained["objective"]["sequenceWeight"] == "length" else 1) / sequences
     if kind == "grpo":
         return 1 / (totals["groups"] * members)
@@ -379,7 +397,6 @@ class Step:
     def loss(self, weights, config, update, of, old):
         """Of one update on the rollouts `of`, differentiable in weights. old: log-probs before the first, or None for the only one."""
         o = self.trained["objective"]
-        low, high = 1 - o["clipLow"], 1 + o["clipHigh"]
         total = torch.zeros((), dtype=torch.float64)
         for i in of:
             rollout, prompt, tokens, chosen = self.rollouts[i]
@@ -389,15 +406,11 @@ class Step:
             behavior = words(rollout["logprobs"], torch.float32).double()[chosen]
             log_ratio = new - behavior
             advantage = torch.as_tensor(rollout.get("taught", rollout["advantage"]), dtype=torch.float32).double()
-            by_sequence = o["objective"] == "gspo"
-            ratio, weight = (log_ratio.mean() if by_sequence else log_ratio).exp(), 1.0
+            weight = 1.0
             if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
                 start = new.detach() if old is None else old[i]
-                moved = new - start
-                if by_sequence:  # s_i as a value, the token's own log-prob as the variable
-                    moved = moved.mean().detach() + new - new.detach()
-                ratio, weight = moved.exp(), correction_of(o["correction"], start - behavior)
-            terms = terms_of(o["objective"], low, high, ratio, advantage, new)
+                log_ratio, weight = new - start, correction_of(o["correction"], start - behavior)
+            terms = terms_of(o, ratio_of(o, log_ratio, advantage, "correction" in o), advantage, new)
             total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()

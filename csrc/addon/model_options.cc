@@ -234,10 +234,11 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   trainer::StepOptions o;
   o.objective = static_cast<kernels::Objective>(
       f.choice("objective", {"gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce",
-                             "custom", "supervised"}));
+                             "gspo-token", "gmpo", "sapo", "custom", "supervised"}));
   o.sequence_weight = static_cast<kernels::SequenceWeight>(f.choice("sequenceWeight", {"uniform", "length"}));
   o.clip_low = float(f.number("clipLow"));
   o.clip_high = float(f.number("clipHigh"));
+  if (f.has("gate")) o.gate_positive = float(f.fields("gate").number("positive")), o.gate_negative = float(f.fields("gate").number("negative"));
   o.kl_coef = float(f.number("klCoef"));
   o.entropy_coef = float(f.number("entropyCoef"));
   o.temperature = float(f.number("temperature"));

@@ -17,6 +17,9 @@ enum class Objective : uint8_t {
   kCispo,             // -(1/sum n) sum_t stop(clip(rho_t)) A_i new_t
   kReinforceClamped,  // -(1/N) sum_t stop(clamp(rho_t, 0, 1+clip_high)) A_i new_t
   kReinforce,         // -(1/N) sum_t A_i new_t
+  kGspoToken,         // -(w_i/n_i) sum_t c(s_it, A_t)           s_it = stop(s_i / exp(new_t)) exp(new_t)
+  kGmpo,              // -(w_i) A_i exp(mean_t l_it)             l_it = log rho_t within [-clip_low, clip_high], as c() clips
+  kSapo,              // -(w_i/n_i) sum_t (4/tau) sigmoid(tau (rho_t - 1)) A_t      tau by the sign of A_t
   kCustom,            // given: a value for every sequence, a slope for every token
   kSupervised,        // -(1/sum n) sum_t new_t
 };
@@ -46,13 +49,13 @@ struct StepNormalizer {
 ///   a_t = dL/dnew_t = policy term + kl (1 - exp(ref_t - new_t)) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
 ///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k3 = exp(ref-new) - (ref-new) - 1.
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
-/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows.
+/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows. GMPO's x is
+/// 1 + log rho_t, and a token whose gradient stopped is still a factor of the mean.
 ///
 /// With a correction the ratios above are those to `proximal` in place of `behavior`, and a token's policy term is w_t times
-/// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), s_it = stop(s_i / exp(new_t)) exp(new_t), so that a token
-/// of weight 0 has no gradient. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
+/// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no gradient; GMPO's likewise. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
 /// changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom one, which sees behavior itself.
-/// Source: GSPO (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; the others, and the corrections, as in docs/reference/recipe.md.
+/// Source: GSPO and GSPO-token (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; GMPO (Zhao et al. 2025); SAPO (Gao et al. 2025); the others, and the corrections, as in docs/reference/recipe.md.
 struct PolicyLossArgs {
   Objective objective = Objective::kGspo;
   SequenceWeight sequence_weight = SequenceWeight::kUniform;
@@ -64,17 +67,18 @@ struct PolicyLossArgs {
   TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
-  TensorView token_advantages;    // [T] f32 in, in place of `advantages` for all but gspo, which has one a sequence; ppo-clip needs them
+  TensorView token_advantages;    // [T] f32 in, in place of `advantages` for all but gspo and gmpo, which have one a sequence; ppo-clip needs them
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
   TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of what is in custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
   TensorView a, b;                // [T] f32 out
-  TensorView ratios;              // [T] f32 out; sequence objectives write s_i at every counted token, else 0
+  TensorView ratios;              // [T] f32 out; gspo and gspo-token write s_i at every counted token; 0 elsewhere
   TensorView clipped;             // [T] u8 out, likewise
   TensorView weights;             // [T] f32 out, w_t, 0 where masked out; with a correction only
   TensorView sequence_losses;     // [S] f64 out, sum is the loss of this micro-batch (policy + KL + entropy)
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
+  float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo
   float kl_coef = 0.0f, entropy_coef = 0.0f;
   Correction correction = Correction::kNone;
   float correction_low = 0.0f, correction_high = 1.0f;

@@ -13,7 +13,8 @@ struct PolicyTokens {
   Objective objective;
   SequenceWeight sequence_weight;
   StepNormalizer step;
-  double low, high;  // of the clip
+  double low, high;  // of the clip; gmpo's of log rho
+  double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
   Correction correction;
   double weight_low, weight_high;
@@ -33,7 +34,18 @@ struct PolicyTokens {
   }
   /// log q_t.
   HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
-  HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo; }
+  /// One term a sequence, that all its tokens share.
+  HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo || objective == Objective::kGmpo; }
+  HONE_HOST_DEVICE bool has_sequence_ratio() const { return objective == Objective::kGspo || objective == Objective::kGspoToken; }
+  /// Whether gmpo's bound holds for a token of sequence i, as the minimum of clip() would.
+  HONE_HOST_DEVICE bool is_bounded(int64_t i, double log_ratio) const {
+    return (advantage[i] > 0 && log_ratio > high) || (advantage[i] < 0 && log_ratio < low);
+  }
+  /// What is averaged over sequence i for its ratio.
+  HONE_HOST_DEVICE double averaged_log_ratio(int64_t i, int64_t t) const {
+    const double x = log_ratio(t);
+    return objective != Objective::kGmpo || !is_bounded(i, x) ? x : x > high ? high : low;
+  }
 };
 
 inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
@@ -41,8 +53,11 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.objective = x.objective;
   p.sequence_weight = x.sequence_weight;
   p.step = x.step;
-  p.low = 1.0 - double(x.clip_low);
-  p.high = 1.0 + double(x.clip_high);
+  const double middle = x.objective == Objective::kGmpo ? 0.0 : 1.0;
+  p.low = middle - double(x.clip_low);
+  p.high = middle + double(x.clip_high);
+  p.gate_positive = double(x.gate_positive);
+  p.gate_negative = double(x.gate_negative);
   p.kl_coef = double(x.kl_coef);
   p.entropy_coef = double(x.entropy_coef);
   p.correction = x.correction;
@@ -84,6 +99,14 @@ HONE_HOST_DEVICE inline PolicyTerm clipped_minimum(double x, double dx, double a
   return {-(clipped ? clip_ratio(x, low, high) : x) * advantage, clipped ? 0.0 : -dx * advantage, clipped};
 }
 
+/// -(4/tau) sigmoid(tau (x - 1)) A, whose slope at x = 1 is that of x A.
+HONE_HOST_DEVICE inline PolicyTerm gated(double x, double tau, double advantage) {
+  const double u = tau * (x - 1.0), e = exp(-fabs(u)), other = e / (1.0 + e);  // sigmoid(-|u|)
+  const double gate = u < 0 ? other : 1.0 - other;
+  const double slope = e == 0.0 ? 0.0 : 4.0 * other * (1.0 - other) * x;  // where x overflowed too
+  return {-4.0 / tau * gate * advantage, -slope * advantage, false};
+}
+
 HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double ratio, double advantage, double logprob) {
   switch (p.objective) {
     case Objective::kCispo: {
@@ -96,11 +119,14 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
     }
     case Objective::kReinforce: return {-advantage * logprob, -advantage, false};
     case Objective::kSupervised: return {-logprob, -1.0, false};
+    case Objective::kSapo: return gated(ratio, advantage > 0 ? p.gate_positive : p.gate_negative, advantage);
     case Objective::kGspo:
     case Objective::kGrpo:
     case Objective::kDapo:
     case Objective::kDrGrpo:
     case Objective::kPpoClip:
+    case Objective::kGspoToken:
+    case Objective::kGmpo:
     case Objective::kCustom: break;
   }
   return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
@@ -109,8 +135,12 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
 /// The factor of every term of sequence i with n counted tokens.
 HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, int64_t n) {
   const double sequences = double(p.step.sequences);
+  const bool by_length = p.sequence_weight == SequenceWeight::kLength;
   switch (p.objective) {
-    case Objective::kGspo: return (p.sequence_weight == SequenceWeight::kLength ? double(n) : 1.0) / sequences;
+    case Objective::kGspo:
+    case Objective::kGmpo: return (by_length ? double(n) : 1.0) / sequences;
+    case Objective::kGspoToken:
+    case Objective::kSapo: return 1.0 / (sequences * (by_length ? 1.0 : double(n)));
     case Objective::kGrpo: return 1.0 / (double(p.step.groups) * double(p.group_sizes[i]) * double(n));
     case Objective::kDapo:
     case Objective::kCispo:
@@ -175,7 +205,9 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.regularizer = 1.0 / (double(p.step.sequences) * (p.sequence_weight == SequenceWeight::kLength ? 1.0 : double(n)));
   s.advantage = p.advantage ? double(p.advantage[i]) : 0.0;
   s.ratio = exp(log_ratio_sum / double(n));
-  s.term = clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
+  s.term = p.objective == Objective::kGmpo
+               ? PolicyTerm{-s.ratio * s.advantage, -s.ratio / double(n) * s.advantage, false}
+               : clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
   s.loss = p.by_sequence() && !p.corrected() ? s.scale * s.term.value : 0.0;
   if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];
   s.correction = sequence_correction(p, n, log_gap_sum);
@@ -190,14 +222,21 @@ HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
   if (p.weight) p.weight[t] = 0.0f;
 }
 
-/// Outputs of counted token t, and its part of the loss.
-HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t t) {
-  const bool by_sequence = p.by_sequence();
-  const double ratio = by_sequence ? s.ratio : exp(p.log_ratio(t));
-  const double advantage = p.token_advantage ? double(p.token_advantage[t]) : s.advantage;  // gspo has its term already
-  const PolicyTerm term = by_sequence                         ? s.term
-                          : p.objective == Objective::kCustom ? PolicyTerm{0.0, p.custom_slopes[t], false}
-                                                              : token_term(p, ratio, advantage, double(p.logprob[t]));
+/// The term of counted token t of sequence i.
+HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t, double ratio) {
+  if (p.objective == Objective::kCustom) return {0.0, p.custom_slopes[t], false};
+  if (p.objective == Objective::kGspo) return s.term;
+  if (p.objective == Objective::kGmpo) {
+    const bool bounded = p.is_bounded(i, p.log_ratio(t));
+    return {s.term.value, bounded ? 0.0 : s.term.slope, bounded};
+  }
+  return token_term(p, ratio, p.token_advantage ? double(p.token_advantage[t]) : s.advantage, double(p.logprob[t]));
+}
+
+/// Outputs of counted token t of sequence i, and its part of the loss.
+HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t) {
+  const double ratio = p.has_sequence_ratio() ? s.ratio : exp(p.log_ratio(t));
+  const PolicyTerm term = term_of(p, s, i, t, ratio);
   const CorrectionWeight weight = token_correction(p, s.correction, t);
   double loss = s.scale * term.value, slope = s.scale * term.slope;
   if (p.weight) {

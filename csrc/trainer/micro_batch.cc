@@ -93,6 +93,8 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   if (o.objective == Objective::kCustom && !o.slopes) fail(Code::kConfig, "step: the custom objective is given no function for its slopes.");
   option_range("clip_low", o.clip_low, 0.0, kMost);
   option_range("clip_high", o.clip_high, 0.0, kMost);
+  option_range("gate.positive", o.gate_positive, 1e-3, 1e3);
+  option_range("gate.negative", o.gate_negative, 1e-3, 1e3);
   option_range("temperature", o.temperature, 1e-3, 1e3);
   option_range("lr", o.lr, 0.0, kMost);
   option_range("muon_lr", o.muon_lr, 0.0, kMost);
@@ -241,6 +243,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .step = batch.step,
           .clip_low = o.clip_low,
           .clip_high = o.clip_high,
+          .gate_positive = o.gate_positive,
+          .gate_negative = o.gate_negative,
           .kl_coef = regularizers ? o.kl_coef : 0.0f,
           .entropy_coef = regularizers ? o.entropy_coef : 0.0f,
           .correction = o.correction,

@@ -41,6 +41,7 @@ struct StepOptions {
   kernels::Objective objective = kernels::Objective::kGspo;
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
   float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
+  float gate_positive = 1, gate_negative = 1.05f;
   float lr = 0, muon_lr = 0;
   /// The weights change and their version does not: an update of a batch that has further ones.
   bool keeps_version = false;

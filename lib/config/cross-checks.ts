@@ -43,7 +43,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   {
     paths: ["objective.clipHigh", "objective.clipLow"],
     rule: ({ objective: o }) =>
-      o.clipHigh < o.clipLow
+      o.clipHigh < o.clipLow && o.clipLow !== 1
         ? `is ${o.clipHigh}, below objective.clipLow ${o.clipLow}; the ratio is kept in [1 - clipLow, 1 + clipHigh] (the paper uses 0.003 and 0.004)`
         : undefined,
   },
@@ -56,7 +56,15 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
   {
     paths: ["objective.clipLow"],
-    rule: ({ objective: { clipLow: x } }) => (x >= 1 ? `is ${x}; 1 - clipLow must stay positive` : undefined),
+    rule: ({ objective: { kind, clipLow: x } }) =>
+      x > 1 && kind !== "gmpo" ? `is ${x}; 1 - clipLow must not be negative: 1 is no lower bound` : undefined,
+  },
+  {
+    paths: ["objective.gate", "objective.kind"],
+    rule: ({ objective: { kind, gate } }) =>
+      kind !== "sapo" && gate !== undefined
+        ? `is what "sapo" has in place of a clip; "${kind}" has none`
+        : undefined,
   },
   {
     paths: ["objective.slopes", "objective.kind"],

@@ -123,7 +123,13 @@ const typeText = (type: string): string => TYPES[type] ?? type;
 const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "advantages.filter": { raw: "score", shaped: "reward" },
   device: { gpu: "cuda", nvidia: "cuda", "cuda:0": "cuda" },
-  "objective.kind": { ppo: "ppo-clip", drgrpo: "dr-grpo", dr_grpo: "dr-grpo" },
+  "objective.kind": {
+    ppo: "ppo-clip",
+    drgrpo: "dr-grpo",
+    dr_grpo: "dr-grpo",
+    gspo_token: "gspo-token",
+    geo_mean: "gmpo",
+  },
 };
 
 /** Fields under the names that other trainers (TRL, verl) give them. */

@@ -15,6 +15,7 @@ import {
   size,
   tokens,
 } from "./numbers.ts";
+import { objectiveSchema } from "./objective.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
 import { pythonSchema } from "./python.ts";
 import { recordSchema } from "./recorded-rollouts.ts";
@@ -22,7 +23,6 @@ import { domainRewards } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
 import { shardingSchema } from "./sharding.ts";
-import { slopesSchema } from "./slopes.ts";
 import { teacherSchema } from "./teacher.ts";
 import { trackersSchema } from "./trackers.ts";
 import { verificationSchema } from "./verification.ts";
@@ -123,51 +123,6 @@ const rolloutsSchema = z.strictObject({
   /** Keep rollouts under way so often, for when an actor or the run is killed (docs/reference/rollouts.md); 0: they start again. */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
-
-const objectiveSchema = z
-  .strictObject({
-    kind: z
-      .enum([
-        "gspo",
-        "grpo",
-        "dapo",
-        "dr-grpo",
-        "ppo-clip",
-        "cispo",
-        "reinforce-clamped",
-        "reinforce",
-        "custom",
-      ])
-      .default("gspo"),
-    /**
-     * For kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name"
-     * (docs/how-to/write-a-loss.md).
-     */
-    slopes: slopesSchema.optional(),
-    /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
-    sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
-    /** epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh]. */
-    clipLow: positive().default(3e-3),
-    clipHigh: positive().default(4e-3),
-    klCoef: orOff().default(0),
-    entropyCoef: orOff().default(0),
-    /**
-     * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
-     * [low, high], or 0 outside. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
-     * its first update, where it clips nothing.
-     */
-    correction: z
-      .strictObject({
-        kind: z
-          .enum(["none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask"])
-          .default("none"),
-        low: orOff().default(0),
-        /** Only "none" does without. */
-        high: positive().optional(),
-      })
-      .prefault({}),
-  })
-  .prefault({});
 
 const trainingSchema = z.strictObject({
   steps: z.int().min(0).max(INT32),

@@ -22,7 +22,7 @@ interface Asked {
 
 /** Why a recipe's objective cannot learn from a teacher; undefined where it can, or there is none. */
 export function whyNotTaught({ teacher, objective: { kind } }: Asked): string | undefined {
-  return teacher !== undefined && kind === "gspo"
-    ? 'is "gspo", which has one advantage a sequence; a teacher gives one a token: say { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 }, or another kind'
+  return teacher !== undefined && (kind === "gspo" || kind === "gmpo")
+    ? `is "${kind}", which has one advantage a sequence; a teacher gives one a token: say { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 }, "gspo-token", or another kind`
     : undefined;
 }

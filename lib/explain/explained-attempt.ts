@@ -1,4 +1,5 @@
 import type { Recipe } from "../config/index.ts";
+import { clipRange } from "../objective-forms.ts";
 import type { ResettledGroup } from "../orchestration/index.ts";
 import { type Rollout, type ScoredRollout, sampledTokens } from "../records.ts";
 import type {
@@ -111,14 +112,16 @@ function explainedPenalty(
 export function explainedSequence(
   sequence: number,
   { ratio, weight, loss, isOwnLoss, tokens }: SequenceTerms,
-  { objective, clipLow, clipHigh }: ObjectiveSettings,
+  { objective: kind, clipLow, clipHigh }: ObjectiveSettings,
 ): ExplainedSequence {
+  const range = clipRange({ kind, clipLow, clipHigh });
   const clippedTokens = tokens.filter((token) => (token.clipped ?? token.bounded) !== undefined).length;
   return {
     sequence,
     tokens: tokens.length,
     ratio,
-    ...(objective !== "custom" && { clipLow, clipHigh, clippedTokens }),
+    ...(range && { clipLow: range.low, clipHigh: range.high }),
+    ...(kind !== "custom" && { clippedTokens }),
     ...(weight !== undefined && { weight }),
     ...(isOwnLoss && { loss }),
   };

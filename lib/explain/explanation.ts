@@ -127,10 +127,10 @@ export interface ExplainedSequence {
   readonly tokens: number;
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
-  /** Absent of a custom objective: what it clips, and by what, it alone knows. */
+  /** How far below and above 1 ratios may be; absent of an objective that clips none, or a custom one, which alone knows. */
   readonly clipLow?: number;
   readonly clipHigh?: number;
-  /** Tokens whose gradient the clip or a correction's bounds took away or bounded. */
+  /** Absent of a custom objective. Tokens whose gradient the clip or a correction's bounds took away or bounded. */
   readonly clippedTokens?: number;
   /** w of: loss = Σ w · (mean over the sequence's tokens of the objective's term). Absent of a custom one. */
   readonly weight?: number;

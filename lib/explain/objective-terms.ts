@@ -1,19 +1,9 @@
 import type { StepOptions } from "../native/face.ts";
+import { type LossTotals, OBJECTIVE_FORMS, weightInLoss } from "../objective-forms.ts";
 import type { ToldTerms } from "./asked-objective.ts";
 
 /** What the terms of a step are computed by; `objective` is its kind. */
 export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature" | "slopes">;
-
-/** What the losses of a step are divided by (docs/reference/recipe.md, objectives). */
-export interface StepTotals {
-  /** N, with sequences that only count. */
-  readonly sequences: number;
-  readonly groups: number;
-  /** Sum of n_i. */
-  readonly tokens: number;
-  /** Of dr-grpo, tokens. */
-  readonly normalizer: number;
-}
 
 /** One trained sequence, an entry a generated token; natural logs. */
 export interface TrainedSequence {
@@ -43,7 +33,7 @@ export interface TokenTerm {
   readonly tokenRatio: number;
   /** A_t, where tokens have their own. */
   readonly advantage?: number;
-  /** What the objective's clip looks at: the token's or the sequence's ratio; 1 with a correction in a first update. */
+  /** What the objective's clip or gate looks at: the token's or the sequence's ratio; 1 with a correction in a first update. */
   readonly ratio: number;
   /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. A custom objective does not say. */
   readonly clipped: Side | undefined;
@@ -106,47 +96,62 @@ const weighted = (weight: number, logprob: number, clipped?: Side): Term => ({
   clipped,
 });
 
+/** −(4/τ) σ(τ(x − 1)) A, τ by the sign of A. */
+function gated(x: number, advantage: number, { gate }: ObjectiveSettings): Term {
+  const tau = Math.fround(advantage > 0 ? (gate?.positive ?? 1) : (gate?.negative ?? 1.05));
+  const open = 1 / (1 + Math.exp(-tau * (x - 1)));
+  const slope = open === 1 ? 0 : 4 * open * (1 - open) * x;
+  return { value: (-4 / tau) * open * advantage, slope: -slope * advantage, clipped: undefined };
+}
+
+/** What the terms of a sequence's tokens are made of. */
+interface SequenceFacts {
+  readonly settings: ObjectiveSettings;
+  readonly bounds: Bounds;
+  /** The ratio that its tokens share, where they do: s_i, or of gmpo the mean whose bounds held. */
+  readonly shared: number;
+}
+
+type BuiltIn = keyof typeof OBJECTIVE_FORMS;
+
+interface TokenFacts {
+  readonly ratio: number;
+  /** Of this token alone. */
+  readonly logRatio: number;
+  readonly advantage: number;
+  readonly logprob: number;
+}
+
 function tokenTerm(
-  kind: ObjectiveSettings["objective"],
-  ratio: number,
-  advantage: number,
-  logprob: number,
-  bounds: Bounds,
+  kind: BuiltIn,
+  { settings, bounds, shared }: SequenceFacts,
+  { ratio, logRatio, advantage, logprob }: TokenFacts,
 ): Term {
-  switch (kind) {
-    case "cispo":
+  switch (OBJECTIVE_FORMS[kind].bound) {
+    case "clip":
+      return clippedMinimum(ratio, ratio, advantage, bounds);
+    case "log-clip": {
+      const { clipped } = clippedMinimum(logRatio, 1, advantage, bounds);
+      return { value: -shared * advantage, slope: clipped ? 0 : -shared * advantage, clipped };
+    }
+    case "weight":
       return weighted(clip(ratio, bounds) * advantage, logprob, sideOf(ratio, bounds));
-    case "reinforce-clamped": {
+    case "weight-above": {
       const above = { low: 0, high: bounds.high };
       return weighted(clip(ratio, above) * advantage, logprob, sideOf(ratio, above));
     }
-    case "reinforce":
-      return weighted(advantage, logprob);
-    case "supervised":
-      return weighted(1, logprob);
-    default:
-      return clippedMinimum(ratio, ratio, advantage, bounds);
+    case "gate":
+      return gated(ratio, advantage, settings);
+    case "none":
+      return weighted(kind === "supervised" ? 1 : advantage, logprob);
   }
 }
 
-/** The factor of every term of a sequence of n tokens. */
-function scaleOf(settings: ObjectiveSettings, totals: StepTotals, n: number, groupSize: number): number {
-  switch (settings.objective) {
-    case "gspo":
-      return (settings.sequenceWeight === "length" ? n : 1) / totals.sequences;
-    case "grpo":
-      return 1 / (totals.groups * groupSize * n);
-    case "dapo":
-    case "cispo":
-    case "supervised":
-      return 1 / totals.tokens;
-    case "dr-grpo":
-      return 1 / (totals.sequences * totals.normalizer);
-    case "custom":
-      return 1;
-    default:
-      return 1 / totals.sequences;
-  }
+/** The mean over a sequence of log ratios, of gmpo as its bounds leave them. */
+function sharedRatio(kind: BuiltIn, moved: Float64Array, advantage: number, bounds: Bounds): number {
+  const bound = OBJECTIVE_FORMS[kind].bound === "log-clip";
+  const of = (x: number) => (bound && clippedMinimum(x, 1, advantage, bounds).clipped ? clip(x, bounds) : x);
+  return Math.exp(moved.reduce((all, x) => all + of(x), 0) / moved.length);
 }
 
 interface Weight {
@@ -193,7 +198,7 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
  */
 export function sequenceTerms(
   settings: ObjectiveSettings,
-  totals: StepTotals,
+  totals: LossTotals,
   sequence: TrainedSequence,
 ): SequenceTerms {
   const { logprobs, behavior, entropies, reference, advantage, groupSize, told } = sequence;
@@ -206,24 +211,32 @@ export function sequenceTerms(
   const sum = sumOf(gaps);
   const moved = corrected ? gapsTo(logprobs, old) : gaps;
   const stale = corrected ? gapsTo(old, behavior) : gaps;
-  const bounds = { low: 1 - Math.fround(settings.clipLow), high: 1 + Math.fround(settings.clipHigh) };
-  const bySequence = settings.objective === "gspo";
-  const isCustom = settings.objective === "custom";
-  const scale = scaleOf(settings, totals, n, groupSize);
+  const { objective, sequenceWeight } = settings;
+  const kind = objective === "custom" ? undefined : objective;
+  const middle = objective === "gmpo" ? 0 : 1;
+  const bounds = {
+    low: middle - Math.fround(settings.clipLow),
+    high: middle + Math.fround(settings.clipHigh),
+  };
+  const weight = kind && weightInLoss({ kind, sequenceWeight }, totals, n, groupSize);
+  const scale = (weight ?? n) / n;
   const regularizer = 1 / (totals.sequences * (settings.sequenceWeight === "length" ? 1 : n));
-  const shared = Math.exp(sumOf(moved) / n);
+  const shared = kind ? sharedRatio(kind, moved, advantage, bounds) : 1;
   const weights = corrections(settings, stale, sumOf(stale));
-  const own = clippedMinimum(shared, shared / n, advantage, bounds);
   const kl = Math.fround(settings.klCoef) * regularizer;
   const entropyCoefficient = -Math.fround(settings.entropyCoef) * regularizer;
   const tokens = Array.from(logprobs, (now, t): TokenTerm => {
     const tokenRatio = Math.exp(gaps[t]!);
-    const ratio = bySequence ? shared : Math.exp(moved[t]!);
-    const term = isCustom
-      ? { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined }
-      : bySequence
-        ? { ...own, value: own.value / n }
-        : tokenTerm(settings.objective, ratio, sequence.tokenAdvantages?.[t] ?? advantage, now, bounds);
+    const ratio = kind && OBJECTIVE_FORMS[kind].ratio === "sequence" ? shared : Math.exp(moved[t]!);
+    const facts = {
+      ratio,
+      logRatio: moved[t]!,
+      advantage: sequence.tokenAdvantages?.[t] ?? advantage,
+      logprob: now,
+    };
+    const term = kind
+      ? tokenTerm(kind, { settings, bounds, shared }, facts)
+      : { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined };
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const policySlope = scale * term.slope * weights[t]!.weight;
     const klSlope = -kl * Math.expm1(d);
@@ -243,8 +256,7 @@ export function sequenceTerms(
         entropyCoefficient * entropies[t]!,
     };
   });
-  const weight = isCustom ? undefined : bySequence ? scale : scale * n;
-  const whole = isCustom ? (told?.loss ?? Number.NaN) : 0;
+  const whole = kind ? 0 : (told?.loss ?? Number.NaN);
   const loss = tokens.reduce((all, token) => all + token.loss, whole);
   return { ratio: Math.exp(sum / n), weight, loss, isOwnLoss: told?.isOwn ?? true, tokens };
 }

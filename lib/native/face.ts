@@ -195,6 +195,9 @@ export type ObjectiveName =
   | "cispo"
   | "reinforce-clamped"
   | "reinforce"
+  | "gspo-token"
+  | "gmpo"
+  | "sapo"
   | "custom"
   | "supervised";
 
@@ -284,6 +287,8 @@ export interface StepOptions {
   readonly sequenceWeight: "uniform" | "length";
   readonly clipLow: number;
   readonly clipHigh: number;
+  /** Of sapo, by the sign of the advantage. Default: 1 and 1.05. */
+  readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;
   readonly entropyCoef: number;
   readonly temperature: number;

@@ -12,14 +12,9 @@ test.each([
     "ratio below zero",
     { "objective.clipLow": 1.5, "objective.clipHigh": 2 },
     "objective.clipLow",
-    "stay positive",
+    "must not be negative",
   ],
-  [
-    "a ratio clipped at zero",
-    { "objective.clipLow": 1, "objective.clipHigh": 2 },
-    "objective.clipLow",
-    "is 1;",
-  ],
+  ["a gate that nothing has", { "objective.gate": {} }, "objective.gate", 'is what "sapo" has'],
   [
     "the best of as many as there are",
     { "advantages.passAt": 8 },

@@ -62,7 +62,7 @@ test.each<[string, object, Record<string, string>]>([
       num_generations: "is not a field of a recipe -> rollouts.groupSize",
       "objective.beta": "is not a field of a recipe -> objective.klCoef",
       "objective.kind":
-        'is "ppo"; expected one of "gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce", "custom" -> ppo-clip',
+        'is "ppo"; expected one of "gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce", "gspo-token", "gmpo", "sapo", "custom" -> ppo-clip',
     },
   ],
   [

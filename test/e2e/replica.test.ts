@@ -87,6 +87,35 @@ afterAll(() => rmSync(teachers, { recursive: true, force: true }));
 
 const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo", { objective: { kind: "gspo" } }],
+  [
+    "gspo-token, a teacher beside the reward, two updates a batch",
+    {
+      objective: { kind: "gspo-token", clipLow: 1e-3, clipHigh: 1e-3 },
+      teacher: taught,
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
+  [
+    "gmpo by length, two updates a batch",
+    {
+      objective: { kind: "gmpo", sequenceWeight: "length", clipLow: 0.02, clipHigh: 0.02 },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
+  [
+    "gmpo, truncated importance sampling, two epochs",
+    {
+      objective: { kind: "gmpo", clipLow: 0.01, clipHigh: 0.01, correction: { kind: "tis", high: 1.05 } },
+      training: { steps: 6, epochs: 2 },
+    },
+  ],
+  [
+    "sapo, two updates a batch",
+    {
+      objective: { kind: "sapo", gate: { positive: 2, negative: 4 } },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
   ["adapters", { lora: { rank: 4, alpha: 8 }, optimizer: { lr: 1e-2, weightDecay: 0.1 } }],
   [
     "adapters of two matrices, with a KL term",
@@ -133,6 +162,7 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     },
   ],
   ["cispo, a teacher alone", { objective: { kind: "cispo", ...clip }, teacher: { folder: taught.folder } }],
+  ["cispo clipped from above alone", { objective: { kind: "cispo", clipLow: 1, clipHigh: 0.05 } }],
   [
     "cispo with a KL and an entropy term",
     { objective: { kind: "cispo", ...clip, klCoef: 0.05, entropyCoef: 0.01 } },

@@ -144,7 +144,7 @@ function sequenceLoss(
   size: number,
   x: readonly number[],
 ): number {
-  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = recipe.objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, entropyCoef, correction } = recipe.objective;
   const f = Math.fround;
   const [low, high] = [1 - f(clipLow), 1 + f(clipHigh)];
   const n = x.length;
@@ -171,7 +171,26 @@ function sequenceLoss(
   // with a correction each token has the sequence's ratio, in which the others stand still
   const sHeld = Math.exp(mean(held.map((now, t) => now - old[t]!)));
   const gspo = corrected ? sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!))) / n : c(s);
+  // the sequence's ratio times e^(x - held), in which the others stand still, for each token's advantage
+  const byToken = sum((t) => c(sHeld * Math.exp(x[t]! - held[t]!), advantages[t]!)) / n;
+  const A = advantages[0]!;
+  const bounded = (r: number) =>
+    A > 0 ? Math.min(r, Math.exp(f(clipHigh))) : Math.max(r, Math.exp(-f(clipLow)));
+  const gHeld = rhoHeld.reduce((all, r) => all * bounded(r) ** (1 / n), 1);
+  const moved = (t: number) => (bounded(rhoHeld[t]!) === rhoHeld[t] ? Math.exp(x[t]! - held[t]!) : 1);
+  const gmpo = corrected
+    ? (gHeld / n) * sum((t) => w[t]! * moved(t))
+    : rho.reduce((all, r) => all * bounded(r) ** (1 / n), 1);
+  const gated = (r: number, own: number) => {
+    const tau = f(own > 0 ? (gate?.positive ?? 1) : (gate?.negative ?? 1.05));
+    return ((4 / tau) * own) / (1 + Math.exp(tau * (1 - r)));
+  };
   const policy = {
+    "gspo-token": (-(sequenceWeight === "length" ? n : 1) * byToken) / totals.N,
+    gmpo: (-(sequenceWeight === "length" ? n : 1) * A * gmpo) / totals.N,
+    sapo:
+      -sum((t) => w[t]! * gated(rho[t]!, advantages[t]!)) /
+      (totals.N * (sequenceWeight === "length" ? 1 : n)),
     gspo: (-(sequenceWeight === "length" ? n : 1) * gspo) / totals.N,
     grpo: -clipped / (totals.groups * size * n),
     dapo: -clipped / totals.tokens,

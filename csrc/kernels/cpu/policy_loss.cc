@@ -14,7 +14,7 @@ double sequence_loss(const PolicyTokens& p, int64_t i, int64_t begin, int64_t en
       clear_token(p, t);
       continue;
     }
-    log_ratio_sum += p.log_ratio(t);
+    log_ratio_sum += p.averaged_log_ratio(i, t);
     if (p.corrected()) log_gap_sum += p.log_gap(t);
     ++n;
   }
@@ -22,7 +22,7 @@ double sequence_loss(const PolicyTokens& p, int64_t i, int64_t begin, int64_t en
   const PolicySequence sequence = policy_sequence(p, i, n, log_ratio_sum, log_gap_sum);
   double loss = sequence.loss;
   for (int64_t t = begin; t < end; ++t) {
-    if (p.mask[t]) loss += write_token(p, sequence, t);
+    if (p.mask[t]) loss += write_token(p, sequence, i, t);
   }
   return loss;
 }

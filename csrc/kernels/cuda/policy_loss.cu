@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads, 1) policy_loss_kernel(PolicyTokens p
       clear_token(p, t);
       continue;
     }
-    log_ratio_sum += p.log_ratio(t);
+    log_ratio_sum += p.averaged_log_ratio(i, t);
     if (p.corrected()) log_gap_sum += p.log_gap(t);
     counted += 1.0;
   }
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads, 1) policy_loss_kernel(PolicyTokens p
   const PolicySequence sequence = policy_sequence(p, i, int64_t(counted), log_ratio_sum, log_gap_sum);
   double loss = 0.0;
   for (int64_t t = begin + threadIdx.x; t < end; t += kThreads) {
-    if (p.mask[t]) loss += write_token(p, sequence, t);
+    if (p.mask[t]) loss += write_token(p, sequence, i, t);
   }
   loss = block_sum(loss, sums);
   if (threadIdx.x == 0) p.losses[i] = sequence.loss + loss;

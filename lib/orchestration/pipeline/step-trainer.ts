@@ -155,7 +155,7 @@ async function timedScores(
 
 /** Options of a training step besides the batch and a custom objective's function. */
 export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, klCoef, entropyCoef, correction } = objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, entropyCoef, correction } = objective;
   const { temperature } = rollouts;
   const { high } = correction;
   return {
@@ -163,6 +163,7 @@ export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<S
     sequenceWeight,
     clipLow,
     clipHigh,
+    ...(gate && { gate }),
     klCoef,
     entropyCoef,
     temperature,

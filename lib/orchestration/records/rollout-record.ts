@@ -13,6 +13,7 @@ import { type Recipe, recordedLast } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork, ROLLOUT_FILE, RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
+import { weightInLoss } from "../../objective-forms.ts";
 import { REWRITING } from "../../plain-file.ts";
 import {
   type DomainName,
@@ -329,23 +330,10 @@ class Sequences {
    */
   #weight(sequence: number, n: number): number | undefined {
     const { data } = this.#update;
-    const { groups, sequences, tokens } = updateOf(this.#update, sequence);
     const { kind, sequenceWeight } = this.#recipe.objective;
-    switch (kind) {
-      case "gspo":
-        return (sequenceWeight === "length" ? n : 1) / sequences;
-      case "grpo":
-        return 1 / (groups * data.groupSizes![sequence]!);
-      case "dapo":
-      case "cispo":
-        return n / tokens;
-      case "dr-grpo":
-        return n / (sequences * data.drGrpoNormalizer!);
-      case "custom":
-        return undefined; // only the function knows
-      default:
-        return n / sequences;
-    }
+    if (kind === "custom") return undefined; // only the function knows
+    const totals = { ...updateOf(this.#update, sequence), normalizer: data.drGrpoNormalizer! };
+    return weightInLoss({ kind, sequenceWeight }, totals, n, data.groupSizes![sequence]!);
   }
 }
 

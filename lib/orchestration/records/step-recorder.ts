@@ -10,6 +10,7 @@ import {
   type VerifierFacts,
 } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
+import { clipRange } from "../../objective-forms.ts";
 import type { DomainName, StepRecord } from "../../records.ts";
 import type { VerifierStats } from "../../rewards/index.ts";
 import type { Pipeline, PolicyUpdate, StepOutcome } from "../pipeline/index.ts";
@@ -193,11 +194,9 @@ function updateFacts(
 ): StepFacts["update"] {
   const { rollouts, data, report, learningRate, gradients, updates } = update;
   const { referenceSeconds, teacherSeconds, teacherLogprobs } = update;
-  const of = objective.kind === "gspo" ? ("sequence" as const) : ("token" as const);
-  const clip = { of, low: objective.clipLow, high: objective.clipHigh };
-  // with a correction every ratio of a first update is 1; only a custom objective itself knows what it clips
-  const moves = objective.correction.kind === "none" || updates !== undefined;
-  const clips = objective.kind !== "reinforce" && objective.kind !== "custom" && moves;
+  // with a correction every ratio of a first update is 1
+  const clip =
+    objective.correction.kind === "none" || updates !== undefined ? clipRange(objective) : undefined;
   return {
     rollouts,
     batch: data,
@@ -208,7 +207,7 @@ function updateFacts(
     teacherLogprobs,
     teacherSeconds,
     ...(gradients && { gradients }),
-    ...(clips && { clip }),
+    ...(clip && { clip }),
     packingBudget: training.packedTokens,
     ...(updates && { updates, epochs: training.epochs }),
   };

@@ -10,6 +10,7 @@
 // guards a rewrite by min/max.
 #include "kernels/policy_loss.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -105,8 +106,13 @@ const Objective kAll[] = {
     Objective::kReinforceClamped,
     Objective::kReinforce,
     Objective::kSupervised,
+    Objective::kGspoToken,
+    Objective::kGmpo,
+    Objective::kSapo,
 };
 
+/// A slope is then not that of the value, for each token's stops the others' part of its ratio.
+bool stops_a_ratio(Objective o) { return o == Objective::kGspoToken; }
 bool stops_a_weight(Objective o) { return o == Objective::kCispo || o == Objective::kReinforceClamped; }
 
 }  // namespace
@@ -128,6 +134,7 @@ TEST(all_stored_cases_hold) {
 // new_t only with the behavior moved along, which keeps rho.
 TEST(slopes_match_central_differences) {
   for (Objective objective : kAll) {
+    if (stops_a_ratio(objective)) continue;  // policy_loss_terms.test.cc
     for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
       Batch batch = random_batch(objective);
       batch.args.sequence_weight = weight;
@@ -212,6 +219,75 @@ TEST(token_advantages_that_are_the_sequences_change_no_bit) {
     EXPECT_EQ(by_token.run(), by_sequence.run());
     EXPECT_TRUE(by_token.a == by_sequence.a && by_token.clipped == by_sequence.clipped);
   }
+}
+
+TEST(gspo_token_is_gspo_where_a_sequence_has_one_advantage) {
+  for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
+    Batch whole = random_batch(Objective::kGspo);
+    whole.args.sequence_weight = weight;
+    whole.token_advantages.clear();
+    Batch by_token = whole;
+    by_token.args.objective = Objective::kGspoToken;
+    EXPECT_NEAR(by_token.run(), whole.run(), 1e-15);
+    EXPECT_TRUE(by_token.ratios == whole.ratios && by_token.clipped == whole.clipped);
+    for (size_t t = 0; t < whole.a.size(); ++t) EXPECT_NEAR(by_token.a[t], whole.a[t], 1e-7 * std::fabs(whole.a[t]));
+  }
+}
+
+// As its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of itself and clipped.
+TEST(gmpo_is_a_geometric_mean_of_clipped_ratios) {
+  Batch batch = random_batch(Objective::kGmpo);
+  double expected = 0;
+  int bounded = 0;
+  for (int64_t i = 0; i < batch.sequences(); ++i) {
+    const double A = double(batch.advantages[size_t(i)]), sign = A > 0 ? 1.0 : -1.0;
+    double product = 1;
+    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
+      if (!batch.mask[size_t(t)]) continue;
+      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
+      const double clipped = std::min(std::max(rho, std::exp(-double(0.2f))), std::exp(double(0.3f)));
+      product *= std::pow(std::min(std::pow(rho, sign), std::pow(clipped, sign)), sign);
+      bounded += std::pow(clipped, sign) < std::pow(rho, sign);
+    }
+    if (batch.counted(i) > 0) expected -= std::pow(product, 1.0 / double(batch.counted(i))) * A / 7;
+  }
+  EXPECT_NEAR(batch.run(), expected, 1e-12);
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), bounded);
+  EXPECT_TRUE(bounded > 0);
+}
+
+TEST(sapo_gates_each_ratio_by_the_sign_of_its_advantage) {
+  Batch batch = random_batch(Objective::kSapo);
+  batch.args.gate_positive = 2.0f, batch.args.gate_negative = 3.0f;
+  double expected = 0;
+  for (int64_t i = 0; i < batch.sequences(); ++i) {
+    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
+      if (!batch.mask[size_t(t)]) continue;
+      const double A = double(batch.token_advantages[size_t(t)]), tau = A > 0 ? 2 : 3;
+      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
+      expected -= A * 4 / tau / (1 + std::exp(-tau * (rho - 1))) / double(batch.counted(i)) / 7;
+    }
+  }
+  EXPECT_NEAR(batch.run(), expected, 1e-12);
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), 0);
+  batch.behavior[5] = -2000.0f;  // the ratio overflows: the gate is open, and its slope 0
+  EXPECT_TRUE(std::isfinite(batch.run()));
+  EXPECT_EQ(batch.a[5], 0.0f);
+}
+
+// A clip_low of 1 is no lower bound: the ratio that TRL, MiniMax and ScaleRL clip from above alone.
+TEST(cispo_with_a_lower_bound_of_0_clips_from_above_alone) {
+  Batch batch = random_batch(Objective::kCispo);
+  batch.args.clip_low = 1.0f;
+  batch.run();
+  int above = 0;
+  for (size_t t = 0; t < batch.mask.size(); ++t) {
+    if (!batch.mask[t]) continue;
+    const double rho = std::exp(double(batch.logprobs[t]) - double(batch.behavior[t]));
+    EXPECT_NEAR(batch.a[t], -std::min(rho, 1.0 + double(0.3f)) * double(batch.token_advantages[t]) / 19, 1e-8);
+    above += rho > 1.0 + double(0.3f);
+  }
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), above);
 }
 
 TEST(nan_reaches_the_loss) {

@@ -21,7 +21,8 @@ const Correction kKinds[] = {Correction::kTis, Correction::kSequenceTis, Correct
                              Correction::kGeometricMask};
 const Objective kPolicies[] = {Objective::kGspo,    Objective::kGrpo,  Objective::kDapo,
                                Objective::kDrGrpo,  Objective::kPpoClip, Objective::kCispo,
-                               Objective::kReinforceClamped, Objective::kReinforce};
+                               Objective::kReinforceClamped, Objective::kReinforce, Objective::kGspoToken,
+                               Objective::kGmpo, Objective::kSapo};
 
 /// The tokens of sequence i that count.
 std::vector<size_t> counted_tokens(const PolicyBatch& x, int64_t i) {
@@ -63,7 +64,10 @@ double clamp(double x, double low, double high) { return std::min(std::max(x, lo
 double brute_scale(const PolicyBatch& x, size_t i, double n) {
   const StepNormalizer& s = x.args.step;
   switch (x.args.objective) {
-    case Objective::kGspo: return (x.args.sequence_weight == SequenceWeight::kLength ? 1.0 : 1.0 / n) / double(s.sequences);
+    case Objective::kGspo:
+    case Objective::kGspoToken:
+    case Objective::kGmpo:
+    case Objective::kSapo: return (x.args.sequence_weight == SequenceWeight::kLength ? 1.0 : 1.0 / n) / double(s.sequences);
     case Objective::kGrpo: return 1.0 / double(s.groups) / double(x.group_sizes[i]) / n;
     case Objective::kDapo:
     case Objective::kCispo: return 1.0 / double(s.counted_tokens);
@@ -78,17 +82,27 @@ double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, cons
   double loss = 0.0;
   for (int64_t i = 0; i < x.sequences(); ++i) {
     const std::vector<size_t> tokens = counted_tokens(x, i);
+    const Objective kind = x.args.objective;
+    const bool geometric = kind == Objective::kGmpo, whole = kind == Objective::kGspo || geometric;
+    const auto bounded = [&](double gap) { return geometric && gap * double(x.advantages[size_t(i)]) > 0 && (gap > high - 1.0 || gap < low - 1.0); };
     double mean = 0.0;
-    for (size_t t : tokens) mean += (double(x.logprobs[t]) - double(x.proximal[t])) / double(tokens.size());
     for (size_t t : tokens) {
-      const bool per_token = x.args.objective != Objective::kGspo && !x.token_advantages.empty();
+      const double gap = double(x.logprobs[t]) - double(x.proximal[t]);
+      mean += (bounded(gap) ? clamp(gap, low - 1.0, high - 1.0) : gap) / double(tokens.size());
+    }
+    for (size_t t : tokens) {
+      const bool per_token = !whole && !x.token_advantages.empty();
       const double A = double(per_token ? x.token_advantages[t] : x.advantages[size_t(i)]);
       const double moved = now[t] - double(x.logprobs[t]), held = std::exp(double(x.logprobs[t]) - double(x.proximal[t]));
-      const double ratio = x.args.objective == Objective::kGspo ? std::exp(mean + moved) : held * std::exp(moved);
+      const bool shared = whole || kind == Objective::kGspoToken;
+      const double ratio = shared ? std::exp(mean + (bounded(std::log(held)) ? 0.0 : moved)) : held * std::exp(moved);
       double gain = std::min(ratio * A, clamp(ratio, low, high) * A);
       if (x.args.objective == Objective::kCispo) gain = clamp(held, low, high) * A * now[t];
       if (x.args.objective == Objective::kReinforceClamped) gain = clamp(held, 0.0, high) * A * now[t];
       if (x.args.objective == Objective::kReinforce) gain = A * now[t];
+      if (geometric) gain = ratio * A;
+      const double tau = double(A > 0 ? x.args.gate_positive : x.args.gate_negative);
+      if (kind == Objective::kSapo) gain = 4 / tau / (1 + std::exp(-tau * (ratio - 1))) * A;
       loss -= brute_scale(x, size_t(i), double(tokens.size())) * weights[t] * gain;
     }
   }
@@ -143,7 +157,8 @@ TEST(slopes_match_central_differences_of_the_op_itself) {
       // Their own weights move with new_t, and GSPO's value has a stopped part where weights differ within a sequence.
       const bool stops = objective == Objective::kCispo || objective == Objective::kReinforceClamped;
       const bool by_token = kind != Correction::kSequenceTis && kind != Correction::kSequenceMask;
-      if (stops || (objective == Objective::kGspo && by_token)) continue;
+      const bool shares = objective == Objective::kGspo || objective == Objective::kGmpo;
+      if (stops || objective == Objective::kGspoToken || (shares && by_token)) continue;
       PolicyBatch batch = corrected_batch(objective, kind, false);
       batch.args.kl_coef = 0.05f;
       batch.run();

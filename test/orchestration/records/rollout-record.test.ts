@@ -145,6 +145,7 @@ test.each([
   ["dapo", "uniform", (n: number, _: number, total: number) => n / total],
   ["cispo", "uniform", (n: number, _: number, total: number) => n / total],
   ["dr-grpo", "uniform", (n: number, s: number) => n / (s * 24)],
+  ["gmpo", "uniform", (_: number, s: number) => 1 / s],
   ["reinforce", "uniform", (n: number, s: number) => n / s],
 ] as const)("the weight of a sequence in %s, %s", async (kind, sequenceWeight, weight) => {
   await runAndKeep(recipe(2, { objective: { kind, sequenceWeight } }));

@@ -131,7 +131,8 @@ void expect_equal(const Outputs& got, const Outputs& expected, double scale) {
 }
 
 const Objective kAll[] = {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kDrGrpo, Objective::kPpoClip,
-                          Objective::kCispo, Objective::kReinforceClamped, Objective::kReinforce, Objective::kSupervised};
+                          Objective::kCispo, Objective::kReinforceClamped, Objective::kReinforce, Objective::kSupervised,
+                          Objective::kGspoToken, Objective::kGmpo, Objective::kSapo};
 
 }  // namespace
 

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { tinyInput } from "../e2e/tiny-recipe.ts";
+
+const objectiveOf = (objective: RecipeInput["objective"]) =>
+  defineRecipe({ ...tinyInput(), objective }).objective;
+
+test("sapo has its paper's temperatures, of which a recipe may set one", () => {
+  expect(objectiveOf({ kind: "sapo", gate: {} }).gate).toEqual({ positive: 1, negative: 1.05 });
+  expect(objectiveOf({ kind: "sapo", gate: { negative: 2 } }).gate).toEqual({ positive: 1, negative: 2 });
+});
+
+test("a clipLow of 1 is no lower bound, beside any upper one", () => {
+  expect(objectiveOf({ kind: "cispo", clipLow: 1, clipHigh: 0.28 })).toMatchObject({ clipHigh: 0.28 });
+  expect(() => objectiveOf({ kind: "cispo", clipLow: 1.1, clipHigh: 2 })).toThrow("is 1.1");
+});
+
+test("gmpo's bounds are of a logarithm", () => {
+  expect(objectiveOf({ kind: "gmpo", clipLow: 1.5, clipHigh: 1.5 })).toMatchObject({ clipLow: 1.5 });
+});
