@@ -179,9 +179,14 @@ def ratio_of(o, log_ratio, advantage, corrected):
     return (mean.detach() + log_ratio - log_ratio.detach() if corrected or kind == "gspo-token" else mean).exp()
 
 
-def correction_of(rule, log_gap):
+def correction_of(rule, log_gap, was, now, advantage):
     """Weights for what the trainer would have sampled otherwise, held constant; docs/explanation/numerics.md."""
     kind, low, high = rule["kind"], rule["low"], rule["high"]
+    if kind in ("dppo-tv", "dppo-kl"):
+        mu, p = was.exp(), now.detach().exp()
+        gap = (p - mu).abs() if kind == "dppo-tv" else mu * (mu / p).log() + (1 - mu) * ((1 - mu) / (1 - p)).log()
+        away = (p - mu) * advantage > 0
+        return log_gap.exp() * ~(away & (gap > torch.where(advantage > 0, high, low)))
     token, whole = log_gap.detach().exp(), log_gap.detach().sum().exp()
     if kind == "tis":
         return token.clamp(low, high)
@@ -409,7 +414,7 @@ class Step:
             weight = 1.0
             if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
                 start = new.detach() if old is None else old[i]
-                log_ratio, weight = new - start, correction_of(o["correction"], start - behavior)
+                log_ratio, weight = new - start, correction_of(o["correction"], start - behavior, behavior, new, advantage)
             terms = terms_of(o, ratio_of(o, log_ratio, advantage, "correction" in o), advantage, new)
             total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))

@@ -222,7 +222,7 @@ namespace {
 
 void read_correction(const Fields& f, trainer::StepOptions& o) {
   o.correction = static_cast<kernels::Correction>(
-      f.choice("kind", {"none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask"}));
+      f.choice("kind", {"none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask", "dppo-tv", "dppo-kl"}));
   o.correction_low = float(f.number("low"));
   o.correction_high = float(f.number("high"));
 }

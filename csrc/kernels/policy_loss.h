@@ -27,6 +27,7 @@ enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as 
 
 /// A constant w_t for every token's term, where the trainer's weights would not have sampled as the engine did:
 /// q_t = exp(proximal - behavior), Q_i the product of q_t over the counted tokens of sequence i, g_i their geometric mean.
+/// mu = exp(behavior) and p = exp(new) are the sampled token's probabilities, D(mu, p) = mu log(mu/p) + (1-mu) log((1-mu)/(1-p)).
 enum class Correction : uint8_t {
   kNone,           // w_t = 1
   kTis,            // w_t = clip(q_t, low, high)
@@ -34,6 +35,8 @@ enum class Correction : uint8_t {
   kIcepop,         // w_t = q_t where low <= q_t <= high, else 0
   kSequenceMask,   // w_t = Q_i where low <= Q_i <= high, else 0
   kGeometricMask,  // w_t = q_t where low <= g_i <= high, else 0
+  kDppoTv,         // w_t = q_t, or 0 where A_t < 0 and mu - p > low, or A_t > 0 and p - mu > high
+  kDppoKl,         // w_t = q_t, or 0 where that side of mu is p's, and D(mu, p) is above low, or high
 };
 
 /// The totals of the step that losses are divided by; the same for each of its micro-batches.

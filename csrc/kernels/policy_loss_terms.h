@@ -174,16 +174,35 @@ HONE_HOST_DEVICE inline CorrectionWeight sequence_correction(const PolicyTokens&
     case Correction::kGeometricMask: return bounded_weight(p, exp(log_gap_sum / double(n)), true);
     case Correction::kNone:
     case Correction::kTis:
-    case Correction::kIcepop: break;
+    case Correction::kIcepop:
+    case Correction::kDppoTv:
+    case Correction::kDppoKl: break;
   }
   return {1.0, false};
 }
 
-HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p, const CorrectionWeight& sequence, int64_t t) {
+/// KL of two distributions over (this token, any other), from the log-probs of the token.
+HONE_HOST_DEVICE inline double binary_kl(double was, double now) {
+  const double others_were = fmax(0.0, -expm1(was)), others = fmax(0.0, -expm1(now));
+  return exp(was) * (was - now) + (others_were > 0.0 ? others_were * log(others_were / others) : 0.0);
+}
+
+/// q_t, or 0 where the policy is further from the sampler than it may be, on the side to which the advantage drives it.
+HONE_HOST_DEVICE inline CorrectionWeight gap_mask(const PolicyTokens& p, int64_t t, double advantage) {
+  const double was = double(p.behavior[t]), now = double(p.logprob[t]);
+  const double gap = p.correction == Correction::kDppoTv ? fabs(exp(now) - exp(was)) : binary_kl(was, now);
+  const bool masked = (advantage > 0 && now > was && gap > p.weight_high) || (advantage < 0 && now < was && gap > p.weight_low);
+  return {masked ? 0.0 : exp(p.log_gap(t)), masked};
+}
+
+HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p, const CorrectionWeight& sequence, int64_t t,
+                                                          double advantage) {
   switch (p.correction) {
     case Correction::kTis: return bounded_weight(p, exp(p.log_gap(t)), false);
     case Correction::kIcepop: return bounded_weight(p, exp(p.log_gap(t)), true);
     case Correction::kGeometricMask: return {sequence.changed ? 0.0 : exp(p.log_gap(t)), sequence.changed};
+    case Correction::kDppoTv:
+    case Correction::kDppoKl: return gap_mask(p, t, advantage);
     case Correction::kNone:
     case Correction::kSequenceTis:
     case Correction::kSequenceMask: break;
@@ -223,21 +242,23 @@ HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
 }
 
 /// The term of counted token t of sequence i.
-HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t, double ratio) {
+HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t, double ratio,
+                                             double advantage) {
   if (p.objective == Objective::kCustom) return {0.0, p.custom_slopes[t], false};
   if (p.objective == Objective::kGspo) return s.term;
   if (p.objective == Objective::kGmpo) {
     const bool bounded = p.is_bounded(i, p.log_ratio(t));
     return {s.term.value, bounded ? 0.0 : s.term.slope, bounded};
   }
-  return token_term(p, ratio, p.token_advantage ? double(p.token_advantage[t]) : s.advantage, double(p.logprob[t]));
+  return token_term(p, ratio, advantage, double(p.logprob[t]));
 }
 
 /// Outputs of counted token t of sequence i, and its part of the loss.
 HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t) {
   const double ratio = p.has_sequence_ratio() ? s.ratio : exp(p.log_ratio(t));
-  const PolicyTerm term = term_of(p, s, i, t, ratio);
-  const CorrectionWeight weight = token_correction(p, s.correction, t);
+  const double advantage = p.token_advantage && !p.by_sequence() ? double(p.token_advantage[t]) : s.advantage;
+  const PolicyTerm term = term_of(p, s, i, t, ratio, advantage);
+  const CorrectionWeight weight = token_correction(p, s.correction, t, advantage);
   double loss = s.scale * term.value, slope = s.scale * term.slope;
   if (p.weight) {
     loss *= weight.value, slope *= weight.value;

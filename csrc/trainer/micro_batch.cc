@@ -79,7 +79,8 @@ void check_correction(const StepOptions& o) {
   }
   constexpr double kMost = 3e38;
   option_range("correction.high", o.correction_high, 0.0, kMost);
-  option_range("correction.low", o.correction_low, 0.0, o.correction_high);
+  const bool gaps = o.correction == kernels::Correction::kDppoTv || o.correction == kernels::Correction::kDppoKl;
+  option_range("correction.low", o.correction_low, 0.0, gaps ? kMost : double(o.correction_high));
 }
 
 void check_options(const TrainingBatch& b, const StepOptions& o) {

@@ -2,6 +2,7 @@ import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
+import { looksAtGaps } from "./objective.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
@@ -103,15 +104,22 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   {
     paths: ["objective.correction.low", "objective.correction.high"],
     rule: ({ objective: { correction: c } }) =>
-      c.high !== undefined && c.low >= c.high
+      c.high !== undefined && c.low >= c.high && !looksAtGaps(c.kind)
         ? `is ${c.low}, not below objective.correction.high ${c.high}; weights stay between the two`
         : undefined,
   },
   {
     paths: ["objective.correction", "objective.correction.kind"],
     rule: ({ objective: { correction: c } }) =>
-      c.high !== undefined && c.low < c.high && (c.low > 1 || c.high < 1)
+      c.high !== undefined && c.low < c.high && (c.low > 1 || c.high < 1) && !looksAtGaps(c.kind)
         ? `keeps weights in [${c.low}, ${c.high}], which leaves out 1, the weight where sampler and trainer agree`
+        : undefined,
+  },
+  {
+    paths: ["objective.correction", "objective.correction.kind"],
+    rule: ({ objective: { correction: c } }) =>
+      c.kind === "dppo-tv" && Math.max(c.low, c.high ?? 0) >= 1
+        ? `has a bound of ${Math.max(c.low, c.high ?? 0)}, which no difference of probabilities passes (its paper takes 0.15)`
         : undefined,
   },
   {

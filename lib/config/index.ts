@@ -5,6 +5,7 @@ export { environmentOf, inPythonFile, type PythonWritten } from "./environment.t
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
+export { looksAtGaps } from "./objective.ts";
 export { defaultRate } from "./optimizer.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";

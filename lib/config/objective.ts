@@ -45,13 +45,23 @@ export const objectiveSchema = z
     entropyCoef: orOff().default(0),
     /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
-     * [low, high], or 0 outside. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
+     * [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region in LLM Reinforcement Learning") 0 where the
+     * policy's probability of a token is further than low below the sampler's, or than high above. A low of 0 is there high. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
      * its first update, where it clips nothing.
      */
     correction: z
       .strictObject({
         kind: z
-          .enum(["none", "tis", "sequence-tis", "icepop", "sequence-mask", "geometric-mask"])
+          .enum([
+            "none",
+            "tis",
+            "sequence-tis",
+            "icepop",
+            "sequence-mask",
+            "geometric-mask",
+            "dppo-tv",
+            "dppo-kl",
+          ])
           .default("none"),
         low: orOff().default(0),
         /** Only "none" does without. */
@@ -60,3 +70,8 @@ export const objectiveSchema = z
       .prefault({}),
   })
   .prefault({});
+
+type CorrectionName = z.infer<typeof objectiveSchema>["correction"]["kind"];
+
+/** Whether a correction looks at a difference of probabilities, whose bounds are distances, and not ends of a band of weights. */
+export const looksAtGaps = (kind: CorrectionName): boolean => kind === "dppo-tv" || kind === "dppo-kl";

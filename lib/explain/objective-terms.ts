@@ -161,8 +161,37 @@ interface Weight {
 
 const ONE: Weight = { weight: 1, bounded: undefined };
 
+/** KL of two distributions over (a token, any other), from the log-probs of the token. */
+function binaryKl(was: number, now: number): number {
+  const [othersWere, others] = [Math.max(0, -Math.expm1(was)), Math.max(0, -Math.expm1(now))];
+  return Math.exp(was) * (was - now) + (othersWere > 0 ? othersWere * Math.log(othersWere / others) : 0);
+}
+
+/** A token as a mask of probability gaps sees it. */
+interface SampledToken {
+  readonly was: number;
+  readonly now: number;
+  readonly advantage: number;
+}
+
+/** Which bound of a gap's mask holds: only that on the side to which the advantage drives. */
+function gapSide(
+  kind: "dppo-tv" | "dppo-kl",
+  { was, now, advantage }: SampledToken,
+  bounds: Bounds,
+): Side | undefined {
+  const gap = kind === "dppo-tv" ? Math.abs(Math.exp(now) - Math.exp(was)) : binaryKl(was, now);
+  if (advantage > 0 && now > was && gap > bounds.high) return "high";
+  return advantage < 0 && now < was && gap > bounds.low ? "low" : undefined;
+}
+
 /** w of each token, from log q_t = old − behavior. */
-function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum: number): Weight[] {
+function corrections(
+  { correction }: ObjectiveSettings,
+  gaps: Float64Array,
+  sum: number,
+  tokens: (t: number) => SampledToken,
+): Weight[] {
   const kind = correction?.kind ?? "none";
   const bounds = { low: Math.fround(correction?.low ?? 0), high: Math.fround(correction?.high ?? 1) };
   const truncated = (x: number): Weight => ({ weight: clip(x, bounds), bounded: sideOf(x, bounds) });
@@ -172,7 +201,7 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
   };
   const whole = Math.exp(sum);
   const mean = Math.exp(sum / gaps.length);
-  return Array.from(gaps, (gap): Weight => {
+  return Array.from(gaps, (gap, t): Weight => {
     const q = Math.exp(gap);
     switch (kind) {
       case "tis":
@@ -185,6 +214,11 @@ function corrections({ correction }: ObjectiveSettings, gaps: Float64Array, sum:
         return masked(whole, whole);
       case "geometric-mask":
         return masked(mean, q);
+      case "dppo-tv":
+      case "dppo-kl": {
+        const bounded = gapSide(kind, tokens(t), bounds);
+        return { weight: bounded ? 0 : q, bounded };
+      }
       default:
         return ONE;
     }
@@ -222,7 +256,12 @@ export function sequenceTerms(
   const scale = (weight ?? n) / n;
   const regularizer = 1 / (totals.sequences * (settings.sequenceWeight === "length" ? 1 : n));
   const shared = kind ? sharedRatio(kind, moved, advantage, bounds) : 1;
-  const weights = corrections(settings, stale, sumOf(stale));
+  const advantageOf = (t: number) => sequence.tokenAdvantages?.[t] ?? advantage;
+  const weights = corrections(settings, stale, sumOf(stale), (t) => ({
+    was: behavior[t]!,
+    now: logprobs[t]!,
+    advantage: advantageOf(t),
+  }));
   const kl = Math.fround(settings.klCoef) * regularizer;
   const entropyCoefficient = -Math.fround(settings.entropyCoef) * regularizer;
   const tokens = Array.from(logprobs, (now, t): TokenTerm => {
@@ -231,7 +270,7 @@ export function sequenceTerms(
     const facts = {
       ratio,
       logRatio: moved[t]!,
-      advantage: sequence.tokenAdvantages?.[t] ?? advantage,
+      advantage: advantageOf(t),
       logprob: now,
     };
     const term = kind

@@ -202,7 +202,15 @@ export type ObjectiveName =
   | "supervised";
 
 /** csrc/kernels/policy_loss.h has the formulas. */
-export type CorrectionName = "none" | "tis" | "sequence-tis" | "icepop" | "sequence-mask" | "geometric-mask";
+export type CorrectionName =
+  | "none"
+  | "tis"
+  | "sequence-tis"
+  | "icepop"
+  | "sequence-mask"
+  | "geometric-mask"
+  | "dppo-tv"
+  | "dppo-kl";
 
 export interface OptimizerOptions {
   readonly kind: "adamw" | "muon";

@@ -14,6 +14,12 @@ test.each([
     "objective.clipLow",
     "must not be negative",
   ],
+  [
+    "a gap of probabilities that none passes",
+    { "objective.correction": { kind: "dppo-tv", high: 1.2 } },
+    "objective.correction",
+    "has a bound of 1.2",
+  ],
   ["a gate that nothing has", { "objective.gate": {} }, "objective.gate", 'is what "sapo" has'],
   [
     "the best of as many as there are",

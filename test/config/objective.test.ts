@@ -18,3 +18,9 @@ test("a clipLow of 1 is no lower bound, beside any upper one", () => {
 test("gmpo's bounds are of a logarithm", () => {
   expect(objectiveOf({ kind: "gmpo", clipLow: 1.5, clipHigh: 1.5 })).toMatchObject({ clipLow: 1.5 });
 });
+
+test("distances of probabilities need not surround 1, and their bounds may lie either way", () => {
+  const correction = { kind: "dppo-tv", low: 0.2, high: 0.1 } as const;
+  expect(objectiveOf({ kind: "dapo", correction }).correction).toEqual(correction);
+  expect(() => objectiveOf({ kind: "dapo", correction: { ...correction, kind: "tis" } })).toThrow("is 0.2");
+});

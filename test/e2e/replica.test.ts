@@ -202,6 +202,17 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } },
   ],
   [
+    "dapo, masked where probabilities part, two epochs",
+    {
+      objective: { kind: "dapo", ...clip, correction: { kind: "dppo-tv", low: 0.005, high: 0.01 } },
+      training: { steps: 6, epochs: 2 },
+    },
+  ],
+  [
+    "grpo, masked by a binary KL",
+    { objective: { kind: "grpo", correction: { kind: "dppo-kl", high: 1e-4 } } },
+  ],
+  [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.5, high: 1.5 } } },
   ],

@@ -66,6 +66,14 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo, truncated", { objective: { kind: "gspo", correction: { kind: "tis", high: 1.05 } } }],
   ["grpo, icepop", { objective: { kind: "grpo", correction: { kind: "icepop", low: 0.95, high: 1.05 } } }],
   [
+    "dapo, masked where probabilities part",
+    { objective: { kind: "dapo", correction: { kind: "dppo-tv", low: 0.002, high: 0.003 } } },
+  ],
+  [
+    "grpo, masked by a binary KL",
+    { objective: { kind: "grpo", correction: { kind: "dppo-kl", high: 1e-5 } } },
+  ],
+  [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.8, high: 1.2 } } },
   ],

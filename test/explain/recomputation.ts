@@ -154,11 +154,17 @@ function sequenceLoss(
   const Q = Math.exp(held.reduce((sum, now, t) => sum + now - behavior[t]!, 0));
   const g = Q ** (1 / n);
   const inside = (r: number) => r >= f(correction.low) && r <= f(correction.high!);
-  const w = q.map((own) => {
+  const w = q.map((own, t) => {
     if (correction.kind === "tis") return clamp(own, f(correction.low), f(correction.high!));
     if (correction.kind === "sequence-tis") return clamp(Q, f(correction.low), f(correction.high!));
     if (correction.kind === "icepop") return inside(own) ? own : 0;
     if (correction.kind === "sequence-mask") return inside(Q) ? Q : 0;
+    if (correction.kind === "dppo-tv" || correction.kind === "dppo-kl") {
+      const [mu, p, A] = [Math.exp(behavior[t]!), Math.exp(held[t]!), advantages[t]!];
+      const kl = mu * Math.log(mu / p) + (1 - mu) * Math.log((1 - mu) / (1 - p));
+      const bound = f(A > 0 ? correction.high! : correction.low || correction.high!);
+      return (p - mu) * A > 0 && (correction.kind === "dppo-kl" ? kl : Math.abs(p - mu)) > bound ? 0 : own;
+    }
     if (correction.kind === "geometric-mask") return inside(g) ? own : 0;
     return 1;
   });

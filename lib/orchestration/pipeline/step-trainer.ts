@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { Recipe } from "../../config/index.ts";
+import { looksAtGaps, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { ScoredRollout } from "../../records.ts";
@@ -157,7 +157,8 @@ async function timedScores(
 export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
   const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, entropyCoef, correction } = objective;
   const { temperature } = rollouts;
-  const { high } = correction;
+  const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
+  const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
   return {
     objective: kind,
     sequenceWeight,
@@ -169,8 +170,7 @@ export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<S
     temperature,
     lr,
     muonLr: 0,
-    // the schema lets none but "none" go without a bound
-    ...(correction.kind !== "none" && high !== undefined && { correction: { ...correction, high } }),
+    ...(corrects !== "none" && { correction: { kind: corrects, low, high } }),
   };
 }
 

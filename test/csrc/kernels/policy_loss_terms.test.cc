@@ -4,7 +4,9 @@
 // Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the geometric mean a
 // product; a mask that truncates, a truncation that masks; low and high swapped; the weight left out of the slope, or of
 // the loss; the objective's ratio left to behavior; GSPO's weight as the sequence's mean.
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "check.h"
 #include "kernels/policy_batch.h"
@@ -18,7 +20,7 @@ using namespace hone::test;
 namespace {
 
 const Correction kKinds[] = {Correction::kTis, Correction::kSequenceTis, Correction::kIcepop, Correction::kSequenceMask,
-                             Correction::kGeometricMask};
+                             Correction::kGeometricMask, Correction::kDppoTv, Correction::kDppoKl};
 const Objective kPolicies[] = {Objective::kGspo,    Objective::kGrpo,  Objective::kDapo,
                                Objective::kDrGrpo,  Objective::kPpoClip, Objective::kCispo,
                                Objective::kReinforceClamped, Objective::kReinforce, Objective::kGspoToken,
@@ -51,6 +53,17 @@ std::vector<double> brute_weights(const PolicyBatch& x) {
         case Correction::kIcepop: weights[t] = inside(q) ? q : 0.0; break;
         case Correction::kSequenceMask: weights[t] = inside(product) ? product : 0.0; break;
         case Correction::kGeometricMask: weights[t] = inside(geometric) ? q : 0.0; break;
+        case Correction::kDppoTv:
+        case Correction::kDppoKl: {
+          const bool whole = x.args.objective == Objective::kGspo || x.args.objective == Objective::kGmpo;
+          const double A = double(whole || x.token_advantages.empty() ? x.advantages[size_t(i)] : x.token_advantages[t]);
+          const double mu = std::exp(double(x.behavior[t])), p = std::exp(double(x.logprobs[t]));
+          const double gap = x.args.correction == Correction::kDppoTv
+                                 ? std::fabs(p - mu)
+                                 : mu * std::log(mu / p) + (1 - mu) * std::log((1 - mu) / (1 - p));
+          weights[t] = (p - mu) * A > 0 && gap > (A > 0 ? high : low) ? 0.0 : q;
+          break;
+        }
         case Correction::kNone: weights[t] = 1.0; break;
       }
     }
@@ -119,6 +132,12 @@ PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_st
   batch.args.correction = kind;
   batch.args.correction_low = kind == Correction::kGeometricMask ? 0.98f : 0.8f;
   batch.args.correction_high = kind == Correction::kGeometricMask ? 1.1f : 1.2f;
+  if (kind != Correction::kDppoTv && kind != Correction::kDppoKl) return batch;
+  for (auto* of : {&batch.logprobs, &batch.behavior, &batch.proximal}) {  // of probabilities below 1
+    for (float& x : *of) x -= 3.0f;
+  }
+  batch.args.correction_low = kind == Correction::kDppoTv ? 0.004f : 2e-4f;
+  batch.args.correction_high = kind == Correction::kDppoTv ? 0.003f : 4e-4f;
   return batch;
 }
 
@@ -243,8 +262,32 @@ TEST(nan_and_what_overflows_are_not_hidden) {
     PolicyBatch far = corrected_batch(Objective::kDapo, kind, true);
     far.behavior[5] = -2000.0f;  // exp(2000) is infinite: outside every band, and above every bound
     EXPECT_TRUE(std::isfinite(far.run()));
+    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // below
     const bool masks = kind != Correction::kTis && kind != Correction::kSequenceTis;
     EXPECT_EQ(far.weights[5], masks ? 0.0f : 1.2f);
+  }
+}
+
+// Below: where probabilities are 0 and 1, and the side of the sampler that the advantage does not drive to.
+TEST(a_probability_gap_masks_what_moves_on_and_nothing_that_comes_back) {
+  for (Correction kind : {Correction::kDppoTv, Correction::kDppoKl}) {
+    for (const auto& [advantage, was, now, weight] : std::vector<std::array<float, 4>>{
+             {1, -2.0f, -0.1f, 0}, {1, -0.1f, -2.0f, 1}, {-1, -0.1f, -2.0f, 0}, {-1, -2.0f, -0.1f, 1}, {0, -0.1f, -2.0f, 1},
+             {1, -9.0f, -8.0f, 1},       // e times as likely, and next to nothing: what a ratio would clip
+             {1, -90.0f, 0.0f, 0}, {1, -2.0f, 0.0f, 0}, {-1, 0.0f, -90.0f, 0}, {-1, 0.0f, 0.0f, 1}}) {
+      PolicyBatch batch = random_batch(Objective::kDapo);
+      batch.args.correction = kind;
+      batch.args.correction_low = batch.args.correction_high = 0.05f;
+      batch.args.clip_low = 1.0f, batch.args.clip_high = 1e30f;
+      batch.token_advantages.clear();
+      batch.advantages.assign(batch.advantages.size(), advantage);
+      batch.behavior.assign(batch.behavior.size(), was);
+      batch.logprobs.assign(batch.logprobs.size(), now);
+      batch.proximal = batch.behavior;  // q_t is 1
+      EXPECT_TRUE(std::isfinite(batch.run()));
+      EXPECT_EQ(batch.weights[0], weight);
+      EXPECT_EQ(batch.a[0] == 0.0f, weight * advantage == 0.0f);
+    }
   }
 }
 
