@@ -2,7 +2,7 @@ import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
-import { looksAtGaps } from "./objective.ts";
+import { OBJECTIVE_CHECKS } from "./objective.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
@@ -41,41 +41,13 @@ interface CrossCheck {
 
 /** Rules between fields. A new one is a row here. */
 const CROSS_CHECKS: readonly CrossCheck[] = [
-  {
-    paths: ["objective.clipHigh", "objective.clipLow"],
-    rule: ({ objective: o }) =>
-      o.clipHigh < o.clipLow && o.clipLow !== 1
-        ? `is ${o.clipHigh}, below objective.clipLow ${o.clipLow}; the ratio is kept in [1 - clipLow, 1 + clipHigh] (the paper uses 0.003 and 0.004)`
-        : undefined,
-  },
+  ...OBJECTIVE_CHECKS,
   {
     paths: ["training.updatesPerBatch", "training.groupsPerStep"],
     rule: ({ training: t }) =>
       t.updatesPerBatch > t.groupsPerStep
         ? `is ${t.updatesPerBatch}, above training.groupsPerStep ${t.groupsPerStep}; an update is on one group at least`
         : undefined,
-  },
-  {
-    paths: ["objective.clipLow"],
-    rule: ({ objective: { kind, clipLow: x } }) =>
-      x > 1 && kind !== "gmpo" ? `is ${x}; 1 - clipLow must not be negative: 1 is no lower bound` : undefined,
-  },
-  {
-    paths: ["objective.gate", "objective.kind"],
-    rule: ({ objective: { kind, gate } }) =>
-      kind !== "sapo" && gate !== undefined
-        ? `is what "sapo" has in place of a clip; "${kind}" has none`
-        : undefined,
-  },
-  {
-    paths: ["objective.slopes", "objective.kind"],
-    rule: ({ objective: { kind, slopes } }) => {
-      if (kind === "custom" && slopes === undefined)
-        return 'is required with kind "custom": the function that fills one slope a token (docs/how-to/write-a-loss.md)';
-      return kind !== "custom" && slopes !== undefined
-        ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
-        : undefined;
-    },
   },
   {
     paths: ["objective.slopes", "hardware.processes"],
@@ -86,41 +58,6 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         ? `is the function ${slopes.function}, which processes that train (${trainers} here) cannot be given; export it from a module and name that, "./loss.ts#${slopes.function}", or let the run's own process train: hardware.processes: { actors, trainers: 0 }`
         : undefined;
     },
-  },
-  {
-    paths: ["objective.correction.kind", "objective.kind"],
-    rule: ({ objective: { kind, correction } }) =>
-      kind === "custom" && correction.kind !== "none"
-        ? `is "${correction.kind}", which weighs built-in objectives alone; a custom one has both log-probs to weigh by`
-        : undefined,
-  },
-  {
-    paths: ["objective.correction.high", "objective.correction.kind"],
-    rule: ({ objective: { correction: c } }) =>
-      c.kind !== "none" && c.high === undefined
-        ? `is required with kind "${c.kind}": the largest weight, or the upper end of the band (docs/reference/recipe.md has the authors' values)`
-        : undefined,
-  },
-  {
-    paths: ["objective.correction.low", "objective.correction.high"],
-    rule: ({ objective: { correction: c } }) =>
-      c.high !== undefined && c.low >= c.high && !looksAtGaps(c.kind)
-        ? `is ${c.low}, not below objective.correction.high ${c.high}; weights stay between the two`
-        : undefined,
-  },
-  {
-    paths: ["objective.correction", "objective.correction.kind"],
-    rule: ({ objective: { correction: c } }) =>
-      c.high !== undefined && c.low < c.high && (c.low > 1 || c.high < 1) && !looksAtGaps(c.kind)
-        ? `keeps weights in [${c.low}, ${c.high}], which leaves out 1, the weight where sampler and trainer agree`
-        : undefined,
-  },
-  {
-    paths: ["objective.correction", "objective.correction.kind"],
-    rule: ({ objective: { correction: c } }) =>
-      c.kind === "dppo-tv" && Math.max(c.low, c.high ?? 0) >= 1
-        ? `has a bound of ${Math.max(c.low, c.high ?? 0)}, which no difference of probabilities passes (its paper takes 0.15)`
-        : undefined,
   },
   {
     paths: ["lengthPenalty.bufferTokens", "rollouts.maxOutputTokens"],
