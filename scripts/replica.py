@@ -24,8 +24,8 @@ from pathlib import Path
 
 import torch
 
-# Largest relative difference, but for teacher: nats, and logprob: nats, where a step's rollouts are all of the weights before it.
-LIMITS = {"reward": 1e-12, "advantage": 1e-9, "weight": 1e-12, "loss": 2e-5, "gradient": 2e-5, "movement": 5e-3, "logprob": 1e-4, "teacher": 1e-4}
+# Largest relative difference, but for selection: what a rule of tokens compares, teacher: nats, and logprob: nats, where a step's rollouts are all of the weights before it.
+LIMITS = {"reward": 1e-12, "advantage": 1e-9, "weight": 1e-12, "loss": 2e-5, "gradient": 2e-5, "movement": 5e-3, "logprob": 1e-4, "teacher": 1e-4, "selection": 1e-4}
 NETWORKS = ("llama", "mistral", "qwen2", "qwen3")
 
 
@@ -399,6 +399,29 @@ class Step:
         with torch.no_grad():
             return [self.log_probs(weights, config, *r).gather(1, r[2][r[3]][:, None])[:, 0] for r in self.rollouts]
 
+    def check_selection(self, weights, config, rule):
+        """That `objective.tokens` chose the tokens which its definition does, but for those of nearly the same value."""
+        tokens = [words(r[0].get("tokenWeights", r[0].get("tokenPenalties")), torch.float32)[r[3]] for r in self.rollouts]
+        with torch.no_grad():
+            scored = [self.log_probs(weights, config, *r) for r in self.rollouts]
+        values = torch.cat([-(p.exp() * p).sum(-1) for p in scored])
+        if rule["kind"] != "high-entropy":
+            new = torch.cat([p.gather(1, r[2][r[3]][:, None])[:, 0] for p, r in zip(scored, self.rollouts)])
+            own = [torch.as_tensor(r[0].get("taught", r[0]["advantage"]), dtype=torch.float64).expand(int(r[3].sum())) for r in self.rollouts]
+            advantages = torch.cat(own)
+            values = (advantages - advantages.mean()) * (new - new.mean())
+        said, count = torch.cat(tokens), max(1, math.floor(rule["fraction"] * len(values)))
+        if rule["kind"] == "clip-cov":
+            inside = ((values > rule["low"]) & (values < rule["high"])).sum().item()
+            outside = torch.maximum(rule["low"] - values, values - rule["high"])[said == 0]
+            self.differ("selection", 0.0, outside.max().clamp(min=0).item() if len(outside) else 0.0, 1.0)
+            self.differ("selection", int((said == 0).sum()), min(count, inside), 1.0)
+            return
+        taken = said != 0
+        self.differ("selection", int(taken.sum()), count, 1.0)
+        if not taken.all():
+            self.differ("selection", 0.0, (values[~taken].max() - values[taken].min()).clamp(min=0).item(), 1.0)
+
     def loss(self, weights, config, update, of, old):
         """Of one update on the rollouts `of`, differentiable in weights. old: log-probs before the first, or None for the only one."""
         o = self.trained["objective"]
@@ -415,7 +438,14 @@ class Step:
             if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
                 start = new.detach() if old is None else old[i]
                 log_ratio, weight = new - start, correction_of(o["correction"], start - behavior, behavior, new, advantage)
-            terms = terms_of(o, ratio_of(o, log_ratio, advantage, "correction" in o), advantage, new)
+            if "tokenWeights" in rollout:
+                weight = weight * words(rollout["tokenWeights"], torch.float32).double()[chosen]
+            by_token = "correction" in o or "tokenWeights" in rollout
+            terms = terms_of(o, ratio_of(o, log_ratio, advantage, by_token), advantage, new)
+            if "tokenPenalties" in rollout:
+                held = words(rollout["tokenPenalties"], torch.float32).double()[chosen]
+                moved = log_ratio.abs() > 3e-6  # below that it is 0 in float32, where |x| has no slope
+                total = total + rollout["weight"] * (held * moved * log_ratio.abs()).mean()
             total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
@@ -427,7 +457,9 @@ class Step:
                 self.differ("logprob", 0.0, (sampled - behavior).abs().max().item(), 1.0)
         return total
 
-    def compare(self, before, after, adapted):
+    def compare(self, before, after, adapted, rule=None):
+        if rule is not None:
+            self.check_selection(adapted(before.weights), before.config, rule)
         several = len(self.updates) > 1
         old = self.old_log_probs(adapted(before.weights), before.config) if several else None
         now = before
@@ -493,7 +525,7 @@ def main():
         step = Step(path, recipe, scorer)
         if step.trained is None or step.trained["skipped"]:
             continue
-        step.compare(*map(Checkpoint, folders), adapted)
+        step.compare(*map(Checkpoint, folders), adapted, recipe["objective"].get("tokens"))
         results.append({"step": number, "objective": step.trained["objective"]["objective"], "sequences": len(step.rollouts), **step.worst})
     for result in results:
         print(json.dumps(result) if given.json else "  ".join(f"{k} {v:.1e}" if isinstance(v, float) else f"{k} {v}" for k, v in result.items()))

@@ -50,6 +50,8 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "proximalLogprobs", T, b.proximal_logprobs);
   read_optional(f, "advantages", S, b.advantages);
   read_optional(f, "tokenAdvantages", T, b.token_advantages);
+  read_optional(f, "tokenWeights", T, b.token_weights);
+  read_optional(f, "tokenPenalties", T, b.token_penalties);
   read_optional(f, "groupSizes", S, b.group_sizes);
   b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });
@@ -68,6 +70,8 @@ trainer::TrainingBatch OwnedBatch::view() const {
   batch.proximal_logprobs = or_null(proximal_logprobs);
   batch.advantages = or_null(advantages);
   batch.token_advantages = or_null(token_advantages);
+  batch.token_weights = or_null(token_weights);
+  batch.token_penalties = or_null(token_penalties);
   batch.group_sizes = or_null(group_sizes);
   batch.sequences = int64_t(cu_seqlens.size()) - 1;
   batch.step = step;

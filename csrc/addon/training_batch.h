@@ -14,7 +14,7 @@ namespace hone::addon {
 struct OwnedBatch {
   std::vector<int32_t> tokens, cu_seqlens, group_sizes;
   std::vector<uint8_t> mask;
-  std::vector<float> behavior_logprobs, reference_logprobs, proximal_logprobs, advantages, token_advantages;
+  std::vector<float> behavior_logprobs, reference_logprobs, proximal_logprobs, advantages, token_advantages, token_weights, token_penalties;
   kernels::StepNormalizer step;
 
   trainer::TrainingBatch view() const;

@@ -31,6 +31,9 @@ void expect_inputs(const PolicyLossArgs& args, int64_t tokens, int64_t sequences
   const bool per_token = args.objective == Objective::kPpoClip;
   expect_optional(args.advantages, DType::kF32, sequences, !supervised && !per_token, "advantages");
   expect_optional(args.token_advantages, DType::kF32, tokens, per_token, "token_advantages");
+  expect_optional(args.token_weights, DType::kF32, tokens, false, "token_weights");
+  expect_optional(args.token_penalties, DType::kF32, tokens, false, "token_penalties");
+  if (custom && !(args.token_weights.empty() && args.token_penalties.empty())) fail(Code::kConfig, "policy_loss: tokens are given weights or penalties, but a custom objective is asked for its slopes as they are.");
   expect_optional(args.group_sizes, DType::kI32, sequences, args.objective == Objective::kGrpo, "group_sizes");
 }
 

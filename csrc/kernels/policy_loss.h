@@ -25,6 +25,14 @@ enum class Objective : uint8_t {
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
 
+/// What the KL term adds for a token, d = ref - new; its mean over samples of the policy is KL(policy || reference) of k1
+/// and k3, the gradient of that mean the KL's of k2.
+enum class KlEstimator : uint8_t {
+  kK1,  // -d
+  kK2,  // d^2 / 2
+  kK3,  // exp(d) - d - 1
+};
+
 /// A constant w_t for every token's term, where the trainer's weights would not have sampled as the engine did:
 /// q_t = exp(proximal - behavior), Q_i the product of q_t over the counted tokens of sequence i, g_i their geometric mean.
 /// mu = exp(behavior) and p = exp(new) are the sampled token's probabilities, D(mu, p) = mu log(mu/p) + (1-mu) log((1-mu)/(1-p)).
@@ -49,9 +57,11 @@ struct StepNormalizer {
 
 /// Sequence i is tokens [cu_seqlens[i], cu_seqlens[i+1]); index t holds the log-prob of token t itself.
 /// Coefficients are derivatives of the loss to be MINIMISED:
-///   a_t = dL/dnew_t = policy term + kl (1 - exp(ref_t - new_t)) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
-///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k3 = exp(ref-new) - (ref-new) - 1.
+///   a_t = dL/dnew_t = policy term + kl k'(new_t) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
+///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k by KlEstimator.
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
+/// token_weights multiply the policy term of each token, as a correction's w_t do, which stays as it is in `weights`.
+/// token_penalties beta_t add beta_t |log rho_t|, with the factors of that term, of which its weights are none.
 /// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows. GMPO's x is
 /// 1 + log rho_t, and a token whose gradient stopped is still a factor of the mean.
 ///
@@ -71,6 +81,8 @@ struct PolicyLossArgs {
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
   TensorView token_advantages;    // [T] f32 in, in place of `advantages` for all but gspo and gmpo, which have one a sequence; ppo-clip needs them
+  TensorView token_weights;       // [T] f32 in, constant; empty: 1
+  TensorView token_penalties;     // [T] f32 in, constant; empty: 0
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
   TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of what is in custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
@@ -83,6 +95,7 @@ struct PolicyLossArgs {
   float clip_low = 3e-3f, clip_high = 4e-3f;
   float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo
   float kl_coef = 0.0f, entropy_coef = 0.0f;
+  KlEstimator kl_estimator = KlEstimator::kK3;
   Correction correction = Correction::kNone;
   float correction_low = 0.0f, correction_high = 1.0f;
 };

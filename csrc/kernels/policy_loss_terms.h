@@ -16,9 +16,10 @@ struct PolicyTokens {
   double low, high;  // of the clip; gmpo's of log rho
   double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
+  KlEstimator kl_estimator;
   Correction correction;
   double weight_low, weight_high;
-  const float *logprob, *behavior, *proximal, *reference, *entropy, *advantage, *token_advantage;
+  const float *logprob, *behavior, *proximal, *reference, *entropy, *advantage, *token_advantage, *token_weight, *token_penalty;
   const uint8_t* mask;
   const int32_t *starts, *group_sizes;
   const double *custom_slopes, *custom_losses;
@@ -34,6 +35,8 @@ struct PolicyTokens {
   }
   /// log q_t.
   HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
+  /// Whether tokens weigh differently, so that a sequence's term is theirs together.
+  HONE_HOST_DEVICE bool weighted() const { return corrected() || token_weight; }
   /// One term a sequence, that all its tokens share.
   HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo || objective == Objective::kGmpo; }
   HONE_HOST_DEVICE bool has_sequence_ratio() const { return objective == Objective::kGspo || objective == Objective::kGspoToken; }
@@ -60,6 +63,7 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.gate_negative = double(x.gate_negative);
   p.kl_coef = double(x.kl_coef);
   p.entropy_coef = double(x.entropy_coef);
+  p.kl_estimator = x.kl_estimator;
   p.correction = x.correction;
   p.weight_low = double(x.correction_low);
   p.weight_high = double(x.correction_high);
@@ -70,6 +74,8 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.entropy = x.entropies.as<float>();
   p.advantage = x.advantages.as<float>();
   p.token_advantage = x.token_advantages.as<float>();
+  p.token_weight = x.token_weights.as<float>();
+  p.token_penalty = x.token_penalties.as<float>();
   p.mask = x.mask.as<uint8_t>();
   p.starts = x.cu_seqlens.as<int32_t>();
   p.group_sizes = x.group_sizes.as<int32_t>();
@@ -213,6 +219,7 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
 /// What the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
+  double terms;  // of which `scale` is the weight of the mean, or 1
   PolicyTerm term;
   CorrectionWeight correction;
 };
@@ -227,11 +234,22 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.term = p.objective == Objective::kGmpo
                ? PolicyTerm{-s.ratio * s.advantage, -s.ratio / double(n) * s.advantage, false}
                : clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
-  s.loss = p.by_sequence() && !p.corrected() ? s.scale * s.term.value : 0.0;
+  s.loss = p.by_sequence() && !p.weighted() ? s.scale * s.term.value : 0.0;
+  s.terms = p.by_sequence() ? double(n) : 1.0;
   if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];
   s.correction = sequence_correction(p, n, log_gap_sum);
-  if (p.by_sequence()) s.term.value = p.corrected() ? s.term.value / double(n) : 0.0;  // a token's part of the loss
+  if (p.by_sequence()) s.term.value = p.weighted() ? s.term.value / double(n) : 0.0;  // a token's part of the loss
   return s;
+}
+
+/// Of the KL term, d = ref - new.
+HONE_HOST_DEVICE inline PolicyTerm kl_term(KlEstimator estimator, double d) {
+  switch (estimator) {
+    case KlEstimator::kK1: return {-d, 1.0, false};
+    case KlEstimator::kK2: return {0.5 * d * d, -d, false};
+    case KlEstimator::kK3: break;
+  }
+  return {expm1(d) - d, -expm1(d), false};
 }
 
 /// Outputs of a token that does not count.
@@ -264,10 +282,17 @@ HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySe
     loss *= weight.value, slope *= weight.value;
     p.weight[t] = float(weight.value);
   }
+  if (p.token_weight) loss *= double(p.token_weight[t]), slope *= double(p.token_weight[t]);
+  if (p.token_penalty) {
+    const double x = p.log_ratio(t), k = s.scale / s.terms * double(p.token_penalty[t]);
+    loss += k * fabs(x);
+    slope += x > 0 ? k : x < 0 ? -k : 0.0;
+  }
   if (p.reference && p.kl_coef != 0.0) {
     const double d = double(p.reference[t]) - double(p.logprob[t]), k = p.kl_coef * s.regularizer;
-    loss += k * (expm1(d) - d);
-    slope -= k * expm1(d);
+    const PolicyTerm kl = kl_term(p.kl_estimator, d);
+    loss += k * kl.value;
+    slope += k * kl.slope;
   }
   if (p.entropy_coef != 0.0) loss -= p.entropy_coef * s.regularizer * double(p.entropy[t]);
   p.a[t] = float(slope);

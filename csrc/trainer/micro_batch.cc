@@ -130,11 +130,13 @@ std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBat
 }
 
 /// Arrays [T] of a batch that may be null, and where their counted tokens go.
-std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 4> token_values(const TrainingBatch& b) {
+std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 6> token_values(const TrainingBatch& b) {
   return {{{b.behavior_logprobs, &PackedBatch::behavior},
            {b.reference_logprobs, &PackedBatch::reference},
            {b.proximal_logprobs, &PackedBatch::proximal},
-           {b.token_advantages, &PackedBatch::token_advantages}}};
+           {b.token_advantages, &PackedBatch::token_advantages},
+           {b.token_weights, &PackedBatch::token_weights},
+           {b.token_penalties, &PackedBatch::token_penalties}}};
 }
 
 template <class T>
@@ -153,8 +155,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 15 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (15 * 4 + 2 + 8) + (sequences + 1) * 40 + 28 * 64);
+  // Per token 17 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (17 * 4 + 2 + 8) + (sequences + 1) * 40 + 30 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -232,6 +234,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .cu_seqlens = loss_starts.view(),
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
+          .token_weights = optional(token_weights),
+          .token_penalties = optional(token_penalties),
           .group_sizes = optional(group_sizes),
           .custom_slopes = custom ? custom_slopes.view() : TensorView{},
           .custom_losses = custom ? custom_losses.view() : TensorView{},
@@ -248,6 +252,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .gate_negative = o.gate_negative,
           .kl_coef = regularizers ? o.kl_coef : 0.0f,
           .entropy_coef = regularizers ? o.entropy_coef : 0.0f,
+          .kl_estimator = o.kl_estimator,
           .correction = o.correction,
           .correction_low = o.correction_low,
           .correction_high = o.correction_high};

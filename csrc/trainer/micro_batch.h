@@ -56,7 +56,7 @@ class PackedBatch {
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
   Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T, of rows() into its ids; [R]; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
-  Array<float> behavior, reference, proximal, token_advantages;  // [R], or null
+  Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties;  // [R], or null
   Array<float> advantages;                                    // [S], or null
   Array<int32_t> group_sizes;                                 // [S], or null
   Array<float> logprobs, entropies, lse, a, b, ratios, weights;  // [R] results

@@ -104,9 +104,10 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   Fingerprint print;
   print.add_array(b.tokens, T).add_array(b.cu_seqlens, S + 1).add_array(b.mask, T).add_array(b.behavior_logprobs, T);
   print.add_array(b.reference_logprobs, T).add_array(b.proximal_logprobs, T).add_array(b.advantages, S).add_array(b.token_advantages, T);
+  print.add_array(b.token_weights, T).add_array(b.token_penalties, T);
   print.add_array(b.group_sizes, S).add(b.step.sequences, b.step.groups, b.step.counted_tokens, b.step.dr_grpo);
   print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.gate_positive, o.gate_negative, o.kl_coef, o.entropy_coef, o.temperature);
-  print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version);
+  print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version, int(o.kl_estimator));
   print.add(c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
   print.add(a.beta1, a.beta2, a.eps, a.weight_decay, a.decay_all, a.gradient_clip, int(a.moments), a.seed);
   return print.hex();

@@ -19,6 +19,8 @@ struct TrainingBatch {
   const float* proximal_logprobs = nullptr;    // [T] under the weights at the start of the batch; null in its first update
   const float* advantages = nullptr;           // [S]; null if supervised
   const float* token_advantages = nullptr;     // [T] or null
+  const float* token_weights = nullptr;        // [T] or null, constant factors of the tokens' policy terms
+  const float* token_penalties = nullptr;      // [T] or null, of |log rho_t|
   const int32_t* group_sizes = nullptr;        // [S] or null
   int64_t sequences = 0;
   kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
@@ -43,6 +45,7 @@ struct StepOptions {
   float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
   float gate_positive = 1, gate_negative = 1.05f;
   float lr = 0, muon_lr = 0;
+  kernels::KlEstimator kl_estimator = kernels::KlEstimator::kK3;
   /// The weights change and their version does not: an update of a batch that has further ones.
   bool keeps_version = false;
   /// Against TrainingBatch::proximal_logprobs, or, where those are null, the log-probs that this step computes.

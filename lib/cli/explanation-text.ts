@@ -175,8 +175,9 @@ function tokenTable(settings: readonly ExplainedSettings[], columns: number, sty
 
 function termCells(token: ExplainedToken): string[] {
   if (token.given) return ["–", "given", "0"];
-  const { ratio, tokenRatio, clipped, bounded, weight, coefficient } = token;
-  const sides = [clipped, bounded && `w ${bounded}`].filter((side) => side !== undefined).join(", ");
+  const { ratio, tokenRatio, clipped, bounded, weight, tokenWeight, tokenPenalty, coefficient } = token;
+  const rule = tokenWeight === 0 ? "not chosen" : tokenPenalty ? `held × ${number(tokenPenalty)}` : undefined;
+  const sides = [clipped, bounded && `w ${bounded}`, rule].filter((side) => side !== undefined).join(", ");
   const times = weight === undefined ? "" : ` × w ${weight.toFixed(4)}`;
   return [
     `${(ratio ?? tokenRatio).toFixed(5)}${times}`,

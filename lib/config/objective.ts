@@ -3,6 +3,30 @@ import { orOff, positive } from "./numbers.ts";
 import { slopesSchema } from "./slopes.ts";
 
 /** What a step minimises (docs/reference/recipe.md, objectives). */
+const fraction = (usual: number) => positive(1).default(usual);
+
+/** Which of a step's tokens train, or are held back, once the whole step's are known (docs/reference/recipe.md). */
+const tokensSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("high-entropy"),
+    /** Those of the highest entropy train ("Beyond the 80/20 Rule"). */
+    fraction: fraction(0.2),
+  }),
+  z.strictObject({
+    kind: z.literal("clip-cov"),
+    /** So many of all tokens, drawn from those whose covariance is between low and high, do not train ("The Entropy Mechanism"). */
+    fraction: fraction(2e-4),
+    low: z.number().default(1),
+    high: z.number().default(5),
+  }),
+  z.strictObject({
+    kind: z.literal("kl-cov"),
+    /** Those of the highest covariance are held by coef |log ratio| ("The Entropy Mechanism"). */
+    fraction: fraction(2e-4),
+    coef: positive().default(1),
+  }),
+]);
+
 export const objectiveSchema = z
   .strictObject({
     kind: z
@@ -41,6 +65,7 @@ export const objectiveSchema = z
         negative: z.number().min(1e-3).max(1e3).default(1.05),
       })
       .optional(),
+    tokens: tokensSchema.optional(),
     klCoef: orOff().default(0),
     entropyCoef: orOff().default(0),
     /**
@@ -112,6 +137,20 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
         ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
         : undefined;
     },
+  },
+  {
+    paths: ["objective.tokens", "objective.kind"],
+    rule: ({ objective: { kind, tokens } }) =>
+      kind === "custom" && tokens !== undefined
+        ? `is "${tokens.kind}", which weighs the terms of built-in objectives; a custom one weighs its own`
+        : undefined,
+  },
+  {
+    paths: ["objective.tokens.low", "objective.tokens.high"],
+    rule: ({ objective: { tokens } }) =>
+      tokens?.kind === "clip-cov" && tokens.low >= tokens.high
+        ? `is ${tokens.low}, not below objective.tokens.high ${tokens.high}; covariances between the two are drawn from`
+        : undefined,
   },
   {
     paths: ["objective.correction.kind", "objective.kind"],

@@ -192,6 +192,7 @@ async function otherwise(
   const set = options.set ?? [];
   const recipe = overrideRecipe(withoutSlopes(before.recipe, set), set);
   expectOwnSlopes(before.recipe, recipe);
+  expectOwnTokens(before.recipe, recipe);
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   const taken = groups.slice(update.from, update.to);
   const again = await recomputeStep(
@@ -216,6 +217,18 @@ function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: 
     `--set asks for the custom objective ${name}, which is not the run's`,
     {
       hint: "The second column may have the run's own objective by other bounds, or a built-in one.",
+    },
+  );
+}
+
+/** Throws HONE_ERR_USAGE for another rule of the step's tokens: the record has what the run's own made of them. */
+function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: Recipe): void {
+  if (tokens === undefined || isDeepStrictEqual(tokens, own.tokens)) return;
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `--set asks for objective.tokens "${tokens.kind}", which is not the run's`,
+    {
+      hint: "A rule compares all tokens of a step, and the record has what the run's own made of them.",
     },
   );
 }

@@ -167,7 +167,7 @@ export function explainedToken(
 const UNTRAINED = { coefficient: 0, policySlope: 0, klSlope: 0, entropyCoefficient: 0 } as const;
 
 function trainedToken(term: TokenTerm, corrected: boolean) {
-  const { ratio, advantage, clipped, weight, bounded } = term;
+  const { ratio, advantage, clipped, weight, bounded, tokenWeight, tokenPenalty } = term;
   const { coefficient, policySlope, klSlope, entropyCoefficient } = term;
   return {
     ratio,
@@ -175,6 +175,8 @@ function trainedToken(term: TokenTerm, corrected: boolean) {
     ...(clipped && { clipped }),
     ...(corrected && { weight }),
     ...(bounded && { bounded }),
+    ...(tokenWeight !== undefined && { tokenWeight }),
+    ...(tokenPenalty !== undefined && { tokenPenalty }),
     coefficient,
     policySlope,
     klSlope,

@@ -164,6 +164,9 @@ export interface ExplainedToken {
   /** w of the correction, where there is one. */
   readonly weight?: number;
   readonly bounded?: Side;
+  /** Of `objective.tokens`: a factor of its term, or of |log ratio| beside it. */
+  readonly tokenWeight?: number;
+  readonly tokenPenalty?: number;
   /** ∂loss/∂log p of this token: negative raises it. 0 where it is not trained on. */
   readonly coefficient: number;
   readonly policySlope: number;

@@ -19,6 +19,9 @@ export interface TrainedSequence {
   readonly advantage: number;
   /** As the objective takes them for each token; absent where a token has its sequence's. */
   readonly tokenAdvantages?: Float32Array | undefined;
+  /** What `objective.tokens` made of them. */
+  readonly tokenWeights?: Float32Array | undefined;
+  readonly tokenPenalties?: Float32Array | undefined;
   /** |g|. */
   readonly groupSize: number;
   /** Of a custom objective. */
@@ -41,6 +44,9 @@ export interface TokenTerm {
   readonly weight: number;
   /** Where a correction's bounds changed w. */
   readonly bounded: Side | undefined;
+  /** Of `objective.tokens`, where the recipe has it: a factor of the policy's term, or of |log ratio| beside it. */
+  readonly tokenWeight?: number;
+  readonly tokenPenalty?: number;
   /** Derivatives of the step's loss in this token's log-probability: of the objective, of the KL term, and their sum. */
   readonly policySlope: number;
   readonly klSlope: number;
@@ -225,6 +231,17 @@ function corrections(
   });
 }
 
+/** What `objective.tokens` made of a token: a factor of its term, and a penalty of its log ratio beside it. */
+function selection({ tokenWeights, tokenPenalties }: TrainedSequence, t: number, logRatio: number) {
+  const tokenPenalty = tokenPenalties?.[t] ?? 0;
+  const penalty = { value: tokenPenalty * Math.abs(logRatio), slope: tokenPenalty * Math.sign(logRatio) };
+  const told = {
+    ...(tokenWeights && { tokenWeight: tokenWeights[t]! }),
+    ...(tokenPenalties && { tokenPenalty }),
+  };
+  return { factor: tokenWeights?.[t] ?? 1, penalty, told };
+}
+
 /**
  * The terms of one sequence in float64, by the formulas of docs/reference/recipe.md; what the core gets as float32 (advantages,
  * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do. Of a custom objective slopes and loss
@@ -277,7 +294,9 @@ export function sequenceTerms(
       ? tokenTerm(kind, { settings, bounds, shared }, facts)
       : { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined };
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
-    const policySlope = scale * term.slope * weights[t]!.weight;
+    const selected = selection(sequence, t, moved[t]!);
+    const factor = scale * weights[t]!.weight * selected.factor;
+    const policySlope = factor * term.slope + scale * selected.penalty.slope;
     const klSlope = -kl * Math.expm1(d);
     return {
       tokenRatio,
@@ -285,12 +304,14 @@ export function sequenceTerms(
       ratio,
       clipped: term.clipped,
       ...weights[t]!,
+      ...selected.told,
       policySlope,
       klSlope,
       coefficient: policySlope + klSlope,
       entropyCoefficient,
       loss:
-        scale * term.value * weights[t]!.weight +
+        factor * term.value +
+        scale * selected.penalty.value +
         kl * (Math.expm1(d) - d) +
         entropyCoefficient * entropies[t]!,
     };

@@ -100,6 +100,8 @@ function termsOf(
       proximal: data.proximalLogprobs && sampled(data.proximalLogprobs),
       advantage: data.advantages[i]!,
       tokenAdvantages: batch.teacherLogprobs && sampled(data.tokenAdvantages),
+      tokenWeights: data.tokenWeights && sampled(data.tokenWeights),
+      tokenPenalties: data.tokenPenalties && sampled(data.tokenPenalties),
       groupSize: data.groupSizes![i]!,
       told: asked?.told(i),
     });

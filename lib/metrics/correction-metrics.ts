@@ -6,6 +6,7 @@ import type { StepFacts } from "./facts.ts";
  *   ESS = (sum w)^2 / (n sum w^2)
  */
 export function putCorrectionMetrics(sheet: MetricSheet, { update }: StepFacts): void {
+  putSelection(sheet, update);
   const weights = update?.report.weights;
   if (update === undefined || weights === undefined || weights.length === 0) return;
   const { mask } = update.batch;
@@ -22,4 +23,16 @@ export function putCorrectionMetrics(sheet: MetricSheet, { update }: StepFacts):
   sheet.put("correction/weight-max", moments.max);
   sheet.share("correction/masked", zero, moments.n);
   sheet.share("correction/ess", moments.sum ** 2, moments.n * squares);
+}
+
+/** The share of trained tokens that `objective.tokens` chose: to train, or to be held. */
+function putSelection(sheet: MetricSheet, update: StepFacts["update"]): void {
+  const chosen = update?.batch.tokenWeights ?? update?.batch.tokenPenalties;
+  if (update === undefined || chosen === undefined) return;
+  const { mask } = update.batch;
+  sheet.share(
+    "tokens/chosen",
+    chosen.filter((x, t) => mask[t] === 1 && x !== 0).length,
+    mask.filter(Boolean).length,
+  );
 }

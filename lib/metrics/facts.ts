@@ -19,6 +19,9 @@ export interface BatchLayout {
   readonly advantages: Float32Array;
   /** [T], where tokens have their own. */
   readonly tokenAdvantages?: Float32Array | undefined;
+  /** [T], what `objective.tokens` made of them; absent without it. */
+  readonly tokenWeights?: Float32Array | undefined;
+  readonly tokenPenalties?: Float32Array | undefined;
 }
 
 /** The part of the trainer's report that is measured. Per-token arrays are in the order of the batch. */

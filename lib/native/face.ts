@@ -282,6 +282,10 @@ export interface TrainingBatch {
   readonly proximalLogprobs?: Float32Array;
   readonly advantages?: Float32Array;
   readonly tokenAdvantages?: Float32Array;
+  /** [T] constant factors of the tokens' policy terms. Default: 1. */
+  readonly tokenWeights?: Float32Array;
+  /** [T] constant factors of |log rho_t|, beside them. Default: 0. */
+  readonly tokenPenalties?: Float32Array;
   readonly groupSizes?: Int32Array;
   /** N of the step, more than are here where some only count (overlong filtering). Default: those here. */
   readonly sequences?: number;
@@ -298,6 +302,8 @@ export interface StepOptions {
   /** Of sapo, by the sign of the advantage. Default: 1 and 1.05. */
   readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;
+  /** Default: "k3". */
+  readonly klEstimator?: "k1" | "k2" | "k3";
   readonly entropyCoef: number;
   readonly temperature: number;
   readonly lr: number;

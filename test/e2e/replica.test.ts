@@ -213,6 +213,31 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "grpo", correction: { kind: "dppo-kl", high: 1e-4 } } },
   ],
   [
+    "dapo, tokens of high entropy alone, two updates",
+    {
+      objective: { kind: "dapo", ...clip, tokens: { kind: "high-entropy" } },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
+  ["gspo, tokens of high entropy alone", { objective: { kind: "gspo", tokens: { kind: "high-entropy" } } }],
+  [
+    "grpo, clip-cov with a correction",
+    {
+      objective: {
+        kind: "grpo",
+        tokens: { kind: "clip-cov", fraction: 0.05, low: 0.1, high: 2 },
+        correction: { kind: "tis", high: 1.05 },
+      },
+    },
+  ],
+  [
+    "gspo, kl-cov, three updates",
+    {
+      objective: { kind: "gspo", clipLow: 1e-3, clipHigh: 1e-3, tokens: { kind: "kl-cov", fraction: 0.05 } },
+      training: { steps: 6, updatesPerBatch: 3 },
+    },
+  ],
+  [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.5, high: 1.5 } } },
   ],

@@ -73,6 +73,18 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "grpo, masked by a binary KL",
     { objective: { kind: "grpo", correction: { kind: "dppo-kl", high: 1e-5 } } },
   ],
+  ["gspo, tokens of high entropy", { objective: { kind: "gspo", tokens: { kind: "high-entropy" } } }],
+  [
+    "dapo, kl-cov",
+    {
+      objective: {
+        kind: "dapo",
+        clipLow: 0.021,
+        clipHigh: 0.021,
+        tokens: { kind: "kl-cov", fraction: 0.1, coef: 0.5 },
+      },
+    },
+  ],
   [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.8, high: 1.2 } } },

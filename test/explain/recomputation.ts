@@ -139,7 +139,16 @@ function sequenceLoss(
     held,
     entropies,
     reference,
-  }: { behavior: number[]; held: number[]; entropies: number[]; reference?: number[] },
+    factors,
+    penalties,
+  }: {
+    behavior: number[];
+    held: number[];
+    entropies: number[];
+    reference?: number[];
+    factors: number[];
+    penalties: number[];
+  },
   advantages: readonly number[],
   size: number,
   x: readonly number[],
@@ -150,6 +159,7 @@ function sequenceLoss(
   const n = x.length;
   const c = (r: number, A = advantages[0]!) => Math.min(r * A, clamp(r, low, high) * A);
   const corrected = correction.kind !== "none";
+  const byToken = corrected || factors.some((x) => x !== 1);
   const q = held.map((now, t) => Math.exp(now - behavior[t]!));
   const Q = Math.exp(held.reduce((sum, now, t) => sum + now - behavior[t]!, 0));
   const g = Q ** (1 / n);
@@ -168,6 +178,7 @@ function sequenceLoss(
     if (correction.kind === "geometric-mask") return inside(g) ? own : 0;
     return 1;
   });
+  for (const t of w.keys()) w[t] = w[t]! * factors[t]!;
   const old = corrected ? held : behavior;
   const rho = x.map((now, t) => Math.exp(now - old[t]!));
   const rhoHeld = held.map((now, t) => Math.exp(now - old[t]!));
@@ -176,9 +187,9 @@ function sequenceLoss(
   const s = Math.exp(mean(x.map((now, t) => now - old[t]!)));
   // with a correction each token has the sequence's ratio, in which the others stand still
   const sHeld = Math.exp(mean(held.map((now, t) => now - old[t]!)));
-  const gspo = corrected ? sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!))) / n : c(s);
+  const gspo = byToken ? sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!))) / n : c(s);
   // the sequence's ratio times e^(x - held), in which the others stand still, for each token's advantage
-  const byToken = sum((t) => c(sHeld * Math.exp(x[t]! - held[t]!), advantages[t]!)) / n;
+  const ofTokens = sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!), advantages[t]!)) / n;
   const A = advantages[0]!;
   const bounded = (r: number) =>
     A > 0 ? Math.min(r, Math.exp(f(clipHigh))) : Math.max(r, Math.exp(-f(clipLow)));
@@ -192,7 +203,7 @@ function sequenceLoss(
     return ((4 / tau) * own) / (1 + Math.exp(tau * (1 - r)));
   };
   const policy = {
-    "gspo-token": (-(sequenceWeight === "length" ? n : 1) * byToken) / totals.N,
+    "gspo-token": (-(sequenceWeight === "length" ? n : 1) * ofTokens) / totals.N,
     gmpo: (-(sequenceWeight === "length" ? n : 1) * A * gmpo) / totals.N,
     sapo:
       -sum((t) => w[t]! * gated(rho[t]!, advantages[t]!)) /
@@ -209,8 +220,21 @@ function sequenceLoss(
   const regularizer = 1 / (totals.N * (sequenceWeight === "length" ? 1 : n));
   const k3 =
     reference === undefined ? 0 : sum((t) => Math.exp(reference[t]! - x[t]!) - (reference[t]! - x[t]!) - 1);
-  return policy + f(klCoef) * regularizer * k3 - f(entropyCoef) * regularizer * sum((t) => entropies[t]!);
+  const penalty = sum((t) => penalties[t]! * Math.abs(x[t]! - old[t]!));
+  return (
+    policy +
+    penalty * scaleOfTokens(recipe, totals, n) +
+    f(klCoef) * regularizer * k3 -
+    f(entropyCoef) * regularizer * sum((t) => entropies[t]!)
+  );
 }
+
+const tokenArray = (words: string | undefined, t: number) =>
+  words === undefined ? undefined : decodeLogprobs(words)[t];
+
+/** What a token's term is multiplied by in dapo and gspo, of which the tests have penalties. */
+const scaleOfTokens = ({ objective: { kind } }: Recipe, totals: Totals, n: number) =>
+  kind === "dapo" ? 1 / totals.tokens : 1 / (totals.N * n);
 
 /** A rollout's own advantage at every token, or with a teacher by the formula of docs/reference/recipe.md. */
 function tokenAdvantages({ group, line, behavior }: Member, own: number, { teacher }: Recipe): number[] {
@@ -266,6 +290,8 @@ function compareAttempt(
     behavior: Array.from(member.behavior),
     held: Array.from(member.now),
     entropies: Array.from(member.entropies),
+    factors: Array.from(member.behavior, (_, t) => tokenArray(member.line.tokenWeights, t) ?? 1),
+    penalties: Array.from(member.behavior, (_, t) => tokenArray(member.line.tokenPenalties, t) ?? 0),
     ...(member.line.reference && { reference: Array.from(decodeLogprobs(member.line.reference)) }),
   };
   const loss = (x: readonly number[]) => sequenceLoss(recipe, totals, numbers, advantages, group.size, x);

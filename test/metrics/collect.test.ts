@@ -39,7 +39,7 @@ function emittedNames(): Set<string> {
   const last = facts({
     update: {
       ...batch,
-      batch: { ...batch.batch, referenceLogprobs },
+      batch: { ...batch.batch, referenceLogprobs, tokenWeights: weights },
       report: { ...batch.report, weights },
       referenceSeconds: 0.05,
       teacherLogprobs: referenceLogprobs,

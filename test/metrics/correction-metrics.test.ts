@@ -35,3 +35,16 @@ test("without a correction, or where nothing was trained, there is nothing to sa
   putCorrectionMetrics(sheet, facts({}));
   expect(sheet.values).toEqual({});
 });
+
+test("the share of tokens that a rule chose is of those that were sampled", () => {
+  for (const name of ["tokenWeights", "tokenPenalties"] as const) {
+    const update = trained([rollout({ logprobs: [-1, -1, -1, -1] })]);
+    const { mask } = update.batch;
+    const counted = [...mask.keys()].filter((t) => mask[t] === 1);
+    const values = Float32Array.from(mask, () => 1);
+    for (const t of counted) values[t] = t === counted[1] ? 0.5 : 0;
+    const sheet = new MetricSheet();
+    putCorrectionMetrics(sheet, facts({ update: { ...update, batch: { ...update.batch, [name]: values } } }));
+    expect(sheet.values).toEqual({ "tokens/chosen": 0.25 });
+  }
+});

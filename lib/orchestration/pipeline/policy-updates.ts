@@ -1,5 +1,6 @@
-import type { EngineFace, StepOptions, StepReport, TrainerFace } from "../../native/face.ts";
+import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { SettledGroup } from "./grouper.ts";
+import type { FirstPass } from "./token-selection.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
 /** How a batch is divided into optimizer updates: each of `epochs` passes over it takes `updatesPerBatch` of them. */
@@ -38,6 +39,23 @@ export interface BatchUpdates {
   readonly options: StepOptions;
   readonly rule: UpdateRule;
   readonly maxOutputTokens: number;
+  /** Of `whole`, where something else needed it. */
+  readonly first?: TimedPass;
+}
+
+export interface TimedPass extends FirstPass {
+  readonly seconds: number;
+}
+
+/** Every token of a batch under the weights before its first update. */
+export async function scoreFirst(
+  trainer: TrainerFace,
+  data: TrainingBatch,
+  { rollouts: { temperature } }: { readonly rollouts: { readonly temperature: number } },
+): Promise<TimedPass> {
+  const begun = performance.now();
+  const { logprobs, entropies } = await trainer.score(data, temperature);
+  return { logprobs, entropies, seconds: (performance.now() - begun) / 1000 };
 }
 
 /**
@@ -54,12 +72,14 @@ export async function updatePolicy(
   engine?: EngineFace,
 ): Promise<{ readonly report: StepReport; readonly updates?: readonly UpdateReport[] }> {
   const { whole, options, rule } = batch;
-  if (rule.updatesPerBatch * rule.epochs === 1)
-    return { report: await trainer.step(whole.data, options, engine) };
+  if (rule.updatesPerBatch * rule.epochs === 1) {
+    const report = await trainer.step(whole.data, options, engine);
+    const forwardSeconds = report.forwardSeconds + (batch.first?.seconds ?? 0);
+    return { report: { ...report, forwardSeconds } };
+  }
   const before = trainer.version;
-  const begun = performance.now();
-  const old = await trainer.score(whole.data, options.temperature);
-  const sum = new BatchReport(whole, old, (performance.now() - begun) / 1000);
+  const old = batch.first ?? (await scoreFirst(trainer, whole.data, { rollouts: options }));
+  const sum = new BatchReport(whole, old);
   const parts = miniBatches(batch.groups, rule.updatesPerBatch, batch.maxOutputTokens);
   for (let epoch = 0; epoch < rule.epochs; ++epoch) {
     for (const [i, part] of parts.entries()) {
@@ -109,12 +129,14 @@ export function updateData(
   old: Float32Array,
 ): AssembledBatch["data"] {
   const own = (values: Float32Array) => values.slice(firstToken, firstToken + data.tokens.length);
-  const { referenceLogprobs } = whole.data;
+  const { referenceLogprobs, tokenWeights, tokenPenalties } = whole.data;
   return {
     ...data,
     tokenAdvantages: own(whole.data.tokenAdvantages),
     proximalLogprobs: own(old),
     ...(referenceLogprobs && { referenceLogprobs: own(referenceLogprobs) }),
+    ...(tokenWeights && { tokenWeights: own(tokenWeights) }),
+    ...(tokenPenalties && { tokenPenalties: own(tokenPenalties) }),
   };
 }
 
@@ -122,21 +144,15 @@ export function updateData(
 class BatchReport {
   readonly updates: UpdateReport[] = [];
   readonly #reports: StepReport[] = [];
-  readonly #old: { readonly logprobs: Float32Array; readonly entropies: Float32Array };
-  readonly #scoringSeconds: number;
+  readonly #old: TimedPass;
   readonly #ratios: Float32Array;
   readonly #clipped: Uint8Array;
   readonly #weights: Float32Array;
   #nonFiniteSequence = -1;
 
-  constructor(
-    { data }: AssembledBatch,
-    old: { readonly logprobs: Float32Array; readonly entropies: Float32Array },
-    scoringSeconds: number,
-  ) {
+  constructor({ data }: AssembledBatch, old: TimedPass) {
     const total = data.tokens.length;
     this.#old = old;
-    this.#scoringSeconds = scoringSeconds;
     this.#ratios = new Float32Array(total);
     this.#clipped = new Uint8Array(total);
     this.#weights = new Float32Array(total);
@@ -173,13 +189,14 @@ class BatchReport {
       microBatches: sum("microBatches"),
       trainedTokens: sum("trainedTokens"),
       packedTokens: sum("packedTokens"),
-      forwardSeconds: sum("forwardSeconds") + this.#scoringSeconds,
+      forwardSeconds: sum("forwardSeconds") + this.#old.seconds,
       backwardSeconds: sum("backwardSeconds"),
       optimizerSeconds: sum("optimizerSeconds"),
       packSeconds: sum("packSeconds"),
       startSeconds: sum("startSeconds"),
       publishSeconds: sum("publishSeconds"),
-      ...this.#old,
+      logprobs: this.#old.logprobs,
+      entropies: this.#old.entropies,
       ratios: this.#ratios,
       clipped: this.#clipped,
       weights: last.weights.length > 0 ? this.#weights : last.weights,

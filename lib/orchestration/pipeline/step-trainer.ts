@@ -7,8 +7,9 @@ import type { StepBatch } from "./batcher.ts";
 import { customSlopes } from "./custom-slopes.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
-import { type UpdateReport, updatePolicy } from "./policy-updates.ts";
+import { scoreFirst, type UpdateReport, updatePolicy } from "./policy-updates.ts";
 import { taughtBatch } from "./teacher-advantages.ts";
+import { selectTokens } from "./token-selection.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
 /** Outcome of one step, for the metrics and the log. */
@@ -117,7 +118,12 @@ export async function trainBatch(
   const reference = await timedScores(assembled.data, parts.frozen?.reference, parts.clock);
   const teacher = await timedScores(assembled.data, parts.frozen?.teacher, parts.clock);
   const taught = teacher ? taughtBatch(assembled, teacher.logprobs, recipe.teacher!) : assembled;
-  const data = { ...taught.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
+  const scored = { ...taught.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
+  const first = recipe.objective.tokens && (await scoreFirst(parts.trainer, scored, recipe));
+  const data = {
+    ...scored,
+    ...(first && selectTokens(recipe.objective.tokens!, scored, first, { seed: recipe.seed, step })),
+  };
   const slopes = customSlopes(recipe);
   const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
@@ -128,6 +134,7 @@ export async function trainBatch(
     options,
     rule: recipe.training,
     maxOutputTokens: recipe.rollouts.maxOutputTokens,
+    ...(first && { first }),
   };
   const updated = await updatePolicy(updates, parts.trainer, parts.engine);
   const culprit = assembled.rollouts[updated.report.nonFiniteSequence];

@@ -101,6 +101,9 @@ export interface RecordedRollout {
   readonly reference?: string;
   /** The same of the teacher, where the recipe has one. */
   readonly teacher?: string;
+  /** Weights or penalties of its tokens, float32, where `objective.tokens` gave them. */
+  readonly tokenWeights?: string;
+  readonly tokenPenalties?: string;
 }
 
 const LEFTOVER = /^step-\d{6,}\.jsonl\.tmp$/;
@@ -307,20 +310,20 @@ class Sequences {
     this.#first = first;
   }
 
-  place(i: number): Pick<RecordedRollout, "sequence" | "weight" | "reference" | "teacher"> {
+  place(i: number): Pick<RecordedRollout, "sequence" | "weight" | TokenArray> {
     const { data, rollouts, teacherLogprobs } = this.#update;
     const sequence = this.#first + i;
     const end = data.cuSeqlens[sequence + 1]!;
     const { rollout } = rollouts[sequence]!;
     const response = [end - rollout.tokens.length, end] as const;
-    const reference = data.referenceLogprobs?.subarray(...response);
-    const teacher = teacherLogprobs?.subarray(...response);
+    const arrays = tokenArrays(data, teacherLogprobs).flatMap(([name, values]) =>
+      values ? [[name, encode(values.subarray(...response))] as const] : [],
+    );
     const weight = this.#weight(sequence, sampledTokens(rollout));
     return {
       sequence,
       ...(weight !== undefined && { weight }),
-      ...(reference && { reference: encode(reference) }),
-      ...(teacher && { teacher: encode(teacher) }),
+      ...Object.fromEntries(arrays),
     };
   }
 
@@ -336,6 +339,19 @@ class Sequences {
     return weightInLoss({ kind, sequenceWeight }, totals, n, data.groupSizes![sequence]!);
   }
 }
+
+type TokenArray = "reference" | "teacher" | "tokenWeights" | "tokenPenalties";
+
+/** [T] what a batch has of each token beside the rollouts', by the name it is recorded under. */
+const tokenArrays = (
+  { referenceLogprobs, tokenWeights, tokenPenalties }: PolicyUpdate["data"],
+  teacherLogprobs: Float32Array | undefined,
+): (readonly [TokenArray, Float32Array | undefined])[] => [
+  ["reference", referenceLogprobs],
+  ["teacher", teacherLogprobs],
+  ["tokenWeights", tokenWeights],
+  ["tokenPenalties", tokenPenalties],
+];
 
 /** Totals of the update that a sequence of the batch is in; the same in every epoch. */
 function updateOf({ data, report, updates }: PolicyUpdate, sequence: number) {

@@ -106,11 +106,11 @@ function recordedEpisode(runs: readonly number[], length: number, verdict: Verdi
 
 /**
  * The batch that these groups make, with the recorded log-probs of the reference policy where `klCoef` asks for them,
- * and of the teacher. Throws HONE_ERR_USAGE where a rollout has none in the record.
+ * and of the teacher, and what `objective.tokens` made of its tokens. Throws HONE_ERR_USAGE where a rollout has none in the record.
  */
 export function recordedBatch(
   groups: readonly ResettledGroup[],
-  { rollouts: { maxOutputTokens }, objective: { klCoef }, teacher }: Recipe,
+  { rollouts: { maxOutputTokens }, objective: { klCoef, tokens }, teacher }: Recipe,
 ): AssembledBatch {
   const batch = assembleBatch(groups, maxOutputTokens);
   const lines = new Map(groups.flatMap((group) => [...group.lines]));
@@ -118,26 +118,35 @@ export function recordedBatch(
     teacher === undefined
       ? batch
       : taughtBatch(batch, recordedScores(batch, lines, "teacher", "the recipe has a teacher"), teacher);
-  if (klCoef === 0) return taught;
-  const referenceLogprobs = recordedScores(batch, lines, "reference", `objective.klCoef is ${klCoef}`);
-  return { ...taught, data: { ...taught.data, referenceLogprobs } };
+  const of = (name: RecordedArray, why: string) => recordedScores(batch, lines, name, why);
+  const data = {
+    ...taught.data,
+    ...(klCoef !== 0 && { referenceLogprobs: of("reference", `objective.klCoef is ${klCoef}`) }),
+    ...(tokens && { [selectedBy(tokens)]: of(selectedBy(tokens), `objective.tokens is ${tokens.kind}`) }),
+  };
+  return { ...taught, data };
 }
 
-/** [T] log-probs under a frozen policy. @param why they are needed, for the error */
+type RecordedArray = "reference" | "teacher" | "tokenWeights" | "tokenPenalties";
+
+const selectedBy = ({ kind }: NonNullable<Recipe["objective"]["tokens"]>) =>
+  kind === "kl-cov" ? "tokenPenalties" : "tokenWeights";
+
+/** [T] of a batch's tokens: log-probs under a frozen policy, or a rule's weights. @param why they are needed, for the error */
 function recordedScores(
   { data, rollouts }: AssembledBatch,
   lines: ReadonlyMap<Rollout, RecordedRollout>,
-  policy: "reference" | "teacher",
+  name: RecordedArray,
   why: string,
 ): Float32Array {
   const logprobs = new Float32Array(data.tokens.length);
   for (const [i, { rollout }] of rollouts.entries()) {
-    const recorded = lines.get(rollout)![policy];
+    const recorded = lines.get(rollout)![name];
     const { problem, attempt, tokens } = rollout;
     if (recorded === undefined) {
       throw new HoneError(
         "HONE_ERR_USAGE",
-        `${why}; the record has no ${policy} log-probs of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
+        `${why}; the record has no ${name === "reference" || name === "teacher" ? `${name} log-probs` : name} of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
         { hint: "They are recorded of what a run with one trained on; ask without." },
       );
     }

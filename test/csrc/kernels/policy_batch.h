@@ -10,7 +10,7 @@ using namespace hone::kernels;
 
 struct PolicyBatch {
   PolicyLossArgs args;
-  std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages;
+  std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages, token_weights, token_penalties;
   std::vector<uint8_t> mask;
   std::vector<int32_t> starts{0}, group_sizes;
   std::vector<float> a, b, ratios, weights;
@@ -47,6 +47,8 @@ struct PolicyBatch {
     x.cu_seqlens = i32(starts.data(), {S + 1});
     x.advantages = optional(advantages);
     x.token_advantages = optional(token_advantages);
+    x.token_weights = optional(token_weights);
+    x.token_penalties = optional(token_penalties);
     if (!group_sizes.empty()) x.group_sizes = i32(group_sizes.data(), {S});
     if (!custom_slopes.empty()) x.custom_slopes = {custom_slopes.data(), DType::kF64, {T}};
     if (!custom_losses.empty()) x.custom_losses = {custom_losses.data(), DType::kF64, {S}};

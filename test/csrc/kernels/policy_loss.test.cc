@@ -186,6 +186,89 @@ TEST(kl_and_entropy_follow_their_definitions) {
   }
 }
 
+TEST(every_estimator_of_the_kl_is_its_definition) {
+  for (KlEstimator estimator : {KlEstimator::kK1, KlEstimator::kK2, KlEstimator::kK3}) {
+    const auto value = [&](double d) {
+      return estimator == KlEstimator::kK1 ? -d : estimator == KlEstimator::kK2 ? d * d / 2 : std::exp(d) - d - 1;
+    };
+    Batch plain = random_batch(Objective::kDapo), full = plain;
+    full.args.kl_coef = 0.5f;
+    full.args.kl_estimator = estimator;
+    const double without = plain.run();
+    double expected = 0;
+    EXPECT_TRUE(full.run() != without);
+    for (int64_t i = 0; i < plain.sequences(); ++i) {
+      for (size_t t = size_t(plain.starts[size_t(i)]); t < size_t(plain.starts[size_t(i) + 1]); ++t) {
+        if (!plain.mask[t]) continue;
+        const double d = double(plain.reference[t]) - double(plain.logprobs[t]), k = 0.5 / (7.0 * double(plain.counted(i)));
+        expected += k * value(d);
+        EXPECT_NEAR(full.a[t] - plain.a[t], k * (value(d - 1e-6) - value(d + 1e-6)) / 2e-6, 1e-6);
+      }
+    }
+    EXPECT_NEAR(full.run() - without, expected, 1e-12);
+  }
+}
+
+TEST(weights_of_tokens_multiply_their_terms_alone) {
+  for (Objective objective : kAll) {
+    Batch plain = random_batch(objective);
+    plain.args.kl_coef = 0.3f, plain.args.entropy_coef = 0.1f;
+    if (objective != Objective::kPpoClip) plain.token_advantages.clear();
+    Batch ones = plain, none = plain, some = plain;
+    const int64_t T = plain.tokens();
+    ones.token_weights.assign(size_t(T), 1.0f);
+    none.token_weights.assign(size_t(T), 0.0f);
+    for (int64_t t = 0; t < T; ++t) some.token_weights.push_back(t % 3 ? 0.0f : 0.5f);
+    EXPECT_NEAR(ones.run(), plain.run(), 1e-15);
+    EXPECT_TRUE(ones.a == plain.a && ones.b == plain.b && ones.ratios == plain.ratios && ones.clipped == plain.clipped);
+    none.run();
+    some.run();
+    for (size_t t = 0; t < size_t(T); ++t) {
+      EXPECT_NEAR(some.a[t], double(none.a[t]) + double(some.token_weights[t]) * (double(plain.a[t]) - double(none.a[t])), 1e-7);
+      EXPECT_EQ(some.b[t], plain.b[t]);
+    }
+    for (float& x : plain.advantages) x = 0.0f;
+    for (float& x : plain.token_advantages) x = 0.0f;
+    if (objective != Objective::kSupervised) EXPECT_NEAR(none.run(), plain.run(), 1e-15);
+  }
+}
+
+TEST(a_penalty_is_of_the_distance_to_what_the_ratio_is_to) {
+  for (Objective objective : kAll) {
+    if (objective == Objective::kSupervised) continue;  // has no ratio
+    for (bool corrected : {false, true}) {
+      Batch plain = random_batch(objective);
+      if (corrected) {
+        plain.proximal = plain.behavior;
+        for (float& x : plain.proximal) x += random_floats(1, 0.1f)[0];
+        plain.args.correction = Correction::kTis;
+        plain.args.correction_high = 1.1f;
+      }
+      const std::vector<float>& old = corrected ? plain.proximal : plain.behavior;
+      plain.token_weights.assign(size_t(plain.tokens()), 0.25f);
+      Batch held = plain;
+      for (int64_t t = 0; t < plain.tokens(); ++t) held.token_penalties.push_back(t % 3 ? 0.0f : 2.0f);
+      double expected = 0;
+      const double before = plain.run(), after = held.run();
+      for (int64_t i = 0; i < plain.sequences(); ++i) {
+        const double n = double(plain.counted(i));
+        for (size_t t = size_t(plain.starts[size_t(i)]); t < size_t(plain.starts[size_t(i) + 1]); ++t) {
+          if (!plain.mask[t]) continue;
+          double scale = 1 / 7.0;
+          if (objective == Objective::kDapo || objective == Objective::kCispo) scale = 1 / 19.0;
+          if (objective == Objective::kDrGrpo) scale = 1 / (7 * 12.5);
+          if (objective == Objective::kGrpo) scale = 1 / (3 * double(plain.group_sizes[size_t(i)]) * n);
+          if (objective == Objective::kGspo || objective >= Objective::kGspoToken) scale = 1 / (7 * n);
+          const double gap = double(plain.logprobs[t]) - double(old[t]), beta = scale * double(held.token_penalties[t]);
+          expected += beta * std::fabs(gap);
+          EXPECT_NEAR(held.a[t], double(plain.a[t]) + (gap > 0 ? beta : -beta), 1e-7);
+        }
+      }
+      EXPECT_NEAR(after - before, expected, 1e-12);
+    }
+  }
+}
+
 TEST(on_policy_ratios_are_exactly_one) {
   for (Objective objective : kAll) {
     Batch batch = random_batch(objective);
@@ -219,75 +302,6 @@ TEST(token_advantages_that_are_the_sequences_change_no_bit) {
     EXPECT_EQ(by_token.run(), by_sequence.run());
     EXPECT_TRUE(by_token.a == by_sequence.a && by_token.clipped == by_sequence.clipped);
   }
-}
-
-TEST(gspo_token_is_gspo_where_a_sequence_has_one_advantage) {
-  for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
-    Batch whole = random_batch(Objective::kGspo);
-    whole.args.sequence_weight = weight;
-    whole.token_advantages.clear();
-    Batch by_token = whole;
-    by_token.args.objective = Objective::kGspoToken;
-    EXPECT_NEAR(by_token.run(), whole.run(), 1e-15);
-    EXPECT_TRUE(by_token.ratios == whole.ratios && by_token.clipped == whole.clipped);
-    for (size_t t = 0; t < whole.a.size(); ++t) EXPECT_NEAR(by_token.a[t], whole.a[t], 1e-7 * std::fabs(whole.a[t]));
-  }
-}
-
-// As its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of itself and clipped.
-TEST(gmpo_is_a_geometric_mean_of_clipped_ratios) {
-  Batch batch = random_batch(Objective::kGmpo);
-  double expected = 0;
-  int bounded = 0;
-  for (int64_t i = 0; i < batch.sequences(); ++i) {
-    const double A = double(batch.advantages[size_t(i)]), sign = A > 0 ? 1.0 : -1.0;
-    double product = 1;
-    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
-      if (!batch.mask[size_t(t)]) continue;
-      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
-      const double clipped = std::min(std::max(rho, std::exp(-double(0.2f))), std::exp(double(0.3f)));
-      product *= std::pow(std::min(std::pow(rho, sign), std::pow(clipped, sign)), sign);
-      bounded += std::pow(clipped, sign) < std::pow(rho, sign);
-    }
-    if (batch.counted(i) > 0) expected -= std::pow(product, 1.0 / double(batch.counted(i))) * A / 7;
-  }
-  EXPECT_NEAR(batch.run(), expected, 1e-12);
-  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), bounded);
-  EXPECT_TRUE(bounded > 0);
-}
-
-TEST(sapo_gates_each_ratio_by_the_sign_of_its_advantage) {
-  Batch batch = random_batch(Objective::kSapo);
-  batch.args.gate_positive = 2.0f, batch.args.gate_negative = 3.0f;
-  double expected = 0;
-  for (int64_t i = 0; i < batch.sequences(); ++i) {
-    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
-      if (!batch.mask[size_t(t)]) continue;
-      const double A = double(batch.token_advantages[size_t(t)]), tau = A > 0 ? 2 : 3;
-      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
-      expected -= A * 4 / tau / (1 + std::exp(-tau * (rho - 1))) / double(batch.counted(i)) / 7;
-    }
-  }
-  EXPECT_NEAR(batch.run(), expected, 1e-12);
-  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), 0);
-  batch.behavior[5] = -2000.0f;  // the ratio overflows: the gate is open, and its slope 0
-  EXPECT_TRUE(std::isfinite(batch.run()));
-  EXPECT_EQ(batch.a[5], 0.0f);
-}
-
-// A clip_low of 1 is no lower bound: the ratio that TRL, MiniMax and ScaleRL clip from above alone.
-TEST(cispo_with_a_lower_bound_of_0_clips_from_above_alone) {
-  Batch batch = random_batch(Objective::kCispo);
-  batch.args.clip_low = 1.0f;
-  batch.run();
-  int above = 0;
-  for (size_t t = 0; t < batch.mask.size(); ++t) {
-    if (!batch.mask[t]) continue;
-    const double rho = std::exp(double(batch.logprobs[t]) - double(batch.behavior[t]));
-    EXPECT_NEAR(batch.a[t], -std::min(rho, 1.0 + double(0.3f)) * double(batch.token_advantages[t]) / 19, 1e-8);
-    above += rho > 1.0 + double(0.3f);
-  }
-  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), above);
 }
 
 TEST(nan_reaches_the_loss) {
@@ -355,6 +369,9 @@ TEST(a_custom_objective_without_its_numbers_is_refused) {
   EXPECT_THROWS(batch.run(), Code::kShape);
   batch.custom_losses.assign(size_t(batch.sequences()), 0.0);
   batch.run();
+  batch.token_weights.assign(batch.logprobs.size(), 1.0f);
+  EXPECT_THROWS(batch.run(), Code::kConfig);
+  batch.token_weights.clear();
   batch.args.correction = Correction::kTis;
   batch.proximal = batch.logprobs;
   EXPECT_THROWS(batch.run(), Code::kConfig);

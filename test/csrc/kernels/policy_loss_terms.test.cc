@@ -4,6 +4,7 @@
 // Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the geometric mean a
 // product; a mask that truncates, a truncation that masks; low and high swapped; the weight left out of the slope, or of
 // the loss; the objective's ratio left to behavior; GSPO's weight as the sequence's mean.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -143,6 +144,76 @@ PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_st
 
 }  // namespace
 
+TEST(gspo_token_is_gspo_where_a_sequence_has_one_advantage) {
+  for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
+    PolicyBatch whole = random_batch(Objective::kGspo);
+    whole.args.sequence_weight = weight;
+    whole.token_advantages.clear();
+    PolicyBatch by_token = whole;
+    by_token.args.objective = Objective::kGspoToken;
+    EXPECT_NEAR(by_token.run(), whole.run(), 1e-15);
+    EXPECT_TRUE(by_token.ratios == whole.ratios && by_token.clipped == whole.clipped);
+    for (size_t t = 0; t < whole.a.size(); ++t) EXPECT_NEAR(by_token.a[t], whole.a[t], 1e-7 * std::fabs(whole.a[t]));
+  }
+}
+
+// As its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of itself and clipped.
+TEST(gmpo_is_a_geometric_mean_of_clipped_ratios) {
+  PolicyBatch batch = random_batch(Objective::kGmpo);
+  batch.args.clip_low = 0.03f, batch.args.clip_high = 0.04f;
+  double expected = 0;
+  int bounded = 0;
+  for (int64_t i = 0; i < batch.sequences(); ++i) {
+    const double A = double(batch.advantages[size_t(i)]), sign = A > 0 ? 1.0 : -1.0;
+    double product = 1;
+    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
+      if (!batch.mask[size_t(t)]) continue;
+      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
+      const double clipped = std::min(std::max(rho, std::exp(-double(0.03f))), std::exp(double(0.04f)));
+      product *= std::pow(std::min(std::pow(rho, sign), std::pow(clipped, sign)), sign);
+      bounded += std::pow(clipped, sign) < std::pow(rho, sign);
+    }
+    if (batch.counted(i) > 0) expected -= std::pow(product, 1.0 / double(batch.counted(i))) * A / 7;
+  }
+  EXPECT_NEAR(batch.run(), expected, 1e-12);
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), bounded);
+  EXPECT_TRUE(bounded > 0);
+}
+
+TEST(sapo_gates_each_ratio_by_the_sign_of_its_advantage) {
+  PolicyBatch batch = random_batch(Objective::kSapo);
+  batch.args.gate_positive = 2.0f, batch.args.gate_negative = 3.0f;
+  double expected = 0;
+  for (int64_t i = 0; i < batch.sequences(); ++i) {
+    for (int32_t t = batch.starts[size_t(i)]; t < batch.starts[size_t(i) + 1]; ++t) {
+      if (!batch.mask[size_t(t)]) continue;
+      const double A = double(batch.token_advantages[size_t(t)]), tau = A > 0 ? 2 : 3;
+      const double rho = std::exp(double(batch.logprobs[size_t(t)]) - double(batch.behavior[size_t(t)]));
+      expected -= A * 4 / tau / (1 + std::exp(-tau * (rho - 1))) / double(batch.counted(i)) / 7;
+    }
+  }
+  EXPECT_NEAR(batch.run(), expected, 1e-12);
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), 0);
+  batch.behavior[5] = -2000.0f;  // the ratio overflows: the gate is open, and its slope 0
+  EXPECT_TRUE(std::isfinite(batch.run()));
+  EXPECT_EQ(batch.a[5], 0.0f);
+}
+
+// A clip_low of 1 is no lower bound: the ratio that TRL, MiniMax and ScaleRL clip from above alone.
+TEST(cispo_with_a_lower_bound_of_0_clips_from_above_alone) {
+  PolicyBatch batch = random_batch(Objective::kCispo);
+  batch.args.clip_low = 1.0f;
+  batch.run();
+  int above = 0;
+  for (size_t t = 0; t < batch.mask.size(); ++t) {
+    if (!batch.mask[t]) continue;
+    const double rho = std::exp(double(batch.logprobs[t]) - double(batch.behavior[t]));
+    EXPECT_NEAR(batch.a[t], -std::min(rho, 1.0 + double(0.3f)) * double(batch.token_advantages[t]) / 19, 1e-8);
+    above += rho > 1.0 + double(0.3f);
+  }
+  EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), above);
+}
+
 TEST(weights_losses_and_slopes_are_those_of_the_definitions) {
   for (Correction kind : kKinds) {
     int changed = 0, unchanged = 0;
@@ -259,10 +330,10 @@ TEST(nan_and_what_overflows_are_not_hidden) {
     batch.behavior[5] = std::nanf("");
     EXPECT_TRUE(std::isnan(batch.run()));
     EXPECT_TRUE(std::isnan(batch.losses[2]) && !std::isnan(batch.losses[0]));
+    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // have no bound of a weight
     PolicyBatch far = corrected_batch(Objective::kDapo, kind, true);
     far.behavior[5] = -2000.0f;  // exp(2000) is infinite: outside every band, and above every bound
     EXPECT_TRUE(std::isfinite(far.run()));
-    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // below
     const bool masks = kind != Correction::kTis && kind != Correction::kSequenceTis;
     EXPECT_EQ(far.weights[5], masks ? 0.0f : 1.2f);
   }

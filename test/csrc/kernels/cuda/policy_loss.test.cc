@@ -26,7 +26,8 @@ struct Outputs {
 /// Sequences longer than a block, empty, fully masked and of one token; ratios near 1.
 struct Batch {
   PolicyLossArgs args;
-  std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages;
+  bool weighted = false;  // tokens
+  std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages, token_weights, token_penalties;
   std::vector<uint8_t> mask;
   std::vector<int32_t> starts{0}, group_sizes;
 
@@ -47,6 +48,8 @@ struct Batch {
     entropies = random_floats(T);
     advantages = random_floats(S);
     token_advantages = random_floats(T);
+    token_weights = random_floats(T);
+    token_penalties = random_floats(T);
     for (int64_t i = 0; i < S; ++i) group_sizes.push_back(int32_t(2 + i));
     for (int64_t t = 0; t < T; ++t) mask.push_back(uint8_t(t % 5 != 1));
     if (S > 2) std::fill(mask.begin() + starts[2], mask.begin() + starts[3], uint8_t(0));
@@ -72,6 +75,7 @@ struct Batch {
     x.cu_seqlens = i32(starts.data(), {S + 1});
     if (!bare()) x.advantages = f32(advantages.data(), {S});
     x.token_advantages = f32(token_advantages.data(), {T});
+    if (weighted) x.token_weights = f32(token_weights.data(), {T}), x.token_penalties = f32(token_penalties.data(), {T});
     x.group_sizes = i32(group_sizes.data(), {S});
     x.a = f32(out.a.data(), {T});
     x.b = f32(out.b.data(), {T});
@@ -83,6 +87,7 @@ struct Batch {
   }
 
   Outputs on_device() const {
+    const DeviceArray<float> t_weights(token_weights), t_penalties(token_penalties);
     const int64_t T = tokens(), S = sequences();
     const DeviceArray<float> p(logprobs), o(behavior), ref(reference), e(entropies), adv(advantages), t_adv(token_advantages);
     const DeviceArray<uint8_t> m(mask), flags(T);
@@ -100,6 +105,7 @@ struct Batch {
     x.cu_seqlens = cu.view(DType::kI32, {S + 1});
     if (!bare()) x.advantages = adv.view(DType::kF32, {S});
     x.token_advantages = t_adv.view(DType::kF32, {T});
+    if (weighted) x.token_weights = t_weights.view(DType::kF32, {T}), x.token_penalties = t_penalties.view(DType::kF32, {T});
     x.group_sizes = sizes.view(DType::kI32, {S});
     x.a = a.view(DType::kF32, {T});
     x.b = b.view(DType::kF32, {T});
@@ -145,6 +151,8 @@ TEST(every_objective_is_the_cpu_s) {
         if (regularized) {
           batch.args.kl_coef = 0.07f;
           batch.args.entropy_coef = 0.03f;
+          batch.args.kl_estimator = weight == SequenceWeight::kLength ? KlEstimator::kK1 : KlEstimator::kK2;
+          batch.weighted = true;
         }
         expect_equal(batch.on_device(), batch.on_cpu(), 10.0);
       }
