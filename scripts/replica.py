@@ -451,7 +451,8 @@ class Step:
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
             if "reference" in rollout:
                 gap = words(rollout["reference"], torch.float32).double()[chosen] - new
-                total = total + o["klCoef"] * share * (gap.expm1() - gap).sum()
+                estimate = {"k1": -gap, "k2": gap.square() / 2, "k3": gap.expm1() - gap}[o.get("klEstimator", "k3")]
+                total = total + o["klCoef"] * share * estimate.sum()
             sampled = new.detach() if old is None else old[i]
             if set(rollout["versions"][1::2]) | set(rollout["oldestKv"][1::2]) == {self.head["versionBefore"]}:
                 self.differ("logprob", 0.0, (sampled - behavior).abs().max().item(), 1.0)

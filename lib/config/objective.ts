@@ -67,6 +67,8 @@ export const objectiveSchema = z
       .optional(),
     tokens: tokensSchema.optional(),
     klCoef: orOff().default(0),
+    /** What the KL term adds for a token, by Schulman's names (docs/reference/recipe.md, objectives). */
+    klEstimator: z.enum(["k1", "k2", "k3"]).default("k3"),
     entropyCoef: orOff().default(0),
     /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in

@@ -231,6 +231,18 @@ function corrections(
   });
 }
 
+/** What the KL term adds for a token, d = reference − now. */
+function klTerm(estimator: NonNullable<ObjectiveSettings["klEstimator"]>, d: number) {
+  switch (estimator) {
+    case "k1":
+      return { value: -d, slope: 1 };
+    case "k2":
+      return { value: (d * d) / 2, slope: -d };
+    case "k3":
+      return { value: Math.expm1(d) - d, slope: -Math.expm1(d) };
+  }
+}
+
 /** What `objective.tokens` made of a token: a factor of its term, and a penalty of its log ratio beside it. */
 function selection({ tokenWeights, tokenPenalties }: TrainedSequence, t: number, logRatio: number) {
   const tokenPenalty = tokenPenalties?.[t] ?? 0;
@@ -297,7 +309,8 @@ export function sequenceTerms(
     const selected = selection(sequence, t, moved[t]!);
     const factor = scale * weights[t]!.weight * selected.factor;
     const policySlope = factor * term.slope + scale * selected.penalty.slope;
-    const klSlope = -kl * Math.expm1(d);
+    const divergence = klTerm(settings.klEstimator ?? "k3", d);
+    const klSlope = kl * divergence.slope;
     return {
       tokenRatio,
       ...(sequence.tokenAdvantages && { advantage: sequence.tokenAdvantages[t]! }),
@@ -312,7 +325,7 @@ export function sequenceTerms(
       loss:
         factor * term.value +
         scale * selected.penalty.value +
-        kl * (Math.expm1(d) - d) +
+        kl * divergence.value +
         entropyCoefficient * entropies[t]!,
     };
   });

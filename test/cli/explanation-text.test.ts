@@ -29,6 +29,7 @@ const TRAINED: ExplainedSettings = {
     clipLow: 0.25,
     clipHigh: 0.5,
     klCoef: 0,
+    klEstimator: "k3",
     entropyCoef: 0,
     correction: { kind: "none", low: 0 },
   },

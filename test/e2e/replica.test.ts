@@ -237,6 +237,8 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
       training: { steps: 6, updatesPerBatch: 3 },
     },
   ],
+  ["dapo with k1", { objective: { kind: "dapo", ...clip, klCoef: 0.05, klEstimator: "k1" } }],
+  ["gspo with k2", { objective: { kind: "gspo", klCoef: 0.05, klEstimator: "k2" } }],
   [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.5, high: 1.5 } } },

@@ -86,6 +86,14 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     },
   ],
   [
+    "dapo with k1",
+    { objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021, klCoef: 0.05, klEstimator: "k1" } },
+  ],
+  [
+    "dapo with k2",
+    { objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021, klCoef: 0.05, klEstimator: "k2" } },
+  ],
+  [
     "dapo, whole sequences masked",
     { objective: { kind: "dapo", correction: { kind: "sequence-mask", low: 0.8, high: 1.2 } } },
   ],

@@ -218,13 +218,14 @@ function sequenceLoss(
     reinforce: -sum((t) => w[t]! * advantages[t]! * x[t]!) / totals.N,
   }[kind as string]!;
   const regularizer = 1 / (totals.N * (sequenceWeight === "length" ? 1 : n));
-  const k3 =
-    reference === undefined ? 0 : sum((t) => Math.exp(reference[t]! - x[t]!) - (reference[t]! - x[t]!) - 1);
+  const estimate = (d: number) =>
+    ({ k1: -d, k2: (d * d) / 2, k3: Math.exp(d) - d - 1 })[recipe.objective.klEstimator];
+  const k = reference === undefined ? 0 : sum((t) => estimate(reference[t]! - x[t]!));
   const penalty = sum((t) => penalties[t]! * Math.abs(x[t]! - old[t]!));
   return (
     policy +
     penalty * scaleOfTokens(recipe, totals, n) +
-    f(klCoef) * regularizer * k3 -
+    f(klCoef) * regularizer * k -
     f(entropyCoef) * regularizer * sum((t) => entropies[t]!)
   );
 }

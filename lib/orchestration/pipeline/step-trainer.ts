@@ -162,7 +162,8 @@ async function timedScores(
 
 /** Options of a training step besides the batch and a custom objective's function. */
 export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, entropyCoef, correction } = objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, klEstimator, entropyCoef, correction } =
+    objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
@@ -173,6 +174,7 @@ export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<S
     clipHigh,
     ...(gate && { gate }),
     klCoef,
+    ...(klCoef !== 0 && { klEstimator }),
     entropyCoef,
     temperature,
     lr,
