@@ -71,6 +71,19 @@ export const objectiveSchema = z
     klEstimator: z.enum(["k1", "k2", "k3"]).default("k3"),
     entropyCoef: orOff().default(0),
     /**
+     * Moves entropyCoef, its first value, by delta after every step, up while the mean entropy of a step's tokens is at most
+     * target and down while it is above, where the bonus is left out ("Skywork Open Reasoner 1").
+     */
+    entropyControl: z
+      .strictObject({
+        /** Nats. */
+        target: positive(),
+        delta: positive().default(5e-3),
+        min: orOff().default(0),
+        max: positive().default(1),
+      })
+      .optional(),
+    /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
      * [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region in LLM Reinforcement Learning") 0 where the
      * policy's probability of a token is further than low below the sampler's, or than high above. A low of 0 is there high. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
@@ -139,6 +152,13 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
         ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
         : undefined;
     },
+  },
+  {
+    paths: ["objective.entropyControl", "objective.entropyCoef"],
+    rule: ({ objective: { entropyControl: c, entropyCoef } }) =>
+      c !== undefined && !(c.min <= entropyCoef && entropyCoef <= c.max)
+        ? `keeps the coefficient in [${c.min}, ${c.max}], and objective.entropyCoef, its first value, is ${entropyCoef}`
+        : undefined,
   },
   {
     paths: ["objective.tokens", "objective.kind"],

@@ -199,7 +199,7 @@ async function otherwise(
     before.trainer,
     taken,
     recipe,
-    stepOptions(recipe, 0),
+    stepOptions(recipe, 0, coefOf(before, recipe)),
     update.oldLogprobs,
   );
   return explained(before, groups, target, { again, recipe, set, update, options });
@@ -219,6 +219,11 @@ function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: 
       hint: "The second column may have the run's own objective by other bounds, or a built-in one.",
     },
   );
+}
+
+/** Of the entropy bonus: with a control the step's own, which its history led to. */
+function coefOf({ step }: BeforeStep, { objective: { entropyControl, entropyCoef } }: Recipe): number {
+  return (entropyControl && step.trained?.objective.entropyCoef) ?? entropyCoef;
 }
 
 /** Throws HONE_ERR_USAGE for another rule of the step's tokens: the record has what the run's own made of them. */

@@ -73,6 +73,8 @@ export interface UpdateFacts {
   readonly rollouts: readonly ScoredRollout[];
   readonly batch: BatchLayout;
   readonly report: TrainerOutcome;
+  /** Of the entropy bonus, where it changes from step to step. */
+  readonly entropyCoef?: number | undefined;
   /** Version of the weights the batch was scored with (before the update). */
   readonly version: number;
   readonly learningRate: number;

@@ -136,6 +136,8 @@ class TokenDivergence {
     sheet.share("ess/tokens", this.#ratio ** 2, n * this.#ratioSquares);
     sheet.share("clip/tokens", this.#clipped, n);
     sheet.share("entropy/trained", this.#entropy, n);
+    const { entropyCoef } = this.#update;
+    if (entropyCoef !== undefined) sheet.put("entropy/coef", entropyCoef);
     this.#sides.put(sheet);
   }
 }

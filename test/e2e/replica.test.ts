@@ -237,6 +237,10 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
       training: { steps: 6, updatesPerBatch: 3 },
     },
   ],
+  [
+    "gspo, towards a target of the entropy",
+    { objective: { kind: "gspo", entropyCoef: 0.02, entropyControl: { target: 2, delta: 0.01 } } },
+  ],
   ["dapo with k1", { objective: { kind: "dapo", ...clip, klCoef: 0.05, klEstimator: "k1" } }],
   ["gspo with k2", { objective: { kind: "gspo", klCoef: 0.05, klEstimator: "k2" } }],
   [

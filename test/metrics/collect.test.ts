@@ -44,6 +44,7 @@ function emittedNames(): Set<string> {
       referenceSeconds: 0.05,
       teacherLogprobs: referenceLogprobs,
       teacherSeconds: 0.05,
+      entropyCoef: 0.1,
       updates: [{ skipped: false }, { skipped: true }],
       gradients: {
         parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),

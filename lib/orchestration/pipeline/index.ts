@@ -5,6 +5,7 @@ export { type BatchHook, type BatchWish, given, weighed } from "./batch-advantag
 export { batchGroups, type StepBatch } from "./batcher.ts";
 export { customSlopes, openSlopes } from "./custom-slopes.ts";
 export { type Diagnosis, diagnose, type PipelineFacts, type PipelineSnapshot } from "./diagnosis.ts";
+export { EntropyControl, type EntropyState } from "./entropy-control.ts";
 export type { EpisodeStage } from "./episode-stage.ts";
 export { GroupAccounting } from "./group-accounting.ts";
 export type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";

@@ -38,5 +38,7 @@ export const pipelineStateSchema = z.object({
   /** Groups in the pipeline: submitted again, under the same numbers, by the run that goes on from here. */
   outstanding: z.array(z.strictObject({ group: z.int(), domain: z.string(), index: z.int() })),
   generatedTokens: z.int(),
+  /** Of `objective.entropyControl`. */
+  entropy: z.object({ coef: z.number(), entropy: z.number().nullable() }).optional(),
 });
 export type PipelineState = z.infer<typeof pipelineStateSchema>;

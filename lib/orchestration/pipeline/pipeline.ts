@@ -14,6 +14,7 @@ import { AskedVerifiers, verifierStatuses } from "./asked-verifiers.ts";
 import { type BatchHook, weighBatches } from "./batch-advantages.ts";
 import { batchGroups } from "./batcher.ts";
 import type { PipelineSnapshot } from "./diagnosis.ts";
+import { EntropyControl } from "./entropy-control.ts";
 import { type EpisodeStage, liveEpisodes } from "./episode-stage.ts";
 import { type AccountingParts, GroupAccounting } from "./group-accounting.ts";
 import { type GroupHook, type SettledGroup, settleGroups, shapingOptions } from "./grouper.ts";
@@ -59,11 +60,13 @@ export class Pipeline {
   readonly #settled = new Channel<SettledGroup>();
   readonly #progress = new PipelineProgress();
   readonly #verifiers: AskedVerifiers;
+  readonly #entropy: EntropyControl;
 
   constructor(parts: PipelineParts, state?: PipelineState) {
     const { recipe, sources, trainer, onLeftOut } = parts;
     this.#parts = parts;
     this.#firstStep = state?.step ?? 0;
+    this.#entropy = new EntropyControl(recipe.objective, state?.entropy);
     this.#verifiers = new AskedVerifiers(parts.verifiers, parts.clock);
     this.#choosers = choosersOf(parts, state);
     const onSettled = taughtBy(this.#choosers, parts.onSettled);
@@ -85,8 +88,7 @@ export class Pipeline {
     const { onGroup, onBatch, unfinished } = this.#parts;
     const closing = new AbortController();
     const progress = this.#progress;
-    const requests = drawProblems(this.#drawer, accounting, mostGroups(recipe));
-    const prompts = encodePrompts(requests, this.#encoder);
+    const prompts = encodePrompts(drawProblems(this.#drawer, accounting, mostGroups(recipe)), this.#encoder);
     const rollouts = generateRollouts(prompts, generations, {
       ...actorOptions(recipe, model.format, clock),
       episodes: liveEpisodes(plays, model.format, closing.signal),
@@ -114,6 +116,7 @@ export class Pipeline {
         trainer,
         clock,
         engine: generations.engine,
+        entropy: this.#entropy,
         ...(frozen && { frozen }),
         afterPublication: ({ credits }) => {
           progress.stepped();
@@ -137,7 +140,8 @@ export class Pipeline {
   state(step: number): PipelineState {
     const accounting = this.accounting.saved();
     const outstanding = [...accounting.outstanding, ...this.#drawer.again];
-    return { step, draws: this.#drawer.saved(), ...accounting, outstanding };
+    const entropy = this.#entropy.saved(); // undefined is in no JSON
+    return { step, draws: this.#drawer.saved(), ...accounting, outstanding, entropy };
   }
 
   /** The trainer has a batch, and its new weights are not published yet. */
@@ -188,11 +192,10 @@ export class Pipeline {
   }
 
   position(): PipelinePosition {
-    const { generations, verifiers } = this.#parts;
     return this.#progress.position({
       accounting: this.accounting,
-      engine: generations.engine.stats(),
-      verifiers: verifiers.stats(),
+      engine: this.#parts.generations.engine.stats(),
+      verifiers: this.#parts.verifiers.stats(),
       ready: this.#settled.length,
     });
   }

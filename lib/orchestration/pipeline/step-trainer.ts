@@ -5,6 +5,7 @@ import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } 
 import type { ScoredRollout } from "../../records.ts";
 import type { StepBatch } from "./batcher.ts";
 import { customSlopes } from "./custom-slopes.ts";
+import type { EntropyControl } from "./entropy-control.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { scoreFirst, type UpdateReport, updatePolicy } from "./policy-updates.ts";
@@ -30,6 +31,8 @@ export interface PolicyUpdate extends AssembledBatch {
   /** Absent where the batch had one update. */
   readonly updates?: readonly UpdateReport[];
   readonly learningRate: number;
+  /** Of the entropy bonus. */
+  readonly entropyCoef: number;
   /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
   /** The same of the teacher. */
@@ -57,6 +60,8 @@ export interface StepTrainerParts {
   readonly engine: EngineFace;
   readonly clock: Clock;
   readonly frozen?: FrozenScores;
+  /** Where `objective.entropyControl` keeps its coefficient from step to step. */
+  readonly entropy: EntropyControl;
   /** Called when the new weights are on their way, before the next batch is asked for. */
   readonly afterPublication: (batch: StepBatch) => void;
 }
@@ -106,7 +111,7 @@ export async function* trainSteps(
 export async function trainBatch(
   batch: StepBatch,
   step: number,
-  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "frozen"> & {
+  parts: Pick<StepTrainerParts, "recipe" | "trainer" | "engine" | "clock" | "frozen" | "entropy"> & {
     readonly measured?: boolean;
   },
 ): Promise<PolicyUpdate | undefined> {
@@ -125,7 +130,8 @@ export async function trainBatch(
     ...(first && selectTokens(recipe.objective.tokens!, scored, first, { seed: recipe.seed, step })),
   };
   const slopes = customSlopes(recipe);
-  const options = { ...stepOptions(recipe, learningRate), ...(slopes && { slopes }) };
+  const entropyCoef = parts.entropy.applied;
+  const options = { ...stepOptions(recipe, learningRate, entropyCoef), ...(slopes && { slopes }) };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
   const gradients = due ? await measureGradients(taught, { ...parts, data, options }) : undefined;
   const updates = {
@@ -137,11 +143,13 @@ export async function trainBatch(
     ...(first && { first }),
   };
   const updated = await updatePolicy(updates, parts.trainer, parts.engine);
+  parts.entropy.stepped(updated.report.entropies, data.mask);
   const culprit = assembled.rollouts[updated.report.nonFiniteSequence];
   return {
     ...updates.whole,
     ...updated,
     learningRate,
+    entropyCoef,
     ...(reference && { referenceSeconds: reference.seconds }),
     ...(teacher && { teacherSeconds: teacher.seconds }),
     ...(gradients && { gradients }),
@@ -161,9 +169,12 @@ async function timedScores(
 }
 
 /** Options of a training step besides the batch and a custom objective's function. */
-export function stepOptions({ objective, rollouts }: Recipe, lr: number): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, klEstimator, entropyCoef, correction } =
-    objective;
+export function stepOptions(
+  { objective, rollouts }: Recipe,
+  lr: number,
+  entropyCoef: number = objective.entropyCoef,
+): Omit<StepOptions, "slopes"> {
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, klEstimator, correction } = objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;

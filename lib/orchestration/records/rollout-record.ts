@@ -240,8 +240,8 @@ function stepLine(
 ): RecordedStep {
   const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
   if (update === undefined) return head;
-  const { report, data, learningRate, updates } = update;
-  const { muonLr: _, ...objective } = stepOptions(recipe, learningRate);
+  const { report, data, learningRate, entropyCoef, updates } = update;
+  const { muonLr: _, ...objective } = stepOptions(recipe, learningRate, entropyCoef);
   const { seed: __, ...optimizer } = rlOptimizer(recipe);
   return {
     ...head,

@@ -192,7 +192,7 @@ function updateFacts(
   version: number,
   { objective, training }: Recipe,
 ): StepFacts["update"] {
-  const { rollouts, data, report, learningRate, gradients, updates } = update;
+  const { rollouts, data, report, learningRate, entropyCoef, gradients, updates } = update;
   const { referenceSeconds, teacherSeconds, teacherLogprobs } = update;
   // with a correction every ratio of a first update is 1
   const clip =
@@ -203,6 +203,7 @@ function updateFacts(
     report,
     version,
     learningRate,
+    ...(objective.entropyControl && { entropyCoef }),
     referenceSeconds,
     teacherLogprobs,
     teacherSeconds,

@@ -19,6 +19,8 @@ import type { GroupRequest } from "../pipeline/index.ts";
 import {
   type ActorOptions,
   actorOptions,
+  EntropyControl,
+  type EntropyState,
   type GroupRollouts,
   given,
   openSlopes,
@@ -108,6 +110,7 @@ export async function replayRun(
   const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
   const end = join(saved, "weights");
   let rollouts = 0;
+  let entropy: EntropyState | undefined;
   try {
     for (const [n, { recipe, steps }] of stretches.entries()) {
       if (options.recipe !== undefined) {
@@ -131,11 +134,13 @@ export async function replayRun(
         await resources.trainer.load(end);
       }
       await using frozen = await openFrozenPolicies(resources, checkpoints);
-      const replay = new Replay(resources, { steps, drawn: history.drawn }, frozen);
+      const control = new EntropyControl(recipe.objective, entropy);
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy: control });
       for (const [i, { event }] of steps.entries()) {
         await replay.step(i);
         options.onStep?.(event.s + 1);
       }
+      entropy = control.saved();
       rollouts += replay.rollouts;
       rmSync(end, { recursive: true, force: true });
       await resources.trainer.save(end, "{}");
@@ -197,6 +202,7 @@ class Replay {
   rollouts = 0;
   readonly #resources: RunResources;
   readonly #history: Pick<RunHistory, "steps" | "drawn">;
+  readonly #entropy: EntropyControl;
   readonly #frozen: Pick<FrozenPolicies, "reference" | "teacher">;
   readonly #actorOptions: ActorOptions;
   readonly #logged = new Map<number, GroupEvent>();
@@ -210,8 +216,12 @@ class Replay {
   constructor(
     resources: RunResources,
     history: Pick<RunHistory, "steps" | "drawn">,
-    frozen: Pick<FrozenPolicies, "reference" | "teacher">,
+    {
+      entropy,
+      ...frozen
+    }: Pick<FrozenPolicies, "reference" | "teacher"> & { readonly entropy: EntropyControl },
   ) {
+    this.#entropy = entropy;
     this.#resources = resources;
     this.#history = history;
     this.#frozen = frozen;
@@ -247,6 +257,7 @@ class Replay {
       engine: generations.engine,
       clock: systemClock,
       frozen: this.#frozen,
+      entropy: this.#entropy,
     };
     const taken = given(weighed(settled, shapingOptions(recipe)), hookAdvantages(event));
     await trainBatch({ groups: taken, credits: 0 }, event.s, parts);

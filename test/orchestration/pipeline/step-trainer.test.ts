@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../lib/clock.ts";
 import type { StepOptions, StepReport } from "../../../lib/native/face.ts";
 import type { StepBatch } from "../../../lib/orchestration/pipeline/batcher.ts";
+import { EntropyControl } from "../../../lib/orchestration/pipeline/entropy-control.ts";
 import { type StepOutcome, trainSteps } from "../../../lib/orchestration/pipeline/step-trainer.ts";
 import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -35,6 +36,7 @@ async function train(
     trainer,
     engine,
     clock,
+    entropy: new EntropyControl({ entropyCoef: 0 }),
     afterPublication,
   };
   const source = (async function* () {

@@ -1,0 +1,55 @@
+import type { Recipe } from "../../config/index.ts";
+
+/** What the control knows after a step. */
+export interface EntropyState {
+  readonly coef: number;
+  /** Mean over the tokens of the last step, in nats; null before the first. */
+  readonly entropy: number | null;
+}
+
+type Settings = Pick<Recipe["objective"], "entropyCoef" | "entropyControl">;
+
+/**
+ * The coefficient of the entropy bonus, step by step: delta more after a step whose mean entropy was at or below the target,
+ * delta less after one above, within its bounds; above the target it is kept and not applied. He et al. 2025, "Skywork Open
+ * Reasoner 1". Without `entropyControl` the recipe's own.
+ */
+export class EntropyControl {
+  readonly #settings: Settings;
+  #state: EntropyState;
+
+  constructor(settings: Settings, state?: EntropyState) {
+    this.#settings = settings;
+    this.#state = state ?? { coef: settings.entropyCoef, entropy: null };
+  }
+
+  /** Of the next step. */
+  get applied(): number {
+    const { entropyControl: rule, entropyCoef } = this.#settings;
+    if (rule === undefined) return entropyCoef;
+    const { coef, entropy } = this.#state;
+    return entropy === null || entropy <= rule.target ? coef : 0;
+  }
+
+  /** @param entropies [T] of a step, of which those count where mask is 1; a step whose entropies are not finite says nothing. */
+  stepped(entropies: Float32Array, mask: Uint8Array): void {
+    const { entropyControl: rule } = this.#settings;
+    if (rule === undefined) return;
+    let sum = 0;
+    let n = 0;
+    for (const [t, counts] of mask.entries()) {
+      if (counts === 0) continue;
+      sum += entropies[t]!;
+      n += 1;
+    }
+    const entropy = sum / n;
+    if (!Number.isFinite(entropy)) return;
+    const moved = this.#state.coef + (entropy <= rule.target ? rule.delta : -rule.delta);
+    this.#state = { coef: Math.min(rule.max, Math.max(rule.min, moved)), entropy };
+  }
+
+  /** For a checkpoint; undefined where there is nothing to keep. */
+  saved(): EntropyState | undefined {
+    return this.#settings.entropyControl && this.#state;
+  }
+}
