@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { miniBatches, updatePolicy } from "../../../lib/orchestration/pipeline/policy-updates.ts";
+import { miniBatches, updateData, updatePolicy } from "../../../lib/orchestration/pipeline/policy-updates.ts";
 import { stepOptions } from "../../../lib/orchestration/pipeline/step-trainer.ts";
 import { taughtBatch } from "../../../lib/orchestration/pipeline/teacher-advantages.ts";
 import { assembleBatch } from "../../../lib/orchestration/pipeline/training-batch.ts";
@@ -131,4 +131,21 @@ test("with a teacher each update has the advantages of its own tokens", async ()
   const given = trainer.steps.flatMap(({ tokenAdvantages }) => [...tokenAdvantages!]);
   expect(given).toEqual([...whole.data.tokenAdvantages]);
   expect(given.filter((advantage) => advantage !== 0).length).toBeGreaterThan(10);
+});
+
+test("each update has its own tokens' weights and penalties, and one update the time of a pass before it", async () => {
+  const trainer = new StandInTrainer({});
+  const plain = batchOf(2, 1);
+  const numbers = Float32Array.from(plain.whole.data.tokens, (_, t) => t);
+  const data = { ...plain.whole.data, tokenWeights: numbers, tokenPenalties: numbers };
+  const parts = miniBatches(groups, 2, 80);
+  for (const [i, { firstToken, batch }] of parts.entries()) {
+    const { tokenWeights, tokenPenalties } = updateData(parts[i]!, { ...plain.whole, data }, numbers);
+    const own = numbers.subarray(firstToken, firstToken + batch.data.tokens.length);
+    expect(tokenWeights).toEqual(own);
+    expect(tokenPenalties).toEqual(own);
+  }
+  const first = { logprobs: numbers, entropies: numbers, seconds: 5 };
+  const { report } = await updatePolicy({ ...batchOf(1, 1), first }, trainer);
+  expect(report.forwardSeconds).toBeGreaterThanOrEqual(5);
 });
