@@ -67,6 +67,8 @@ export const objectiveSchema = z
       .optional(),
     tokens: tokensSchema.optional(),
     klCoef: orOff().default(0),
+    /** The KL term's reference becomes the policy itself after every so many steps; 0: it stays what training started from. */
+    referenceEverySteps: z.int().min(0).default(0),
     /** What the KL term adds for a token, by Schulman's names (docs/reference/recipe.md, objectives). */
     klEstimator: z.enum(["k1", "k2", "k3"]).default("k3"),
     entropyCoef: orOff().default(0),
@@ -159,6 +161,11 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
       c !== undefined && !(c.min <= entropyCoef && entropyCoef <= c.max)
         ? `keeps the coefficient in [${c.min}, ${c.max}], and objective.entropyCoef, its first value, is ${entropyCoef}`
         : undefined,
+  },
+  {
+    paths: ["objective.referenceEverySteps", "objective.klCoef"],
+    rule: ({ objective: { referenceEverySteps: every, klCoef } }) =>
+      every > 0 && klCoef === 0 ? `is ${every}, and klCoef is 0: no objective has a reference` : undefined,
   },
   {
     paths: ["objective.tokens", "objective.kind"],

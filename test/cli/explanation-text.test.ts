@@ -30,6 +30,7 @@ const TRAINED: ExplainedSettings = {
     clipHigh: 0.5,
     klCoef: 0,
     klEstimator: "k3",
+    referenceEverySteps: 0,
     entropyCoef: 0,
     correction: { kind: "none", low: 0 },
   },

@@ -20,6 +20,24 @@ test.each([
     "objective.correction",
     "has a bound of 1.2",
   ],
+  [
+    "a reference that nothing asks for",
+    { "objective.referenceEverySteps": 5 },
+    "objective.referenceEverySteps",
+    "klCoef is 0",
+  ],
+  [
+    "a coefficient outside of its control",
+    { "objective.entropyControl": { target: 1, min: 0.1 } },
+    "objective.entropyControl",
+    "its first value, is 0",
+  ],
+  [
+    "a band of covariances upside down",
+    { "objective.tokens": { kind: "clip-cov", low: 5, high: 1 } },
+    "objective.tokens.low",
+    "is 5, not below objective.tokens.high 1",
+  ],
   ["a gate that nothing has", { "objective.gate": {} }, "objective.gate", 'is what "sapo" has'],
   [
     "the best of as many as there are",

@@ -52,6 +52,8 @@ export interface FrozenScores {
   readonly reference?: ScoreTokens;
   /** Where the recipe has one. */
   readonly teacher?: ScoreTokens;
+  /** Told after every step, of which there were so many: makes the policy the reference, where that is due. */
+  readonly stepped?: (steps: number) => Promise<void>;
 }
 
 export interface StepTrainerParts {
@@ -83,6 +85,7 @@ export async function* trainSteps(
     const versionBefore = parts.trainer.version;
     const update = await trainBatch(batch, step, { ...parts, measured: true });
     parts.afterPublication(batch);
+    await parts.frozen?.stepped?.(step + 1);
     const end = clock.now();
     skippedInARow = update?.report.skipped ? skippedInARow + 1 : 0;
     yield {

@@ -15,6 +15,8 @@ const stateSchema = z.object({
   trainingSeconds: z.number(),
   warmStartSeconds: z.number(),
   metrics: z.unknown(),
+  /** Steps after which the policy became the reference; absent where it is what training started from. */
+  reference: z.int().optional(),
 });
 export type RunState = z.infer<typeof stateSchema>;
 
@@ -24,7 +26,8 @@ export const checkpointName = (step: number): string => `step-${String(step).pad
 const NAME = /^step-(\d{6})$/;
 /** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
-const OURS = /^(step-\d{6}|warm-start)(\.aside-\d+)?$/;
+/** reference-weights.ts may be writing one while a checkpoint is tidied up after. */
+const OURS = /^((step-\d{6}|warm-start)(\.aside-\d+)?|reference-\d{6,}(\.(tmp-\d+|trash))?)$/;
 
 interface Beginnings {
   readonly model: Pick<Model, "origin" | "fill">;
@@ -86,6 +89,12 @@ export class Checkpoints {
       .sort()
       .reverse()
       .map((name) => join(this.directory, name));
+  }
+
+  /** Step of the oldest that is kept; undefined where there is none. */
+  get oldest(): number | undefined {
+    const path = this.list().at(-1);
+    return path === undefined ? undefined : stepOf(path);
   }
 
   /** Path of the checkpoint of a step, whether or not it exists. */

@@ -9,6 +9,7 @@ export {
   type RunState,
 } from "./checkpoints.ts";
 export { recordedSteps } from "./lost-checkpoints.ts";
+export { ReferenceWeights } from "./reference-weights.ts";
 export {
   claimRunFolder,
   expectClaimable,

@@ -21,6 +21,7 @@ import {
   actorOptions,
   EntropyControl,
   type EntropyState,
+  type FrozenScores,
   type GroupRollouts,
   given,
   openSlopes,
@@ -45,13 +46,14 @@ import {
 } from "../records/index.ts";
 import {
   Checkpoints,
+  ReferenceWeights,
   recordedArithmetic,
   recordedClock,
   recordedCommits,
   recordedHeldOut,
   weightsHash,
 } from "../recovery/index.ts";
-import { type FrozenPolicies, openFrozenPolicies } from "../run/index.ts";
+import { openFrozenPolicies } from "../run/index.ts";
 import {
   type Core,
   encodePrompt,
@@ -110,7 +112,7 @@ export async function replayRun(
   const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
   const end = join(saved, "weights");
   let rollouts = 0;
-  let entropy: EntropyState | undefined;
+  let carried: { entropy?: EntropyState | undefined; reference?: number | undefined } = {};
   try {
     for (const [n, { recipe, steps }] of stretches.entries()) {
       if (options.recipe !== undefined) {
@@ -133,14 +135,15 @@ export async function replayRun(
         if (recipe.lora !== undefined) await checkpoints.loadBase(resources.trainer, resources.model);
         await resources.trainer.load(end);
       }
-      await using frozen = await openFrozenPolicies(resources, checkpoints);
-      const control = new EntropyControl(recipe.objective, entropy);
-      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy: control });
+      const refreshes = { kept: new ReferenceWeights(saved), last: carried.reference, oldest: () => 0 };
+      await using frozen = await openFrozenPolicies(resources, checkpoints, refreshes);
+      const entropy = new EntropyControl(recipe.objective, carried.entropy);
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy });
       for (const [i, { event }] of steps.entries()) {
         await replay.step(i);
         options.onStep?.(event.s + 1);
       }
-      entropy = control.saved();
+      carried = { entropy: entropy.saved(), reference: frozen.referenceStep() };
       rollouts += replay.rollouts;
       rmSync(end, { recursive: true, force: true });
       await resources.trainer.save(end, "{}");
@@ -203,7 +206,7 @@ class Replay {
   readonly #resources: RunResources;
   readonly #history: Pick<RunHistory, "steps" | "drawn">;
   readonly #entropy: EntropyControl;
-  readonly #frozen: Pick<FrozenPolicies, "reference" | "teacher">;
+  readonly #frozen: FrozenScores;
   readonly #actorOptions: ActorOptions;
   readonly #logged = new Map<number, GroupEvent>();
   readonly #episodes: RecordedEpisodes;
@@ -216,10 +219,7 @@ class Replay {
   constructor(
     resources: RunResources,
     history: Pick<RunHistory, "steps" | "drawn">,
-    {
-      entropy,
-      ...frozen
-    }: Pick<FrozenPolicies, "reference" | "teacher"> & { readonly entropy: EntropyControl },
+    { entropy, ...frozen }: FrozenScores & { readonly entropy: EntropyControl },
   ) {
     this.#entropy = entropy;
     this.#resources = resources;
@@ -261,6 +261,7 @@ class Replay {
     };
     const taken = given(weighed(settled, shapingOptions(recipe)), hookAdvantages(event));
     await trainBatch({ groups: taken, credits: 0 }, event.s, parts);
+    await this.#frozen.stepped?.(event.s + 1);
     if (trainer.version !== event.v) {
       throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
         step: event.s,

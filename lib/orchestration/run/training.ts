@@ -19,7 +19,7 @@ import {
   type VerdictJournal,
   writeRolloutRecord,
 } from "../records/index.ts";
-import { type RunState, weightsHash } from "../recovery/index.ts";
+import { ReferenceWeights, type RunState, weightsHash } from "../recovery/index.ts";
 import { openCurricula } from "../setup/index.ts";
 import { DeferredTask } from "./deferred-task.ts";
 import { noteEvents } from "./event-notes.ts";
@@ -40,6 +40,7 @@ interface Records {
   readonly unfinished: UnfinishedRollouts | undefined;
   /** State in the checkpoint that the run resumes from. */
   readonly before: RunState | undefined;
+  readonly referenceStep: () => number | undefined;
 }
 
 /** The steps of a run: trains, records, saves, and serves what is asked for in between. */
@@ -94,10 +95,7 @@ export class Training {
     }
   }
 
-  /**
-   * True after a step while none is running: work between two steps may run now. A step that begins meanwhile does not
-   * affect it: the state is taken at the call, and the trainer runs one call after another.
-   */
+  /** True after a step while none is running. One that begins meanwhile changes no state taken before: a trainer's calls queue. */
   get isIdle(): boolean {
     return this.#context.progress.step > 0 && !this.pipeline.isStepping;
   }
@@ -128,6 +126,7 @@ export class Training {
       trainingSeconds: progress.seconds.training,
       warmStartSeconds: progress.seconds.warmStart,
       metrics: this.#recorder.history,
+      reference: this.#records.referenceStep(),
     };
   }
 
@@ -238,7 +237,11 @@ export async function train(
       recipe,
       goesOn ? resources.trainer.version : undefined,
     );
-    await using frozen = await openFrozenPolicies(resources, checkpoints);
+    const kept = new ReferenceWeights(checkpoints.directory);
+    kept.cut(progress.step);
+    // one that is being written is newer than any that is there
+    const refreshes = { kept, last: state?.reference, oldest: () => checkpoints.oldest ?? 0 };
+    await using frozen = await openFrozenPolicies(resources, checkpoints, refreshes);
     const parts = {
       ...resources,
       events,
@@ -256,6 +259,7 @@ export async function train(
       journal,
       unfinished,
       before: state,
+      referenceStep: frozen.referenceStep,
     });
     lifecycle.beginTraining(training);
     if (lifecycle.paused) training.pipeline.accounting.credits.pause();
