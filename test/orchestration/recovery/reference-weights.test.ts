@@ -39,8 +39,10 @@ test("a run that goes on loses those of later steps and what was left half done,
   mkdirSync(join(dir, "step-000003"));
   kept.cut(3);
   expect(there()).toEqual(["reference-000002", "step-000003"]);
-  await kept.save(trainer, 2, 0);
-  expect(there()).toEqual(["reference-000002", "step-000003"]);
+  kept.cut(2);
+  await kept.save(trainer, 4, 2);
+  await kept.save(trainer, 4, 2);
+  expect(there()).toEqual(["reference-000002", "reference-000004", "step-000003"]);
 });
 
 test("a folder that is not there yet is made", async () => {
