@@ -17,7 +17,6 @@ export const EXAMPLES = {
   check: "hone check recipe.mjs --resolved",
   plan: "hone plan Qwen/Qwen3-4B --gpu-memory 80GiB",
   simulate: "hone simulate recipes/apriel-15b.ts --sweep split --out split.html",
-  chaos: "hone chaos recipe.mjs --seconds 60 --processes 3",
   "launch slurm": "hone launch slurm recipe.mjs --nodes 4 --time 12:00:00 --partition gpu",
   "launch kubernetes": "hone launch kubernetes recipe.mjs --nodes 4 --image registry/hone:1 --claim runs",
   "launch mpirun": "hone launch mpirun recipe.mjs --nodes 2 --hostfile hosts",

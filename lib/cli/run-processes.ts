@@ -24,23 +24,13 @@ export async function processesOf(
 ): Promise<Processes | Agents | undefined> {
   const { device, hardware } = recipe;
   const roles = rolesOf(recipe);
-  const {
-    HONE_STORE: store,
-    HONE_FAULTS: faults,
-    HONE_AGENTS: agents,
-    HONE_RUN_ID: runId,
-    HONE_HOST: host,
-  } = process.env;
-  if (agents === undefined && roles === undefined && faults)
-    throw new HoneError("HONE_ERR_USAGE", "HONE_FAULTS is set, and this run has no processes to meet", {
-      hint: "Give --processes, or unset it.",
-    });
+  const { HONE_STORE: store, HONE_AGENTS: agents, HONE_RUN_ID: runId, HONE_HOST: host } = process.env;
   if (agents === undefined && roles === undefined) {
     if (process.env["HONE_METRICS"]) say(NOBODY_TO_SCRAPE);
     return undefined;
   }
   await before?.();
-  const { openAgents, openProcesses, readFaults, usableMetricsPlace } = await import("../fleet/index.ts");
+  const { openAgents, openProcesses, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
   if (metrics) await usableMetricsPlace(metrics); // each process reads it too, and would end by it again and again
   const core = await nativeCore();
@@ -54,7 +44,6 @@ export async function processesOf(
       ...weights,
       gpus: device === "cuda",
       core,
-      faults: readFaults(faults),
       say,
     });
   }
@@ -68,5 +57,5 @@ export async function processesOf(
     );
   const folder = join(resolve(dir), IN_FLIGHT);
   const place = { store, runId, folder, ...weights, ...(host && { host }) };
-  return openAgents({ ...expectRoles(recipe), ...place, core, faults: readFaults(faults), say });
+  return openAgents({ ...expectRoles(recipe), ...place, core });
 }

@@ -105,7 +105,6 @@ class Session {
       this.#recipe,
       processes === undefined ? runOptions : { ...runOptions, core: processes.core },
     );
-    if (processes !== undefined) processes.verifiers = () => verifierPids(run);
     this.#display.follow(run);
     const outcome = await run.finished;
     held = await lockFolder(dir); // the run has let it go; what follows is of it too, and may take as long
@@ -221,9 +220,6 @@ class Session {
     };
   }
 }
-
-const verifierPids = ({ processes }: Run): number[] =>
-  processes.flatMap(({ name, pid }) => (name.startsWith("verifier.") && pid !== undefined ? [pid] : []));
 
 function imperfections(
   domains: Recipe["domains"],

@@ -1,6 +1,5 @@
 import { agentVerb } from "./verbs/agent.ts";
 import { benchVerb } from "./verbs/bench.ts";
-import { chaosVerb } from "./verbs/chaos.ts";
 import { checkVerb } from "./verbs/check.ts";
 import { compareVerb } from "./verbs/compare.ts";
 import { completionVerb } from "./verbs/completion.ts";
@@ -46,7 +45,6 @@ export const VERBS: readonly Verb[] = [
   checkVerb,
   planVerb,
   simulateVerb,
-  chaosVerb,
   launchVerb,
   agentVerb,
   dataVerb,

@@ -3,18 +3,15 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
-import { type AgentFaultsOptions, beginFaults } from "./agent-faults.ts";
-import { expectWithAgents } from "./faults.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
-import type { Processes } from "./processes.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { Rendezvous, sessionRun } from "./rendezvous.ts";
 import type { WeightSender } from "./transport.ts";
 import { chooseTransport, localTrainers, openSender } from "./transports.ts";
 
-export interface AgentsOptions extends AgentFaultsOptions {
+export interface AgentsOptions {
   readonly actors: number;
   /** 0: this process trains. */
   readonly trainers: number;
@@ -36,13 +33,13 @@ export interface AgentsOptions extends AgentFaultsOptions {
 }
 
 /** A fleet whose processes agents have started, and keep. */
-export interface Agents extends AsyncDisposable, Pick<Processes, "verifiers"> {
+export interface Agents extends AsyncDisposable {
   readonly core: Fleet;
 }
 
 /**
  * Opens the core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws
- * what Rendezvous throws, and HONE_ERR_USAGE for faults that can meet no process.
+ * what Rendezvous throws.
  */
 export async function openAgents(options: AgentsOptions): Promise<Agents> {
   const open: (() => unknown)[] = [];
@@ -54,11 +51,9 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
     }
     await Promise.all(ends);
   };
-  const pool: Pick<Processes, "verifiers"> = { verifiers: () => [] };
   try {
-    expectWithAgents(options.faults ?? [], options);
-    const core = await opened({ ...options, pool }, (end) => open.push(end));
-    return Object.assign(pool, { core, [Symbol.asyncDispose]: close });
+    const core = await opened(options, (end) => open.push(end));
+    return { core, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
@@ -66,7 +61,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
 }
 
 /** @param later told what has to be closed in the end, the last first */
-async function opened(options: PooledOptions, later: (end: () => unknown) => void): Promise<Fleet> {
+async function opened(options: AgentsOptions, later: (end: () => unknown) => void): Promise<Fleet> {
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());
   const session = await rendezvous.sit();
@@ -79,17 +74,14 @@ async function opened(options: PooledOptions, later: (end: () => unknown) => voi
   await rendezvous.acquireLeadership(session);
   const kept = rendezvous.keep(session, (error) => fleet.fail(error));
   later(() => kept.close());
-  const faults = beginFaults(options, fleet.core, store);
-  later(() => faults.close()); // while agents are there to say whom they met
   void rendezvous.failure(session, fleet.closed).then((why) => {
     if (why !== undefined) fleet.fail(new HoneError("HONE_ERR_STATE", why));
   });
   return fleet.core;
 }
 
-type PooledOptions = AgentsOptions & { readonly pool: Pick<Processes, "verifiers"> };
 /** Adds the address at which other processes find the store. */
-type PlacedOptions = PooledOptions & Required<Pick<FleetOptions, "place">>;
+type PlacedOptions = AgentsOptions & Required<Pick<FleetOptions, "place">>;
 
 class AgentsFleet implements AsyncDisposable {
   core!: Fleet;

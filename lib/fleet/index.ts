@@ -3,7 +3,6 @@ export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type SelfTestOptions, type SelfTestReport, selfTestRank } from "./cluster-self-test.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
-export { expectWithAgents, readFaults } from "./faults.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 export type { SendingTrainer } from "./fleet-trainer.ts";
 export { joiningRanks } from "./heartbeat.ts";

@@ -118,7 +118,6 @@ export class OwnRedis implements AsyncDisposable {
   #startedMs = 0;
   #inARow = 0;
   #closed = false;
-  #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(dir: string) {
     this.url = socketUrl(join(dir, SOCKET));
@@ -150,25 +149,13 @@ export class OwnRedis implements AsyncDisposable {
     if (hasEnded(child)) this.#ended(child);
   }
 
-  /** Kills it and starts it again, after so long, with what its file has; one restart after another. */
-  restart(afterMs: number): Promise<void> {
-    return this.#inTurn(() => this.#restart(afterMs));
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
-    return done;
-  }
-
   #ended(child: ChildProcess): void {
     const watch = this.#watch;
     if (watch === undefined || child !== this.#process || this.#closed) return;
-    void this.#inTurn(() => this.#startAgain(child, watch));
+    void this.#startAgain(child, watch);
   }
 
   async #startAgain(child: ChildProcess, { say, onFailure }: OwnRedisWatch): Promise<void> {
-    if (child !== this.#process) return; // a restart that was asked for came before
     if (performance.now() - this.#startedMs > LONG_ENOUGH_MS) this.#inARow = 0;
     const how = child.signalCode ? `by ${child.signalCode}` : `with exit code ${child.exitCode}`;
     for (let why = how; ; ) {
@@ -194,12 +181,6 @@ export class OwnRedis implements AsyncDisposable {
         hint: "Make room for it (memory, and disk for its file in the temporary folder), then go on from the checkpoint with --resume.",
       },
     );
-  }
-
-  async #restart(afterMs: number): Promise<void> {
-    await this.#kill();
-    await new Promise((resolve) => setTimeout(resolve, afterMs));
-    if (!this.#closed) await this.#begin();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

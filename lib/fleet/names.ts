@@ -15,8 +15,6 @@ export const STREAMS = {
   /** Verifier jobs and their outcomes (messages.ts). */
   jobs: "jobs",
   jobEnds: "jobs/ends",
-  /** Signals that the coordinator asks agents for, on purpose (remote-signals.ts). */
-  signals: "signals",
   /** Calls to the trainer's ranks of one epoch, and their replies; each later epoch has a higher number. */
   commands: (epoch: number) => `trainer/${epoch}/commands`,
   replies: (epoch: number) => `trainer/${epoch}/replies`,
@@ -40,8 +38,6 @@ export const REGISTERS = {
   joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
   epoch: "fleet/epoch",
-  /** Outcome of a request in STREAMS.signals. */
-  signal: (key: string) => `fleet/signal/${key}`,
   /** Addresses by which the ranks of one epoch connect to each other. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
   /** Addresses by which the members of one transfer group connect to each other. */

@@ -3,7 +3,6 @@ import { fleetSettings } from "./actor.ts";
 import { nextGeneration } from "./heartbeat.ts";
 import { type MemberStatus, Membership } from "./membership.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import { deliverSignals } from "./remote-signals.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";
 import { endSilent, RankWatch } from "./watchdog.ts";
@@ -87,9 +86,6 @@ export class NodeRoles implements AsyncDisposable {
     const each = others.map((place) => this.#supervisor.start(place));
     await Promise.all([...each, ...(trainers.length > 0 ? [this.#supervisor.start(...trainers)] : [])]);
     if (trainers.length > 0) this.#follow(trainers).catch(this.#options.onFailure);
-    const own = new Set(places.map(({ role, rank }) => `${role}.${rank}`));
-    const kill = this.#supervisor.kill.bind(this.#supervisor);
-    deliverSignals(this.#store, own, kill, this.#closed.signal).catch(this.#options.onFailure);
   }
 
   /** Metrics of this node: its oldest weights, and the sum of what its actors sample. */

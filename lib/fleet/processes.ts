@@ -12,7 +12,6 @@ import {
   withoutPassword,
 } from "../streams/index.ts";
 import { gpuVariables } from "./environment.ts";
-import { expectThere, type Fault, FaultInjector, signalTo } from "./faults.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import { type LastEnd, nextGeneration } from "./heartbeat.ts";
 import { OWN_REDIS, OWN_SERVER, OWN_SOCKET, type OwnFolder, OwnRedis, openOwnFolder } from "./local-store.ts";
@@ -45,19 +44,13 @@ export interface ProcessesOptions {
   readonly settings?: Partial<FleetSettings>;
   /** Transport of weights. Default: a communicator where Gloo is available and there is no adapter or GPU. */
   readonly weights?: TransportKind;
-  /** Faults to inject. */
-  readonly faults?: readonly Fault[];
-  /** Gets a line for each restart of the run's own Redis server; at the end, for faults that met no process and for what could not be cleared away. */
+  /** Gets a line for each restart of the run's own Redis server; at the end, for what could not be cleared away. */
   readonly say?: (line: string) => void;
 }
 
 /** A fleet whose processes this one has started, and ends when it is disposed. */
 export interface Processes extends AsyncDisposable {
   readonly core: Fleet;
-  /** Ids of the processes that judge, where no hosts do: they are the run's and not this fleet's. Faults of "verifier" meet them. */
-  verifiers: () => readonly number[];
-  /** Makes more things go wrong, from now on. Throws HONE_ERR_USAGE for a restart of a server that is not this fleet's. */
-  inject(faults: readonly Fault[]): FaultInjector;
 }
 
 /**
@@ -148,9 +141,6 @@ class OwnProcesses implements Processes {
   readonly #closed = new AbortController();
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
-  verifiers: Processes["verifiers"] = () => [];
-  readonly #injectors: FaultInjector[] = [];
-  #asked: FaultInjector | undefined;
   #failure: HoneError | undefined;
 
   constructor(options: OwnOptions, at: Whereabouts) {
@@ -172,30 +162,6 @@ class OwnProcesses implements Processes {
     });
   }
 
-  inject(faults: readonly Fault[]): FaultInjector {
-    const { redis } = this.#at;
-    if (redis === undefined && faults.some(({ role }) => role === "redis"))
-      throw new HoneError(
-        "HONE_ERR_USAGE",
-        "a fault restarts the Redis server, which is not this run's own",
-        {
-          hint: `Let the run start one: --store ${OWN_REDIS}`,
-        },
-      );
-    expectThere(faults, this.#options);
-    const lose = (error: HoneError) => this.#lose(error);
-    const injector = new FaultInjector(faults, {
-      kill: (role, rank, signal) =>
-        role === "verifier" && !this.#options.verifiers
-          ? signalTo(this.verifiers()[rank], signal)
-          : this.#supervisor.kill(role, rank, signal),
-      restart: (stopMs) => void redis!.restart(stopMs).catch(lose) === undefined,
-    });
-    this.#injectors.push(injector);
-    injector.begin();
-    return injector;
-  }
-
   async open(): Promise<void> {
     const { store, own, runId, url } = this.#at;
     const { actors, trainers, verifiers = 0, core, settings, weights } = this.#options;
@@ -214,9 +180,6 @@ class OwnProcesses implements Processes {
       weights,
     });
     this.core.board.places = () => this.#supervisor.statuses;
-    this.core.updates.onPublished = (version) => {
-      for (const injector of this.#injectors) injector.published(version);
-    };
     this.core.membership.onLook(() => endSilent(this.#supervisor, this.core.membership, settings));
     if (trainers > 0) this.#watchRanks();
     const places = (role: Place["role"], worldSize: number) =>
@@ -225,7 +188,6 @@ class OwnProcesses implements Processes {
     const each = alone.map((place) => this.#supervisor.start(place));
     const together = trainers > 0 ? [this.#supervisor.start(...places("trainer", trainers))] : [];
     await Promise.all([...each, ...together]);
-    this.#asked = this.inject(this.#options.faults ?? []);
   }
 
   /** A rank that is stopped or hangs is ended, and the others with it. */
@@ -237,7 +199,6 @@ class OwnProcesses implements Processes {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#injectors.map((injector) => injector.close()));
     this.#closed.abort();
     this.#watch?.[Symbol.dispose]();
     await this.core?.[Symbol.asyncDispose]();
@@ -245,7 +206,6 @@ class OwnProcesses implements Processes {
     await this.#supervisor[Symbol.asyncDispose]();
     await this.#sender.close();
     const { say = () => {} } = this.#options;
-    for (const each of this.#asked?.unmet ?? []) say(`HONE_FAULTS: ${each}`);
     if (this.#at.redis === undefined) await forget(this.#at, say);
     await this.#at.store.close();
     await this.#at.redis?.[Symbol.asyncDispose]();

@@ -33,7 +33,7 @@ const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Publishe
  * actor that does not answer in time is left out and samples nothing new until it has caught up. One update at a time.
  */
 export class Updates {
-  /** Told of each version that actors may use, in the order of publications. */
+  /** Told of each version that actors may use, in the order of publications: tests let a fault meet its step by it. */
   onPublished: (version: number) => void = () => {};
   /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;

@@ -14,7 +14,6 @@ const CARRIED = [
   "HONE_STORE",
   "HONE_RESTARTS",
   "HONE_LAUNCH",
-  "HONE_FAULTS",
   "HONE_REDIS_PASSWORD_FILE",
   "MASTER_ADDR",
   "MASTER_PORT",
@@ -46,7 +45,7 @@ function attempts(job: Job, { hostfile, extra = [] }: MpirunOptions): string {
   const words = ["-np", String(nodes), "--map-by", "ppr:1:node", ...mca, ...hosts, ...extra];
   const carried = CARRIED.flatMap((name) => ["-x", name]);
   return `
-export HONE_RESTARTS=0 HONE_FAULTS="\${HONE_FAULTS:-}" HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
+export HONE_RESTARTS=0 HONE_REDIS_PASSWORD_FILE="\${HONE_REDIS_PASSWORD_FILE:-}"
 stopped=
 launch="$(date +%s)-$(hostname)-$$"
 while :; do

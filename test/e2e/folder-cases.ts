@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { at, type Mark, step } from "./hostile-run.ts";
 
 /** Verbs that wait for signals, or whose processes outlive a test. */
-export const OWN_PROCESS = /^(?:run|agent|sweep|chaos)\b/;
+export const OWN_PROCESS = /^(?:run|agent|sweep)\b/;
 
 /** How a verb is given the folder. */
 export interface Case {
@@ -54,7 +54,6 @@ export const CASES: Readonly<Record<string, Case>> = {
   "plan recipe-or-model": { ...PLAIN("plan"), ends: 3 },
   "simulate --fit": { args: (dir) => ["simulate", at("mine.mjs"), "--fit", dir] },
   "simulate --answers": { args: (dir) => ["simulate", at("mine.mjs"), "--fit", dir, "--answers", dir] },
-  "chaos --dir": { args: (dir) => ["chaos", at("mine.mjs"), "--seconds", "0", "--dir", dir], ends: 2 },
   "launch slurm --dir": {
     args: (dir) => ["launch", "slurm", at("mine.mjs"), ...WITH, "--nodes", "1", "--out", "-", "--dir", dir],
   },

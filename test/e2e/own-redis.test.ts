@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { EXIT } from "../../lib/cli/exit.ts";
-import { groupChecks } from "../../lib/fleet/chaos.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
 import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis } from "../streams/redis/redis-server.ts";
 import { noAddon } from "./native-core.ts";
+import { groupChecks } from "./process-chaos.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "hone-own-server-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

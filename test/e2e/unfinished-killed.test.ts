@@ -54,11 +54,28 @@ const commandOf = (name: string, settings: readonly string[], more: readonly str
   ...more,
   ...asWords([...SETTINGS, ...settings]),
 ];
-/** A run to its end; the hash of its weights. */
-async function run(name: string, settings: readonly string[], more: readonly string[] = [], faults = "") {
-  const env = { ...process.env, ...(faults && { HONE_FAULTS: faults }) };
-  await promisify(execFile)(process.execPath, commandOf(name, settings, more), { cwd: ROOT, env });
+/**
+ * A run to its end; the hash of its weights.
+ * @param kills ranks of actors that are killed, each so many milliseconds after the run's begin
+ */
+async function run(
+  name: string,
+  settings: readonly string[],
+  more: readonly string[] = [],
+  kills: readonly (readonly [rank: number, ms: number])[] = [],
+) {
+  const ended = promisify(execFile)(process.execPath, commandOf(name, settings, more), { cwd: ROOT });
+  const timers = kills.map(([rank, ms]) => setTimeout(() => killActor(ended.child.pid!, rank), ms));
+  await ended.finally(() => timers.forEach(clearTimeout));
   return weightsOf(name);
+}
+
+function killActor(run: number, rank: number): void {
+  const isActor = (pid: number) => {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return environment.includes("HONE_ROLE=actor") && environment.includes(`RANK=${rank}`);
+  };
+  process.kill(childrenOf(run).find(isActor)!, "SIGKILL");
 }
 const events = (name: string) => readEvents(join(dir, name, "events.jsonl"));
 function weightsOf(name: string): string {
@@ -119,8 +136,12 @@ describe.runIf(longest || soak)("killed amid long rollouts", () => {
       await killedAmid("all", ["training.schedule=sync"]);
       expect(await run("all", ["training.schedule=sync"], ["--resume"])).toBe(undisturbed);
       expect(takenUp("all").tokens).toBeGreaterThan(0);
-      const faults = "actor.0@t=6s:sigkill,actor.1@t=9s:sigkill,actor.0@t=13s:sigkill";
-      expect(await run("actors", ["training.schedule=sync", ...ACTORS], [], faults)).toBe(undisturbed);
+      const kills = [
+        [0, 6000],
+        [1, 9000],
+        [0, 13_000],
+      ] as const;
+      expect(await run("actors", ["training.schedule=sync", ...ACTORS], [], kills)).toBe(undisturbed);
       expect(takenUp("actors").rollouts).toBeGreaterThan(0);
     },
     patient(240_000),

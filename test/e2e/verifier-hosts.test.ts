@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
+import { openProcesses } from "../../lib/fleet/index.ts";
 import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
@@ -10,6 +10,7 @@ import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { long, longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
+import { FaultInjector, readFaults } from "./process-faults.ts";
 
 vi.setConfig({ testTimeout: patient(150_000) });
 
@@ -49,11 +50,12 @@ const recipe = (schedule: "sync" | "async") =>
 
 async function runOf(name: string, schedule: "sync" | "async", verifiers: number, faults = "") {
   const core = await nativeCore();
-  const all = { actors: 1, trainers: 0, verifiers, core, settings, faults: readFaults(faults) };
-  await using processes = await openProcesses(all);
+  await using processes = await openProcesses({ actors: 1, trainers: 0, verifiers, core, settings });
+  const injector = new FaultInjector(readFaults(faults), processes);
   const at = join(dir, name);
   await using run = await createRun(recipe(schedule), { dir: at, core: processes.core });
   expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
+  expect(injector.unmet).toEqual([]);
   const rows = Object.fromEntries(readPipelineStatus(at)!.processes!.map((row) => [row.name, row]));
   return { at, rows, weights: weightsHash(join(at, "checkpoints", `step-00000${STEPS}`)) };
 }
@@ -80,7 +82,7 @@ test("what a killed host held is judged by its next process, a long time before 
     core: processes.core,
   });
   await vi.waitFor(() => expect(existsSync(judging)).toBe(true), { timeout: patient(120_000), interval: 20 });
-  processes.inject(readFaults("verifier.0@t=0s:sigkill"));
+  new FaultInjector(readFaults("verifier.0@t=0s:sigkill"), processes);
   expect(await run.finished).toMatchObject({ reason: "done", steps: 1 });
   expect(unscoredIn(join(dir, "hour"))).toBe(0);
 });

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAgents } from "../../lib/fleet/agents.ts";
-import { readFaults } from "../../lib/fleet/faults.ts";
 import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { Rendezvous, sessionRun } from "../../lib/fleet/rendezvous.ts";
@@ -71,13 +70,6 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     const rows = () => agents.core.processes().list;
     while (rows().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rows()).toEqual([{ name: "trainer.1", pid: 71, state: "alive", restarts: 2, doing: "" }]);
-  });
-
-  test("faults that can meet nobody are refused before anybody sits", async () => {
-    const options = { ...(await optionsOf("refused")), faults: readFaults("trainer.0@step=1:sigkill") };
-    await expect(openAgents(options)).rejects.toThrow("a fault of trainer.0, and the run has 0 of that role");
-    await using node = await Rendezvous.open(server.url, "refused");
-    expect(await node.sit()).toBe(1);
   });
 
   test("a node that gives up ends the run with its reason", async () => {

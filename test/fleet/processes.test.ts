@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { openProcesses, readFaults } from "../../lib/fleet/index.ts";
+import { openProcesses } from "../../lib/fleet/index.ts";
 import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import { FaultInjector, readFaults } from "../e2e/process-faults.ts";
 import { longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -57,8 +58,8 @@ async function runOf(
   const { schedule, trainers, stage, faults = "", store } = options;
   const sharding = trainers > 1 ? { ...(stage && { stage }) } : undefined;
   const address = store === undefined ? {} : { store };
-  const open = { actors: 2, trainers, core, ...address, settings, faults: readFaults(faults) };
-  await using processes = await openProcesses(open);
+  await using processes = await openProcesses({ actors: 2, trainers, core, ...address, settings });
+  const injector = new FaultInjector(readFaults(faults), processes);
   const at = join(dir, name);
   await using run = await createRun(recipe(schedule, sharding), {
     verifiers,
@@ -66,6 +67,7 @@ async function runOf(
     core: processes.core,
   });
   expect(await run.finished).toMatchObject({ reason: "done", steps: 5 });
+  expect(injector.unmet).toEqual([]);
   return { at, weights: weightsHash(join(at, "checkpoints", "step-000005")) };
 }
 
@@ -109,10 +111,10 @@ test.each([
 test.runIf(longest)(
   "an actor that is stopped before its first heartbeat is ended, and another has its place",
   async () => {
-    const faults = readFaults("actor.1@t=0s:sigstop");
     const begins = { ...settings, beginMs: patient(5000) };
     const core = await nativeCore();
-    await using processes = await openProcesses({ actors: 2, trainers: 0, core, settings: begins, faults });
+    await using processes = await openProcesses({ actors: 2, trainers: 0, core, settings: begins });
+    new FaultInjector(readFaults("actor.1@t=0s:sigstop"), processes);
     const second = () => processes.core.membership.alive.find(({ member }) => member === "actor.1#2");
     await vi.waitFor(() => expect(second()).toBeDefined(), { timeout: patient(30_000), interval: 100 });
     expect(processes.core.board.look().find(({ name }) => name === "actor.1")).toMatchObject({
@@ -200,27 +202,6 @@ test.skipIf(noRedis !== undefined)("a server has nothing of a run that is over",
     expect(keys()).toMatch(/hone:\{run-/);
   }
   expect(keys().trim()).toBe("");
-});
-
-test.each([
-  ["actor.1@step=1:sigkill", "a fault of actor.1, and the run has 1 of that role", "actor.0"],
-  ["trainer.0@t=1s:sigstop=1s", "a fault of trainer.0, and the run has 0 of that role", "hardware.processes"],
-])("%s of a process that there is not is refused", async (text, message, hint) => {
-  const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults: readFaults(text) });
-  await expect(open).rejects.toMatchObject({
-    code: "HONE_ERR_USAGE",
-    message: expect.stringContaining(message),
-    hint: expect.stringContaining(hint),
-  });
-});
-
-test("a restart of a server that is not the run's own is refused", async () => {
-  const faults = readFaults("redis@t=1s:restart");
-  const open = openProcesses({ actors: 1, trainers: 0, core: await nativeCore(), faults });
-  await expect(open).rejects.toMatchObject({
-    code: "HONE_ERR_USAGE",
-    hint: expect.stringContaining("redis-server"),
-  });
 });
 
 describe.skipIf(noGloo)("several ranks of the trainer", () => {

@@ -12,7 +12,6 @@ test("one agent a node, with what it needs to find the others", () => {
     "HONE_RUN_ID",
     "HONE_STORE",
     "HONE_RESTARTS",
-    "HONE_FAULTS",
     "HONE_LAUNCH",
     "HONE_REDIS_PASSWORD_FILE",
   ])

@@ -17,9 +17,7 @@ interface Flags {
 
 async function agent(file: string, flags: Flags): Promise<number> {
   const { expectRoles } = await import("../../config/index.ts");
-  const { expectWithAgents, PROCESS_EXIT, readFaults, usableMetricsPlace } = await import(
-    "../../fleet/index.ts"
-  );
+  const { PROCESS_EXIT, usableMetricsPlace } = await import("../../fleet/index.ts");
   const { readLauncherEnv, runAgent, placeProcesses } = await import("../../launch/index.ts");
   const { fieldsOf } = await import("../../runs/index.ts");
   const { needsGpus } = await import("../launch.ts");
@@ -35,7 +33,6 @@ async function agent(file: string, flags: Flags): Promise<number> {
     const settings = flags.set.flatMap((setting) => ["--set", setting]);
     const rehearsal = flags.dryRun ? ["--dry-run"] : [];
     const roles = expectRoles(recipe);
-    expectWithAgents(readFaults(process.env["HONE_FAULTS"]), roles); // each process by itself, before waiting for a coordinator
     const joins = joining(flags, roles);
     return await runAgent({
       launcherEnv,

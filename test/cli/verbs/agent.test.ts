@@ -26,11 +26,3 @@ test("verifier hosts do not join a run whose coordinator judges: it would never 
   expect(stderr).toContain("this run has no verifier hosts");
   expect(stderr).toContain("hardware.processes.verifiers of 1 or more");
 });
-
-test("every agent refuses faults that it cannot make happen, by itself", async () => {
-  const variables = { HONE_FAULTS: "actor.0@step=1:sigkill,redis@t=1s:restart" };
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  const { status, stderr } = await agent(...processes({ actors: 1, trainers: 1 }));
-  expect(stderr).toContain("HONE_ERR_UNSUPPORTED  HONE_FAULTS: redis@t=1000ms:restart=0ms");
-  expect(status).toBe(PROCESS_EXIT.config);
-});

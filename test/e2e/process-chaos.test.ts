@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { chaos, groupChecks } from "../../lib/fleet/chaos.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
+import { chaos, groupChecks } from "./process-chaos.ts";
 
 let dir: string;
 beforeAll(() => {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { HoneError } from "../errors.ts";
+import { HoneError } from "../../lib/errors.ts";
+import { openProcesses } from "../../lib/fleet/index.ts";
+import { OWN_REDIS } from "../../lib/fleet/local-store.ts";
 import {
   type Core,
   createRun,
@@ -7,11 +9,8 @@ import {
   expectRunnable,
   readEvents,
   replayRun,
-} from "../orchestration/index.ts";
-import { drawFaults } from "./chaos-faults.ts";
-import { spellFault } from "./faults.ts";
-import { OWN_REDIS } from "./local-store.ts";
-import { openProcesses } from "./processes.ts";
+} from "../../lib/orchestration/index.ts";
+import { drawFaults, FaultInjector, spellFault } from "./process-faults.ts";
 
 type Recipe = Parameters<typeof createRun>[0];
 
@@ -38,7 +37,7 @@ export interface ChaosCheck {
 
 export interface ChaosReport {
   readonly seed: number;
-  /** As HONE_FAULTS spells them. */
+  /** As `spellFault` writes them. */
   readonly faults: readonly string[];
   /** Number of faults that met a process. */
   readonly struck: number;
@@ -89,11 +88,17 @@ async function disturbed(options: ChaosOptions, dir: string) {
   try {
     await using _ = fleet;
     await using run = await createRun(recipe, { dir, core: fleet.core, overwrite: true });
-    fleet.verifiers = () => run.processes.flatMap(({ name, pid }) => (isVerifier(name) && pid ? [pid] : []));
     await firstStep(run);
-    const injector = fleet.inject(drawn);
+    const pool = () => run.processes.flatMap(({ name, pid }) => (isVerifier(name) && pid ? [pid] : []));
+    const injector = new FaultInjector(drawn, {
+      core: fleet.core,
+      ...(!processes.verifiers && { pool }),
+    });
     const over = setTimeout(() => void run.stop().catch(() => {}), 1000 * seconds);
-    await run.finished.finally(() => clearTimeout(over));
+    await run.finished.finally(() => {
+      clearTimeout(over);
+      injector.close();
+    });
     struck = injector.struck;
     return { faults, struck, failure: undefined };
   } catch (error) {

@@ -1,0 +1,188 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HoneError } from "../../lib/errors.ts";
+import type { Fleet } from "../../lib/fleet/index.ts";
+import type { Role } from "../../lib/fleet/names.ts";
+import { philox4x32 } from "../../lib/random.ts";
+
+// What goes wrong on purpose in a run of several processes: tests and `npm run chaos` make it happen from outside, by
+// signals; lib/fleet knows nothing of it but `Updates.onPublished`, by which a fault meets its step.
+
+/** Something that goes wrong on purpose, once. */
+export type Fault = SignalFault | RestartFault;
+
+interface SignalFault {
+  readonly role: Role;
+  /** Rank of the process; of a pool's verifiers the place in the list. */
+  readonly rank: number;
+  readonly at: FaultTime;
+  readonly signal: "SIGKILL" | "SIGTERM" | "SIGSTOP";
+  /** After a SIGSTOP: it goes on after so long. Milliseconds. */
+  readonly stopMs?: number;
+}
+
+/** The run's own Redis server is stopped for so long and killed; the run starts it again. */
+interface RestartFault {
+  readonly role: "redis";
+  readonly at: FaultTime;
+  readonly stopMs: number;
+}
+
+/** When actors have the weights after this step, or so many milliseconds after the beginning. */
+export type FaultTime = { readonly step: number } | { readonly ms: number };
+
+const TIME = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
+const WHEN = String.raw`@(?:step=(\d{1,9})|t=${TIME})`;
+const SIGNAL = new RegExp(
+  String.raw`^(actor|trainer|verifier)\.(\d{1,6})${WHEN}:(sigkill|sigterm|sigstop)(?:=${TIME})?$`,
+);
+const RESTART = new RegExp(`^redis${WHEN}:restart(?:=${TIME})?$`);
+
+const ms = (number: string, unit: string): number => Number(number) * (unit === "s" ? 1000 : 1);
+
+/** "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,redis@t=4s:restart=1s", "" for none. */
+export function readFaults(text: string): Fault[] {
+  return text === "" ? [] : text.split(",").map(readFault);
+}
+
+function readFault(text: string): Fault {
+  const [isRestart, ...restart] = RESTART.exec(text) ?? [];
+  if (isRestart !== undefined) {
+    const [step, t, unit, stop, stopUnit] = restart;
+    return { role: "redis", at: timeOf(step, t, unit), stopMs: stop === undefined ? 0 : ms(stop, stopUnit!) };
+  }
+  const [all, role, rank, step, t, unit, signal, stop, stopUnit] = SIGNAL.exec(text) ?? [];
+  if (all === undefined || (stop !== undefined && signal !== "sigstop"))
+    throw new HoneError("HONE_ERR_USAGE", `"${text}" is no fault`);
+  return {
+    role: role as Role,
+    rank: Number(rank),
+    at: timeOf(step, t, unit),
+    signal: signal!.toUpperCase() as SignalFault["signal"],
+    ...(stop !== undefined && { stopMs: ms(stop, stopUnit!) }),
+  };
+}
+
+const timeOf = (step: string | undefined, t: string | undefined, unit: string | undefined): FaultTime =>
+  step === undefined ? { ms: ms(t!, unit!) } : { step: Number(step) };
+
+/** As it is written. */
+export function spellFault(fault: Fault): string {
+  const time = "step" in fault.at ? `step=${fault.at.step}` : `t=${fault.at.ms}ms`;
+  if (fault.role === "redis") return `redis@${time}:restart=${fault.stopMs}ms`;
+  const stop = fault.stopMs === undefined ? "" : `=${fault.stopMs}ms`;
+  return `${fault.role}.${fault.rank}@${time}:${fault.signal.toLowerCase()}${stop}`;
+}
+
+export interface FaultShape {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly actors: number;
+  readonly trainers: number;
+  /** Verifier hosts. Default 0: the run's own pool judges. */
+  readonly verifiers?: number | undefined;
+  /** True if faults may kill the store's server. */
+  readonly redis: boolean;
+}
+
+/** Between two faults: so long at least, and so much more at most. A process needs seconds to be there again. */
+const PAUSE_MS = { least: 2500, more: 5000 };
+const STOP_MS = { least: 500, more: 11_500 };
+const LONGEST_OUTAGE_MS = 2000;
+
+/** Faults of a seed: the same for the same seed and shape. Times are from the first step. */
+export function drawFaults(shape: FaultShape): Fault[] {
+  const faults: Fault[] = [];
+  let at = 0;
+  for (let i = 0; ; i++) {
+    const [pause, ...rest] = philox4x32([i, 0, 0, 0], [shape.seed, 0]).map((word) => word / 2 ** 32);
+    at += Math.round(PAUSE_MS.least + PAUSE_MS.more * pause!);
+    if (at >= 1000 * shape.seconds) return faults;
+    faults.push(drawFault(shape, at, rest as [number, number, number]));
+  }
+}
+
+/** Half of them meet actors; trainers, the server and those that judge share the rest. */
+function drawFault(shape: FaultShape, atMs: number, [who, which, how]: [number, number, number]): Fault {
+  const { actors, trainers, verifiers = 0, redis } = shape;
+  const at = { ms: atMs };
+  if (redis && who < 0.15) return { role: "redis", at, stopMs: Math.round(LONGEST_OUTAGE_MS * how) };
+  if (who < 0.25) return { role: "verifier", rank: Math.floor(which * verifiers), at, signal: "SIGKILL" };
+  const role = who < 0.5 && trainers > 0 ? "trainer" : "actor";
+  const rank = Math.floor(which * (role === "actor" ? actors : trainers));
+  if (how < 0.7) return { role, rank, at, signal: "SIGKILL" };
+  const stopMs = Math.round(STOP_MS.least + (STOP_MS.more * (how - 0.7)) / 0.3);
+  return { role, rank, at, signal: "SIGSTOP", stopMs };
+}
+
+/** The processes of a run that faults meet, all of them on this machine. */
+export interface Targets {
+  readonly core: Pick<Fleet, "board" | "updates" | "processes">;
+  /** Ids of the run's own verifiers, where no hosts judge. */
+  readonly pool?: () => readonly number[];
+}
+
+/** Makes faults happen to the processes of a run, each once; their times count from here. */
+export class FaultInjector {
+  /** Those that met a process. */
+  struck = 0;
+  readonly #targets: Targets;
+  readonly #left: Set<Fault>;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(faults: readonly Fault[], targets: Targets) {
+    this.#targets = targets;
+    this.#left = new Set(faults);
+    for (const fault of faults) if ("ms" in fault.at) this.#later(fault.at.ms, () => this.#inject(fault));
+    targets.core.updates.onPublished = (version) => {
+      for (const fault of this.#left) if ("step" in fault.at && fault.at.step <= version) this.#inject(fault);
+    };
+  }
+
+  /** As they are written. */
+  get unmet(): string[] {
+    return [...this.#left].map(spellFault);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #inject(fault: Fault): void {
+    const pid = this.#pidOf(fault);
+    const [first, then] =
+      fault.role === "redis" ? (["SIGSTOP", "SIGKILL"] as const) : ([fault.signal, "SIGCONT"] as const);
+    if (!signalTo(pid, first)) return;
+    this.#left.delete(fault);
+    this.struck += 1;
+    if (fault.stopMs !== undefined) this.#later(fault.stopMs, () => void signalTo(pid, then));
+  }
+
+  #pidOf(fault: Fault): number | undefined {
+    const { core, pool } = this.#targets;
+    if (fault.role === "redis") return serverOf(core.processes().store!.address);
+    if (fault.role === "verifier" && pool) return pool()[fault.rank];
+    return core.board.look().find(({ name }) => name === `${fault.role}.${fault.rank}`)?.pid;
+  }
+
+  #later(waitMs: number, work: () => void): void {
+    this.#timers.push(setTimeout(work, waitMs).unref());
+  }
+}
+
+/** @param address redis+unix:///…/redis.sock, of a server that a run has brought */
+function serverOf(address: string): number {
+  const folder = dirname(fileURLToPath(address.replace("redis+unix:", "file:")));
+  return Number(readFileSync(join(folder, "redis.pid"), "utf8"));
+}
+
+/** False where there is none. */
+export function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false; // it has ended meanwhile
+  }
+}
