@@ -4,7 +4,7 @@ import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
 import type { Lease, StreamStore } from "../streams/index.ts";
-import { LeasedWork, MOST_DELIVERIES } from "./leased-work.ts";
+import { LeasedWork, MOST_DELIVERIES } from "./call-log.ts";
 import { decodeRequest, type EngineSpec, faultText, type NumberedRequest } from "./messages.ts";
 import { ACTORS, type FleetSettings, STREAMS } from "./names.ts";
 import {
@@ -15,7 +15,6 @@ import {
   type SettledOutcome,
 } from "./outcomes.ts";
 import { type NotedRequest, RolloutNotes } from "./rollout-notes.ts";
-import type { StagedWeights } from "./transport.ts";
 
 /** Number of leases over which an actor spreads its share of the free attempts. */
 const PORTIONS = 4;
@@ -133,33 +132,14 @@ function decoded({ payload }: Lease): NumberedRequest | undefined {
   }
 }
 
-/** Weights an actor's engine samples with, and those it should sample with next. */
-class ActorWeights {
-  version: number | undefined;
-  /** An update was announced, and its end was not. */
-  updating = false;
-  staged: { readonly update: number; readonly weights: StagedWeights } | undefined;
-  /** Version that actors may sample with, whether or not this one has it. */
-  #current: number | undefined;
-
-  get areCurrent(): boolean {
-    return !this.updating && this.version !== undefined && this.version === this.#current;
-  }
-
-  has(version: number): boolean {
-    return this.version !== undefined && version <= this.version;
-  }
-
-  /** @param engine false where this actor is not among those that have the weights */
-  async commit(update: number, version: number, engine: EngineFace | false): Promise<void> {
-    const { staged } = this;
-    this.staged = undefined;
-    this.updating = false;
-    this.#current = version;
-    if (engine === false || staged?.update !== update) return; // one that had them already has nothing staged
-    await staged.weights.commit(engine);
-    this.version = version;
-  }
+/** What an engine has to know of its weights. */
+export interface EngineWeights {
+  /** Version that it samples with; undefined before the first. */
+  readonly version: number | undefined;
+  /** Whether that is what actors may sample with, and no update is on its way. */
+  readonly areCurrent: boolean;
+  /** Whether it samples with this version or a later one. */
+  has(version: number): boolean;
 }
 
 /**
@@ -177,14 +157,15 @@ export class ActorEngine {
   readonly #closed = new AbortController();
   readonly #renewal: NodeJS.Timeout;
   readonly #leases: RequestLeases;
-  readonly #weights = new ActorWeights();
+  readonly #weights: EngineWeights;
   readonly #working: Promise<void>;
   readonly #wake = new Wake();
   #nextId = 0;
 
-  constructor(spec: EngineSpec, parts: ActorEngineParts) {
+  constructor(spec: EngineSpec, parts: ActorEngineParts, weights: EngineWeights) {
     const { core, settings, onFailure } = parts;
     this.spec = spec;
+    this.#weights = weights;
     this.#parts = parts;
     this.#leases = new RequestLeases(spec.engine, parts, () => this.stats());
     this.#generations = new Generations((handlers) =>
@@ -199,20 +180,18 @@ export class ActorEngine {
     return { ...this.#generations.stats(), version: this.#weights.version ?? 0 };
   }
 
-  /** Weights are on their way: until they are committed nothing is leased that may need them. */
-  expect(): void {
-    this.#weights.updating = true;
+  get face(): EngineFace {
+    return this.#generations.engine;
+  }
+
+  /** Weights are on their way: nothing is leased that may need them. */
+  pause(): void {
     this.#leases.interrupt();
   }
 
-  stage(update: number, weights: StagedWeights): void {
-    this.#weights.staged = { update, weights };
-  }
-
-  /** @param mine whether this actor is among the `sharers` that may use the weights */
-  async commit(update: number, version: number, mine: boolean, sharers = 1): Promise<void> {
+  /** Another version may be sampled with. @param mine whether this actor is among the `sharers` that have it */
+  async resume(mine: boolean, sharers: number): Promise<void> {
     this.#leases.sharers = sharers;
-    await this.#weights.commit(update, version, mine && this.#generations.engine);
     if (!mine) {
       // requests that wait for weights which arrive here later than elsewhere
       await Promise.all([...this.#early].map((each) => this.#leases.end(this.#drop(each), "retry")));

@@ -1,25 +1,26 @@
 import { setMaxListeners } from "node:events";
 import { deferred } from "../deferred.ts";
-import { HoneError } from "../errors.ts";
+import type { EngineFace } from "../native/face.ts";
 import type { Core } from "../orchestration/index.ts";
-import type { StreamStore } from "../streams/index.ts";
-import { ActorEngine } from "./actor-engine.ts";
+import { ActorEngine, type EngineWeights } from "./actor-engine.ts";
 import { MemberHeartbeat, type MemberParts } from "./heartbeat.ts";
+import { fleetSettings } from "./membership.ts";
 import {
   type Control,
   decodeControl,
+  type EngineSpec,
   encodeAnswer,
   faultText,
   membersOf,
   type TransferPlan,
 } from "./messages.ts";
-import { type FleetSettings, REGISTERS, STREAMS } from "./names.ts";
+import { type FleetSettings, STREAMS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
-import type { WeightReceiver } from "./transport.ts";
+import type { StagedWeights, WeightTransport } from "./transport.ts";
 
 export interface ActorParts extends MemberParts {
   readonly core: Pick<Core, "engine">;
-  readonly receiver: WeightReceiver;
+  readonly transport: Omit<WeightTransport, "send">;
   /** Told what to ask for how it is; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
   readonly signal: AbortSignal;
@@ -42,22 +43,74 @@ export async function runActor(parts: ActorParts): Promise<void> {
   }
 }
 
-/** Settings that the coordinator wrote for all processes. Throws HONE_ERR_STATE if there are none. */
-export async function fleetSettings(store: StreamStore): Promise<FleetSettings> {
-  const text = await store.kv.waitFor(REGISTERS.settings, { waitMs: 60_000 });
-  if (text !== undefined) return JSON.parse(text) as FleetSettings;
-  throw new HoneError("HONE_ERR_STATE", "no coordinator has opened a fleet in this store", {
-    hint: "Start the run first: `hone run` with hardware.processes, and --store where this process looks.",
-  });
+/** The weights of one engine of an actor: those that it samples with, and those that came and wait for their commit. */
+export class ActorWeights implements EngineWeights {
+  readonly #transport: ActorParts["transport"];
+  readonly #spec: EngineSpec;
+  #version: number | undefined;
+  /** Version that actors may sample with, whether or not this one has it. */
+  #current: number | undefined;
+  /** An update was announced, and its end was not. */
+  #updating = false;
+  #staged: { readonly update: number; readonly weights: StagedWeights } | undefined;
+
+  constructor(transport: ActorParts["transport"], spec: EngineSpec) {
+    this.#transport = transport;
+    this.#spec = spec;
+  }
+
+  get version(): number | undefined {
+    return this.#version;
+  }
+
+  get areCurrent(): boolean {
+    return !this.#updating && this.#version !== undefined && this.#version === this.#current;
+  }
+
+  has(version: number): boolean {
+    return this.#version !== undefined && version <= this.#version;
+  }
+
+  /** Versions that it is behind. */
+  get lag(): number {
+    const version = this.#version ?? 0;
+    return (this.#current ?? version) - version;
+  }
+
+  /** First phase of an update: the weights are here and checked, and not used. */
+  async receive(plan: TransferPlan, me: string): Promise<void> {
+    this.#updating = true;
+    const weights = await this.#transport.receive(plan, this.#spec, me);
+    this.#staged = { update: plan.update, weights };
+  }
+
+  /** As a sender of the plan. Sampling goes on meanwhile: an engine has a copy of its own. */
+  relay(plan: TransferPlan, me: string): Promise<void> {
+    return this.#transport.relay(plan, this.#spec, me);
+  }
+
+  /** The second phase. @param engine undefined where this actor is not among those that have the weights */
+  async commit(update: number, version: number, engine: EngineFace | undefined): Promise<void> {
+    const staged = this.#staged;
+    this.#staged = undefined;
+    this.#updating = false;
+    this.#current = version;
+    if (engine === undefined || staged?.update !== update) return; // one that had them already has nothing staged
+    await staged.weights.commit(engine);
+    this.#version = version;
+  }
+}
+
+interface OpenEngine {
+  readonly engine: ActorEngine;
+  readonly weights: ActorWeights;
 }
 
 class Actor {
   readonly #parts: ActorParts;
   readonly #settings: FleetSettings;
   readonly #heartbeat: MemberHeartbeat;
-  readonly #engines = new Map<string, ActorEngine>();
-  /** Version that actors may sample with, by engine. */
-  readonly #current = new Map<string, number>();
+  readonly #engines = new Map<string, OpenEngine>();
   readonly #failed = deferred<never>();
   readonly #stop = new AbortController();
 
@@ -65,7 +118,9 @@ class Actor {
     this.#parts = parts;
     this.#settings = settings;
     this.#heartbeat = new MemberHeartbeat("actor", parts, settings, () => {
-      return { engines: Object.fromEntries([...this.#engines].map(([name, each]) => [name, each.stats()])) };
+      return {
+        engines: Object.fromEntries([...this.#engines].map(([name, { engine }]) => [name, engine.stats()])),
+      };
     });
     this.#failed.promise.catch(() => {}); // the races below handle it
     setMaxListeners(0, this.#stop.signal);
@@ -82,14 +137,14 @@ class Actor {
   async close(): Promise<void> {
     this.#heartbeat.stop();
     this.#stop.abort();
-    await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
-    await this.#parts.receiver.close();
+    await Promise.all([...this.#engines.values()].map(({ engine }) => engine.close()));
+    await this.#parts.transport.close();
   }
 
   #facts(): RoleFacts {
-    const all = [...this.#engines].map(([name, engine]) => {
+    const all = [...this.#engines.values()].map(({ engine, weights }) => {
       const { version, decodeTokens } = engine.stats();
-      return { version, tokens: decodeTokens, lag: (this.#current.get(name) ?? version) - version };
+      return { version, tokens: decodeTokens, lag: weights.lag };
     });
     return {
       version: Math.max(0, ...all.map(({ version }) => version)),
@@ -116,40 +171,42 @@ class Actor {
   }
 
   async #do(control: Control): Promise<void> {
-    const engine = this.#engines.get(control.engine);
     if (control.kind === "open") return this.#open(control);
-    if (engine === undefined) return; // closed meanwhile, and said before this actor was there
+    const open = this.#engines.get(control.engine);
+    if (open === undefined) return; // closed meanwhile, and said before this actor was there
+    const { engine, weights } = open;
     if (control.kind === "close") {
       this.#engines.delete(control.engine);
-      await this.#parts.receiver.forget(control.engine);
+      await this.#parts.transport.forget(control.engine);
       return engine.close();
     }
     if (control.kind === "abort") return engine.abort(control.request);
-    if (control.kind === "update") return this.#update(control, engine);
+    if (control.kind === "update") return this.#update(control, open);
     const { update, version, members } = control;
-    this.#current.set(control.engine, version);
-    return engine.commit(update, version, members.includes(this.#heartbeat.holder), members.length);
+    const mine = members.includes(this.#heartbeat.holder);
+    await weights.commit(update, version, mine ? engine.face : undefined);
+    return engine.resume(mine, members.length);
   }
 
   async #open(spec: Control & { readonly kind: "open" }): Promise<void> {
-    const { store, core } = this.#parts;
+    const { store, core, transport } = this.#parts;
     if (this.#engines.has(spec.engine)) return;
-    const engine = new ActorEngine(spec, {
-      store,
-      core,
+    const weights = new ActorWeights(transport, spec);
+    const own = {
       settings: this.#settings,
       member: this.#heartbeat.holder,
       onFailure: this.#fail,
       expectAlive: this.#heartbeat.expectAlive,
-    });
-    this.#engines.set(spec.engine, engine);
+    };
+    const engine = new ActorEngine(spec, { store, core, ...own }, weights);
+    this.#engines.set(spec.engine, { engine, weights });
   }
 
-  async #update(plan: TransferPlan, engine: ActorEngine): Promise<void> {
+  async #update(plan: TransferPlan, open: OpenEngine): Promise<void> {
     const { holder: member } = this.#heartbeat;
     const sends = plan.groups.some(({ sender }) => sender === member);
     if (!sends && !membersOf(plan).includes(member)) return;
-    const fault = await (sends ? this.#send(plan, engine) : this.#receive(plan, engine)).then(
+    const fault = await (sends ? this.#relay(plan, open) : this.#receive(plan, open)).then(
       () => undefined,
       (error: unknown) => faultText(error),
     );
@@ -157,14 +214,15 @@ class Actor {
     await this.#parts.store.append(STREAMS.answers, `${plan.update}/${member}`, answer);
   }
 
-  async #receive(plan: TransferPlan, engine: ActorEngine): Promise<void> {
-    engine.expect();
-    engine.stage(plan.update, await this.#parts.receiver.receive(plan, engine.spec, this.#heartbeat.holder));
+  async #receive(plan: TransferPlan, { engine, weights }: OpenEngine): Promise<void> {
+    const received = weights.receive(plan, this.#heartbeat.holder);
+    engine.pause();
+    await received;
   }
 
-  /** Sampling goes on meanwhile: an engine has a copy of its own. One whose place was taken sends nothing. */
-  async #send(plan: TransferPlan, engine: ActorEngine): Promise<void> {
+  /** One whose place was taken sends nothing. */
+  async #relay(plan: TransferPlan, { weights }: OpenEngine): Promise<void> {
     this.#heartbeat.expectAlive();
-    await this.#parts.receiver.send(plan, engine.spec, this.#heartbeat.holder);
+    await weights.relay(plan, this.#heartbeat.holder);
   }
 }

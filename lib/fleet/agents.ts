@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
+import { chooseTransport, openTransport } from "./communicator-transport.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
+import { localTrainers } from "./fleet-trainer.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { Rendezvous, sessionRun } from "./rendezvous.ts";
-import type { WeightSender } from "./transport.ts";
-import { chooseTransport, localTrainers, openSender } from "./transports.ts";
+import type { WeightTransport } from "./transport.ts";
 
 export interface AgentsOptions {
   readonly actors: number;
@@ -87,7 +88,7 @@ class AgentsFleet implements AsyncDisposable {
   core!: Fleet;
   readonly #options: PlacedOptions;
   readonly #store: StreamStore;
-  readonly #sender: WeightSender;
+  readonly #transport: WeightTransport;
   readonly #settings: FleetSettings;
   readonly #ranks: TrainerRanks | undefined;
   readonly #closed = new AbortController();
@@ -96,8 +97,9 @@ class AgentsFleet implements AsyncDisposable {
     this.#options = options;
     this.#store = store;
     this.#settings = { ...SETTINGS, ...options.settings };
-    const transports = { store, settings: this.#settings, host: options.host, signal: this.#closed.signal };
-    this.#sender = openSender(transports, options.folder);
+    const { core, folder, host } = options;
+    const { signal } = this.#closed;
+    this.#transport = openTransport({ store, core, settings: this.#settings, folder, host, signal });
     this.#ranks =
       options.trainers > 0 ? new TrainerRanks(store, join(options.folder, "trainers")) : undefined;
   }
@@ -112,7 +114,7 @@ class AgentsFleet implements AsyncDisposable {
     const settings = this.#settings;
     const weights = chooseTransport(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
-    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender, host);
+    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#transport, host);
     this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
     if (this.#ranks === undefined) return;
     this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
@@ -127,7 +129,7 @@ class AgentsFleet implements AsyncDisposable {
     this.#closed.abort();
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
-    await this.#sender.close();
+    await this.#transport.close();
     rmSync(this.#options.folder, { recursive: true, force: true });
   }
 

@@ -1,54 +1,5 @@
-import { type EntrySize, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
-import { STREAMS } from "./names.ts";
-
-/** The log of calls that the trainer's ranks of one epoch read, in the order in which they were said. */
-export class CallLog {
-  readonly #store: StreamStore;
-  readonly #onFailure: (error: Error) => void;
-  readonly #offsets = new Map<number, Offset>();
-  #epoch = 0;
-  #said: Promise<unknown> = Promise.resolve();
-
-  constructor(store: StreamStore, onFailure: (error: Error) => void) {
-    this.#store = store;
-    this.#onFailure = onFailure;
-  }
-
-  /** Epoch of the ranks that read the log; 0 before the first. */
-  get epoch(): number {
-    return this.#epoch;
-  }
-
-  /** Starts the log of a new epoch. Ranks of earlier epochs no longer read. */
-  begin(epoch: number): void {
-    const before = this.#epoch;
-    this.#epoch = epoch;
-    if (before === 0) return;
-    this.#then(async () => {
-      await this.#store.trim(STREAMS.commands(before), Math.max(0, ...this.#offsets.values()) + 1);
-      this.#offsets.clear();
-    });
-  }
-
-  say(number: number, bytes: Uint8Array): void {
-    const stream = STREAMS.commands(this.#epoch);
-    this.#then(
-      async () => void this.#offsets.set(number, await this.#store.append(stream, String(number), bytes)),
-    );
-  }
-
-  /** Drops what was said before a call that all ranks made together: none has to read it. */
-  async forget(number: number): Promise<void> {
-    const at = this.#offsets.get(number);
-    if (at === undefined) return;
-    for (const [each, offset] of this.#offsets) if (offset < at) this.#offsets.delete(each);
-    await this.#store.trim(STREAMS.commands(this.#epoch), at);
-  }
-
-  #then(work: () => Promise<void>): void {
-    this.#said = this.#said.then(work).catch(this.#onFailure);
-  }
-}
+import { type EntrySize, type Lease, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
+import type { FleetSettings } from "./names.ts";
 
 /** Entries of one look: outcomes of long rollouts are megabytes. */
 const MOST = 16;
@@ -85,44 +36,140 @@ export async function follow(
   }
 }
 
-/** Requests and their outcomes, verifier jobs and their ends. Finished entries leave the store. */
-export class RequestLog {
+/**
+ * The caller's end of a log of numbered calls and of the stream of their replies: requests and outcomes, verifier jobs and
+ * their ends, calls of a trainer and what its ranks reply. Calls that are over leave the store.
+ */
+export class CallLog {
   readonly #store: StreamStore;
-  readonly #stream: string;
-  readonly #answers: string;
-  /** Offsets of pending entries, once they are appended. */
+  readonly #calls: string;
+  readonly #replies: string;
+  /** Offsets of pending calls, once they are appended. */
   readonly #offsets = new Map<number, Offset>();
   readonly #ended = new Set<number>();
   #last: Offset = 0;
+  #inOrder: Promise<unknown> = Promise.resolve();
 
-  constructor(store: StreamStore, stream: string, answers: string) {
+  constructor(store: StreamStore, calls: string, replies: string) {
     this.#store = store;
-    this.#stream = stream;
-    this.#answers = answers;
+    this.#calls = calls;
+    this.#replies = replies;
   }
 
-  async append(number: number, payload: Uint8Array, size: EntrySize): Promise<void> {
-    const offset = await this.#store.append(this.#stream, String(number), payload, size);
+  async append(number: number, payload: Uint8Array, size?: EntrySize): Promise<void> {
+    const offset = await this.#store.append(this.#calls, String(number), payload, size);
     this.#last = Math.max(this.#last, offset);
     if (!this.#ended.delete(number)) this.#offsets.set(number, offset);
   }
 
-  /** Removes a request that was answered or is no longer awaited. */
+  /** Appends a call after all that were said before, also where one of them is asked of the store again. */
+  say(number: number, payload: Uint8Array): Promise<void> {
+    return this.#afterAll(() => this.append(number, payload));
+  }
+
+  /** A call that was answered or is no longer awaited. */
   end(number: number): void {
     if (!this.#offsets.delete(number)) this.#ended.add(number);
   }
 
-  /** Hands over every answer, until `signal` aborts. @param onTrim after answers were dropped, with requests that are over */
-  follow(signal: AbortSignal, receive: Follower["receive"], onTrim?: () => Promise<void>): Promise<void> {
-    const trim = () => Promise.all([this.trim(), onTrim?.()]);
-    return follow(this.#store, this.#answers, signal, { receive, onTrim: trim });
+  /** Drops what lies before a call that all readers have made: none has to read it. */
+  async dropBefore(number: number): Promise<void> {
+    const at = this.#offsets.get(number);
+    if (at === undefined) return;
+    for (const [each, offset] of this.#offsets) if (offset < at) this.#offsets.delete(each);
+    await this.trim();
   }
 
-  /** Drops those before the oldest under way. One that was aborted may still be an actor's: the next time, then. */
+  /** Drops every call, when all that were said are there: no one reads this log any more. */
+  dropAll(): Promise<void> {
+    return this.#afterAll(() => {
+      this.#offsets.clear();
+      return this.trim();
+    });
+  }
+
+  /** Hands over every reply, until `signal` aborts. @param onTrim after replies were dropped, with calls that are over */
+  follow(signal: AbortSignal, receive: Follower["receive"], onTrim?: () => Promise<void>): Promise<void> {
+    const trim = () => Promise.all([this.trim(), onTrim?.()]);
+    return follow(this.#store, this.#replies, signal, { receive, onTrim: trim });
+  }
+
+  /** Drops those before the oldest pending one. One that was aborted may still be an actor's: the next time, then. */
   async trim(): Promise<void> {
     const oldest = Math.min(this.#last + 1, ...this.#offsets.values());
-    await this.#store.trim(this.#stream, oldest).catch((error: unknown) => {
+    await this.#store.trim(this.#calls, oldest).catch((error: unknown) => {
       if (!(error instanceof StreamError) || error.why !== "held") throw error;
     });
+  }
+
+  #afterAll(work: () => Promise<void>): Promise<void> {
+    const done = this.#inOrder.then(work);
+    this.#inOrder = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Deliveries after which an entry is a poison message and is given up. */
+export const MOST_DELIVERIES = 5;
+
+export interface LeasedWorkOptions {
+  readonly store: StreamStore;
+  readonly settings: FleetSettings;
+  /** Stream that is leased from, by which group of readers, and the stream of what came of it. */
+  readonly asked: string;
+  readonly group: string;
+  readonly done: string;
+  /** Throws where this process was taken for dead meanwhile. */
+  readonly expectAlive: () => void;
+}
+
+/** The other end, of a process that does what others ask: what it has leased of a log, and how leases end. */
+export class LeasedWork {
+  readonly #options: LeasedWorkOptions;
+  /** Aborts the call that waits. */
+  #waiting = new AbortController();
+
+  constructor(options: LeasedWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Up to so many of what is there; none where `interrupt` ended the waiting. */
+  async next(max: number): Promise<readonly Lease[]> {
+    const { store, settings, asked, group, expectAlive } = this.#options;
+    this.#waiting = new AbortController();
+    const { signal } = this.#waiting;
+    const options = { max, leaseMs: settings.leaseMs, waitMs: 60_000, signal };
+    const leases = await store.lease(asked, group, options).catch((error) => {
+      if (signal.aborted) return [];
+      throw error;
+    });
+    expectAlive();
+    return leases;
+  }
+
+  interrupt(): void {
+    this.#waiting.abort();
+  }
+
+  /** Renews a lease. False if another process holds it by now. */
+  renew(lease: Lease): Promise<boolean> {
+    const { store, settings, expectAlive } = this.#options;
+    expectAlive();
+    return store.renew(lease, settings.leaseMs);
+  }
+
+  async end(lease: Lease, end: "done" | "retry" | { readonly dead: string }): Promise<void> {
+    await this.#options.store.release(lease, end);
+  }
+
+  /** Ends the lease and appends the outcome atomically; does neither if another process holds the lease by now. */
+  async hand(lease: Lease, payload: Uint8Array, size: EntrySize): Promise<void> {
+    const { store, done, expectAlive } = this.#options;
+    expectAlive();
+    try {
+      await store.forward(lease, done, lease.key, payload, size);
+    } catch (error) {
+      if (!(error instanceof StreamError) || error.why !== "lease-lost") throw error;
+    }
   }
 }

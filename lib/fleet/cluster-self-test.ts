@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
 import type { CommunicatorFace, CommunicatorOptions } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
+import { connectRanks } from "./communicator-transport.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { SETTINGS } from "./names.ts";
-import { connectRanks } from "./rank-group.ts";
 
 export interface SelfTestOptions extends RankRendezvousOptions {
   /** Deadline of a collective in the tests in which one rank deliberately does not take part. Milliseconds. */

@@ -1,17 +1,83 @@
 import { HoneError } from "../errors.ts";
-import type { EngineFace, ModelConfigJson, TrainerFace } from "../native/face.ts";
+import type { EngineFace, ModelConfigJson, NativeInfo, TrainerFace } from "../native/face.ts";
 import type { CommunicatorFace, CommunicatorOptions, WeightSenderFace } from "../native/group-face.ts";
+import { Communicator, WeightReceiver as NativeReceiver } from "../native/index.ts";
 import type { WeightReceiverFace, WeightReceiverOptions } from "../native/receiver-face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import type { EngineSpec, TransferGroup, TransferPlan } from "./messages.ts";
+import type { EngineSpec, TransferGroup, TransferPlan, TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import { connectRanks } from "./rank-group.ts";
-import type { StagedWeights, WeightReceiver, WeightSender } from "./transport.ts";
+import {
+  type FolderOptions,
+  FolderTransport,
+  type StagedWeights,
+  type WeightTransport,
+} from "./transport.ts";
 
-export interface LinkParts {
+export interface RankGroupOptions {
+  readonly store: StreamStore;
+  readonly rank: number;
+  readonly size: number;
+  /** Beginning of the registers in which this group meets: one of other ranks, or of a later epoch, has others. */
+  readonly links: string;
+  /** Name of the group, for messages. */
+  readonly name: string;
+  readonly settings: Pick<FleetSettings, "gatherMs" | "collectiveMs">;
+  readonly signal: AbortSignal;
+  readonly make: (options: CommunicatorOptions) => CommunicatorFace;
+}
+
+/**
+ * The ranks of one group, connected: what each has to tell the others goes through registers of the store. Throws
+ * HONE_ERR_COLLECTIVE naming the ranks that were not there in time.
+ */
+export async function connectRanks(options: RankGroupOptions): Promise<CommunicatorFace> {
+  const { rank, size, settings, make } = options;
+  const group = make({ rank, size, timeoutMs: settings.collectiveMs });
+  try {
+    await tell(options, group.prepare());
+    await group.connect(await hear(options));
+    return group;
+  } catch (error) {
+    group.abort("its ranks are not all there");
+    await group.close().catch(() => {}); // of a group that never was
+    throw error;
+  }
+}
+
+async function tell({ store, rank, links }: RankGroupOptions, blobs: readonly Uint8Array[]): Promise<void> {
+  const written = blobs.map((blob, to) =>
+    store.kv.set(`${links}${rank}-${to}`, Buffer.from(blob).toString("base64")),
+  );
+  await Promise.all(written);
+}
+
+async function hear({
+  store,
+  rank,
+  size,
+  links,
+  name,
+  settings,
+  signal,
+}: RankGroupOptions): Promise<Uint8Array[]> {
+  const waitMs = settings.gatherMs;
+  const heard = Array.from({ length: size }, (_, from) =>
+    store.kv.waitFor(`${links}${from}-${rank}`, { waitMs, signal }),
+  );
+  const texts = await Promise.all(heard);
+  const missing = texts.flatMap((text, from) => (text === undefined ? [from] : []));
+  if (missing.length === 0) return texts.map((text) => Uint8Array.from(Buffer.from(text!, "base64")));
+  throw new HoneError(
+    "HONE_ERR_COLLECTIVE",
+    `rank(s) ${missing.join(", ")} of ${name} were not there within ${Math.round(waitMs / 1000)} s`,
+  );
+}
+
+export interface CommunicatorParts {
   readonly store: StreamStore;
   readonly settings: Pick<FleetSettings, "updateMs">;
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
+  readonly receiver: (config: ModelConfigJson, options: WeightReceiverOptions) => WeightReceiverFace;
   /** Ends every wait when it aborts. */
   readonly signal: AbortSignal;
 }
@@ -21,11 +87,11 @@ export interface LinkParts {
  * members. Everything in it has a deadline, `updateMs`: to be there, and for each bucket.
  */
 class TransferLink {
-  readonly #parts: LinkParts;
+  readonly #parts: CommunicatorParts;
   #open: { readonly number: number; readonly group: CommunicatorFace } | undefined;
   readonly #abort = () => void this.#open?.group.abort("this process leaves");
 
-  constructor(parts: LinkParts) {
+  constructor(parts: CommunicatorParts) {
     this.#parts = parts;
     parts.signal.addEventListener("abort", this.#abort, { once: true });
   }
@@ -76,11 +142,17 @@ class TransferLink {
 const groupOf = (groups: readonly TransferGroup[], sender: string): TransferGroup =>
   groups.find((each) => each.sender === sender)!;
 
-/** Weights over a communicator, packed as engines read them: no file system is shared. */
-export class CommunicatorSender implements WeightSender {
+/** Weights over connections between sender and members, packed as engines read them: no file system is shared. */
+export class CommunicatorTransport implements WeightTransport {
+  readonly #parts: CommunicatorParts;
   readonly #link: TransferLink;
+  /** Each engine has weights of its own: an evaluation's are older than what training's engine has already. */
+  readonly #receivers = new Map<string, WeightReceiverFace>();
+  /** Version that each engine samples with. */
+  readonly #committed = new Map<string, number>();
 
-  constructor(parts: LinkParts) {
+  constructor(parts: CommunicatorParts) {
+    this.#parts = parts;
     this.#link = new TransferLink(parts);
   }
 
@@ -92,26 +164,13 @@ export class CommunicatorSender implements WeightSender {
     await this.#link.use(groupOf(groups, me), me, (connected) => sender.sendWeights!(connected));
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
-  }
-}
-
-export interface CommunicatorReceiverParts extends LinkParts {
-  readonly receiver: (config: ModelConfigJson, options: WeightReceiverOptions) => WeightReceiverFace;
-}
-
-/** Each engine has weights of its own: an evaluation's are older than what training's engine has already. */
-export class CommunicatorReceiver implements WeightReceiver {
-  readonly #parts: CommunicatorReceiverParts;
-  readonly #link: TransferLink;
-  readonly #receivers = new Map<string, WeightReceiverFace>();
-  /** Version that each engine samples with. */
-  readonly #committed = new Map<string, number>();
-
-  constructor(parts: CommunicatorReceiverParts) {
-    this.#parts = parts;
-    this.#link = new TransferLink(parts);
+  /** Bytes and checksums are the trainer's, however an engine has its weights packed. Resolves too where some refused them. */
+  async relay({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
+    const receiver = this.#receivers.get(engine);
+    if (receiver === undefined || this.#committed.get(engine) !== version)
+      throw new HoneError("HONE_ERR_STATE", `version ${version} of ${engine} was not committed here`);
+    const group = groupOf(groups, me);
+    await this.#link.use(group, me, (connected) => receiver.send(connected));
   }
 
   async receive({ groups, version }: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights> {
@@ -124,15 +183,6 @@ export class CommunicatorReceiver implements WeightReceiver {
       commit: async (engine: EngineFace) =>
         void this.#committed.set(spec.engine, await receiver.commit(engine)),
     };
-  }
-
-  /** Bytes and checksums are the trainer's, however an engine has its weights packed. Resolves too where some refused them. */
-  async send({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
-    const receiver = this.#receivers.get(engine);
-    if (receiver === undefined || this.#committed.get(engine) !== version)
-      throw new HoneError("HONE_ERR_STATE", `version ${version} of ${engine} was not committed here`);
-    const group = groupOf(groups, me);
-    await this.#link.use(group, me, (connected) => receiver.send(connected));
   }
 
   async forget(engine: string): Promise<void> {
@@ -157,4 +207,64 @@ export class CommunicatorReceiver implements WeightReceiver {
     this.#receivers.set(engine, receiver);
     return receiver;
   }
+}
+
+/** Transport of a run's weights, and the sentence that explains the choice. */
+export interface ChosenTransport {
+  readonly way: TransportKind;
+  /** Between GPUs, which need NCCL besides. */
+  readonly betweenGpus: TransportKind;
+  readonly words: string;
+}
+
+/** Throws HONE_ERR_UNSUPPORTED where the recipe asks for a communicator and there is no Gloo. */
+export function chooseTransport(
+  asked: TransportKind | undefined,
+  { gloo, nccl }: Pick<NativeInfo, "gloo" | "nccl">,
+): ChosenTransport {
+  const folders = { way: "folder", betweenGpus: "folder" } as const;
+  if (asked === "folder") return { ...folders, words: "weights go to actors through folders" };
+  if (gloo.version !== null) {
+    const betweenGpus = asked === undefined && nccl.version === null ? "folder" : "communicator";
+    const over = nccl.version === null ? "Gloo" : "Gloo, between GPUs over NCCL";
+    return {
+      way: "communicator",
+      betweenGpus,
+      words: `weights go to actors over ${over}, from one sender a machine`,
+    };
+  }
+  const why = `Gloo is not there: ${gloo.reason}`;
+  if (asked === undefined) return { ...folders, words: `weights go to actors through folders; ${why}` };
+  throw new HoneError("HONE_ERR_UNSUPPORTED", `hardware.weights is "communicator", and ${why}`, {
+    hint: "Or leave it out: weights then go through folders.",
+  });
+}
+
+export interface TransportParts
+  extends Pick<CommunicatorParts, "store" | "settings" | "signal">,
+    FolderOptions {
+  /** Address of this machine for members elsewhere. Default: those of this machine alone reach it. */
+  readonly host: string | undefined;
+}
+
+/** Both transports of a process: each update goes the way that its plan says. */
+export function openTransport(parts: TransportParts): WeightTransport {
+  const { store, settings, signal, host } = parts;
+  const make = (options: CommunicatorOptions) =>
+    new Communicator({ ...options, ...(host !== undefined && { host }) });
+  const receiver = (...args: ConstructorParameters<typeof NativeReceiver>) => new NativeReceiver(...args);
+  const ways: Readonly<Record<TransportKind, WeightTransport>> = {
+    folder: new FolderTransport(parts),
+    communicator: new CommunicatorTransport({ store, settings, signal, make, receiver }),
+  };
+  const each = async (work: (way: WeightTransport) => Promise<void>) => {
+    for (const way of Object.values(ways)) await work(way);
+  };
+  return {
+    send: (plan, trainer, me) => ways[plan.way].send(plan, trainer, me),
+    relay: (plan, spec, me) => ways[plan.way].relay(plan, spec, me),
+    receive: (plan, spec, me) => ways[plan.way].receive(plan, spec, me),
+    forget: (engine) => each((way) => way.forget(engine)),
+    close: () => each((way) => way.close()),
+  };
 }

@@ -9,13 +9,14 @@ import type {
 } from "../native/face.ts";
 import { FINISH } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { RequestLog } from "./call-log.ts";
+import { CallLog } from "./call-log.ts";
 import type { Membership } from "./membership.ts";
 import { type EngineSpec, encodeRequest, faultOf } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
 import { type DecodedOutcome, decodeOutcome } from "./outcomes.ts";
+import type { WeightSource, WeightTaker } from "./published.ts";
 import { FollowedNotes } from "./rollout-notes.ts";
-import type { Updates, WeightSource } from "./updates.ts";
+import type { Updates } from "./updates.ts";
 
 const ABORT = FINISH.indexOf("abort");
 
@@ -31,12 +32,12 @@ export interface FleetParts {
  * An engine whose requests are sampled by actors in other processes. Each request goes to one of them, whole; it waits
  * there for the version that was current when it was submitted, and comes back whole or goes to another actor.
  */
-export class FleetEngine implements EngineFace {
+export class FleetEngine implements EngineFace, WeightTaker {
   readonly name: string;
   readonly #parts: FleetParts;
   readonly #handlers: EngineHandlers;
   readonly #under = new Map<number, GenerationRequest>();
-  readonly #log: RequestLog;
+  readonly #log: CallLog;
   readonly #notes: FollowedNotes;
   readonly #numbers = new Map<number, number>();
   readonly #closed = new AbortController();
@@ -51,7 +52,7 @@ export class FleetEngine implements EngineFace {
     this.name = spec.engine;
     this.#parts = parts;
     this.#handlers = handlers;
-    this.#log = new RequestLog(parts.store, STREAMS.requests(spec.engine), STREAMS.outcomes(spec.engine));
+    this.#log = new CallLog(parts.store, STREAMS.requests(spec.engine), STREAMS.outcomes(spec.engine));
     parts.updates.say({ kind: "open", ...spec }).catch((error) => this.fail(error));
     this.#notes = new FollowedNotes(parts.store, STREAMS.notes(spec.engine), this.#under);
     this.#reading = this.#read().catch((error) => this.fail(error));
@@ -62,7 +63,8 @@ export class FleetEngine implements EngineFace {
   submit(request: GenerationRequest): void {
     this.#expectOpen();
     const number = this.#next++;
-    const payload = encodeRequest({ number, version: this.#parts.updates.version(this.name) ?? 0, request });
+    const version = this.#parts.updates.published.version(this.name) ?? 0;
+    const payload = encodeRequest({ number, version, request });
     this.#under.set(number, request);
     this.#numbers.set(request.id, number);
     const size = { samples: request.count, tokens: request.prompt.length };
@@ -81,8 +83,7 @@ export class FleetEngine implements EngineFace {
     setImmediate(() => this.#closed.signal.aborted || this.#handlers.onMessage(aborted(request)));
   }
 
-  /** Takes the weights of a source, within `Updates.exclusive`; resolves with their version when actors may use them. */
-  take(source: WeightSource): Promise<number> {
+  takeFrom(source: WeightSource): Promise<number> {
     this.#expectOpen();
     return this.#parts.updates.publish(this.name, source);
   }
@@ -93,7 +94,7 @@ export class FleetEngine implements EngineFace {
     const stats = membership.stats(this.name);
     const asked = [...this.#under.values()].reduce((sum, { count }) => sum + count, 0);
     const waiting = Math.max(0, asked - stats.running);
-    return { ...stats, waiting, version: updates.version(this.name) ?? 0 };
+    return { ...stats, waiting, version: updates.published.version(this.name) ?? 0 };
   }
 
   /** Nothing more will come. */
@@ -108,7 +109,7 @@ export class FleetEngine implements EngineFace {
     this.#closed.abort();
     this.#leaveMembership();
     const { updates, membership } = this.#parts;
-    updates.forget(this.name);
+    updates.published.delete(this.name);
     await updates.say({ kind: "close", engine: this.name }).catch(() => {}); // actors end with the store anyway
     await this.#reading;
     membership.forget(this.name);
@@ -117,11 +118,12 @@ export class FleetEngine implements EngineFace {
   /** Weights that went with their actors come back while the trainer still has them; otherwise the requests end here. */
   #expectServed(): void {
     const { updates, settings } = this.#parts;
-    const waits = this.#under.size > 0 && updates.version(this.name) !== undefined;
+    const waits = this.#under.size > 0 && updates.published.version(this.name) !== undefined;
     const now = performance.now();
-    this.#unservedAt = waits && !updates.isServed(this.name) ? (this.#unservedAt ?? now) : undefined;
+    this.#unservedAt =
+      waits && !updates.published.isServed(this.name) ? (this.#unservedAt ?? now) : undefined;
     if (this.#unservedAt === undefined || now - this.#unservedAt <= settings.gatherMs) return;
-    const message = `${this.name}: no actor that has version ${updates.version(this.name)} was alive for ${Math.round(settings.gatherMs / 1000)} s`;
+    const message = `${this.name}: no actor that has version ${updates.published.version(this.name)} was alive for ${Math.round(settings.gatherMs / 1000)} s`;
     this.fail(
       new HoneError("HONE_ERR_COLLECTIVE", message, {
         hint: "Actors that had it ended, and those that took their places cannot get it: the trainer has gone on.",

@@ -1,162 +1,81 @@
+import { hostname } from "node:os";
 import { HoneError } from "../errors.ts";
-import type {
-  EngineFace,
-  GradientParts,
-  OptimizerOptions,
-  StepOptions,
-  StepReport,
-  TrainerFace,
-  TrainingBatch,
-} from "../native/face.ts";
-import { FleetEngine } from "./fleet-engine.ts";
+import type { EngineFace, TrainerFace } from "../native/face.ts";
+import type { Core } from "../orchestration/index.ts";
 import type { TransferPlan, TransportKind } from "./messages.ts";
-import type { Located } from "./transfers.ts";
-import type { Updates, WeightSource } from "./updates.ts";
+import { rankName } from "./names.ts";
+import type { WeightSource, WeightTaker } from "./published.ts";
+import { callOn, forwarded, type TrainerCall, traitsOf } from "./trainer-calls.ts";
+import type { Senders, WeightTransport } from "./transport.ts";
+import type { Updates } from "./updates.ts";
 
 /** A trainer without engines of its own, and how its weights leave it. */
-export interface SendingTrainer {
+export interface SendingTrainer extends Pick<Senders, "senders"> {
   readonly trainer: TrainerFace;
   readonly send: (plan: TransferPlan) => Promise<void>;
-  /** Members that can send the weights, at least one. */
-  readonly senders: () => Promise<readonly Located[]>;
 }
 
 /**
  * A trainer whose weights go to engines of actors. One call after another, in order; while none is under way, actors that
  * missed the last weights get them.
  */
-export class FleetTrainer implements TrainerFace, WeightSource {
-  readonly way: TransportKind;
-  readonly #inner: TrainerFace;
-  readonly #sending: SendingTrainer;
-  readonly #updates: Updates;
-  #state = 0;
-
-  constructor(sending: SendingTrainer, updates: Updates, way: TransportKind) {
-    this.way = way;
-    this.#inner = sending.trainer;
-    this.#sending = sending;
-    this.#updates = updates;
-  }
-
-  get version(): number {
-    return this.#inner.version;
-  }
-
-  get state(): number {
-    return this.#state;
-  }
-
-  send(plan: TransferPlan): Promise<void> {
-    return this.#sending.send(plan);
-  }
-
-  /** A folder is announced when it is there: its members' time is measured by what writing it took. */
-  get sendsFirst(): boolean {
-    return this.way === "folder";
-  }
-
-  senders(): Promise<readonly Located[]> {
-    return this.#sending.senders();
-  }
-
-  initialize(seed: bigint): Promise<void> {
-    return this.#change(() => this.#inner.initialize(seed));
-  }
-
-  loadHf(directory: string): Promise<void> {
-    return this.#change(() => this.#inner.loadHf(directory));
-  }
-
-  step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport> {
-    return this.#change(async () => {
-      const report = await this.#inner.step(batch, options);
-      if (publishTo === undefined || report.skipped) return report;
-      const begun = performance.now();
-      await ofActors(publishTo).take(this);
-      return { ...report, publishSeconds: (performance.now() - begun) / 1000 };
-    });
-  }
-
-  gradientParts(
-    batch: TrainingBatch,
-    options: StepOptions,
-    partOf: Int32Array,
-    parts: number,
-  ): Promise<GradientParts> {
-    return this.#turn(() => this.#inner.gradientParts(batch, options, partOf, parts));
-  }
-
-  score(
-    batch: TrainingBatch,
-    temperature: number,
-  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
-    return this.#turn(() => this.#inner.score(batch, temperature));
-  }
-
-  publish(engine: EngineFace): Promise<number> {
-    return this.#turn(() => ofActors(engine).take(this));
-  }
-
-  setVersion(version: number): Promise<void> {
-    return this.#change(() => this.#inner.setVersion(version));
-  }
-
-  resetOptimizer(options: OptimizerOptions): Promise<void> {
-    return this.#turn(() => this.#inner.resetOptimizer(options));
-  }
-
-  save(directory: string, extra: string): Promise<void> {
-    return this.#turn(() => this.#inner.save(directory, extra));
-  }
-
-  stage(directory: string, extra: string): Promise<void> {
-    return this.#turn(() => this.#inner.stage(directory, extra));
-  }
-
-  /** Not a call in its turn: others go on meanwhile. */
-  written(): Promise<void> {
-    return this.#inner.written();
-  }
-
-  load(directory: string): Promise<string> {
-    return this.#change(() => this.#inner.load(directory));
-  }
-
-  loadAdapters(directory: string): Promise<void> {
-    return this.#change(() => this.#inner.loadAdapters(directory));
-  }
-
-  saveModel(directory: string): Promise<void> {
-    return this.#turn(() => this.#inner.saveModel(directory));
-  }
-
-  gatherWeights(): Promise<void> {
-    return this.#turn(() => this.#inner.gatherWeights());
-  }
-
-  parameter(name: string): Promise<Float32Array> {
-    return this.#turn(() => this.#inner.parameter(name));
-  }
-
-  close(): Promise<void> {
-    return this.#change(() => this.#inner.close());
-  }
-
-  #turn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#updates.exclusive(work);
-  }
-
-  /** Changes the weights: what is sent afterwards differs from what was sent before. */
-  #change<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turn(() => {
-      this.#state += 1;
+export function fleetTrainer(sending: SendingTrainer, updates: Updates, way: TransportKind): TrainerFace {
+  const inner = sending.trainer;
+  let state = 0;
+  const source: WeightSource = {
+    way,
+    get version() {
+      return inner.version;
+    },
+    get state() {
+      return state;
+    },
+    send: sending.send,
+    senders: sending.senders,
+    // a folder is announced when it is there: its members' time is measured by what writing it took
+    sendsFirst: way === "folder",
+  };
+  const turn = <T>(name: TrainerCall, work: () => Promise<T>): Promise<T> =>
+    updates.exclusive(() => {
+      if (traitsOf(name).weights) state += 1;
       return work();
     });
-  }
+  const forward = (name: TrainerCall, args: readonly unknown[]) => {
+    const work = () => callOn(inner, name, args);
+    return traitsOf(name).beside ? work() : turn(name, work);
+  };
+  return {
+    ...forwarded(forward),
+    get version() {
+      return inner.version;
+    },
+    publish: (engine) => updates.exclusive(async () => ofActors(engine).takeFrom(source)),
+    step: (batch, options, publishTo) =>
+      turn("step", async () => {
+        const report = await inner.step(batch, options);
+        if (publishTo === undefined || report.skipped) return report;
+        const begun = performance.now();
+        await ofActors(publishTo).takeFrom(source);
+        return { ...report, publishSeconds: (performance.now() - begun) / 1000 };
+      }),
+  };
 }
 
-function ofActors(engine: EngineFace): FleetEngine {
-  if (engine instanceof FleetEngine) return engine;
+function ofActors(engine: EngineFace & Partial<WeightTaker>): WeightTaker {
+  if (engine.takeFrom !== undefined) return engine as EngineFace & WeightTaker;
   throw new HoneError("HONE_ERR_USAGE", "publish: the engine is not one of this fleet's actors");
+}
+
+/** Trainers of the coordinator's own process. */
+export function localTrainers(
+  core: Pick<Core, "trainer">,
+  transport: Pick<WeightTransport, "send">,
+  host: string = hostname(),
+): (...args: Parameters<Core["trainer"]>) => SendingTrainer {
+  const name = rankName(0, 0);
+  const senders = async () => [{ name, host }];
+  return (config, options) => {
+    const trainer = core.trainer(config, options);
+    return { trainer, send: (plan) => transport.send(plan, trainer, name), senders };
+  };
 }

@@ -11,14 +11,16 @@ import type {
 import type { Core, CoreProcesses } from "../orchestration/index.ts";
 import type { JobPlace } from "../rewards/index.ts";
 import type { StreamStore } from "../streams/index.ts";
+import { CatchUp } from "./catch-up.ts";
+import type { ChosenTransport } from "./communicator-transport.ts";
 import { FleetEngine } from "./fleet-engine.ts";
-import { FleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
+import { fleetTrainer, type SendingTrainer } from "./fleet-trainer.ts";
 import { HostedVerifiers } from "./hosted-verifiers.ts";
 import { type MemberStatus, Membership, type ReadyProcess } from "./membership.ts";
 import { type FleetSettings, memberName, predecessors, REGISTERS, SETTINGS } from "./names.ts";
+import type { PublishedVersions } from "./published.ts";
 import { TokenRate } from "./role-metrics.ts";
 import type { PlaceStatus } from "./supervisor.ts";
-import type { ChosenTransport } from "./transports.ts";
 import { Updates } from "./updates.ts";
 
 export interface FleetOptions {
@@ -54,8 +56,9 @@ export class Fleet implements Core, AsyncDisposable {
     this.#options = options;
     this.#settings = settings;
     this.membership = new Membership(options.store, settings);
-    this.updates = new Updates(options.store, this.membership, settings);
-    this.board = new ProcessList(this.membership, this.updates);
+    this.updates = new Updates({ store: options.store, membership: this.membership, settings });
+    new CatchUp(this.updates, this.membership);
+    this.board = new ProcessList(this.membership, this.updates.published);
     const { store, verifiers: hosts = 0 } = options;
     if (hosts > 0)
       this.#judges = new HostedVerifiers({ store, membership: this.membership, settings, hosts });
@@ -85,7 +88,7 @@ export class Fleet implements Core, AsyncDisposable {
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace {
     const { weights, openTrainer } = this.#options;
     const way = options.device === "cuda" ? weights?.betweenGpus : weights?.way;
-    return new FleetTrainer(openTrainer(config, options), this.updates, way ?? "folder");
+    return fleetTrainer(openTrainer(config, options), this.updates, way ?? "folder");
   }
 
   verifierHosts(workers: number): JobPlace | undefined {
@@ -138,14 +141,14 @@ export class ProcessList {
   /** Places whose processes this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
   readonly #membership: Membership;
-  readonly #updates: Updates;
+  readonly #published: PublishedVersions;
   readonly #rates = new Map<string, TokenRate>();
   /** Addresses of processes' metrics, for Prometheus, by process name. */
   metrics: ReadonlyMap<string, string> = new Map();
 
-  constructor(membership: Membership, updates: Updates) {
+  constructor(membership: Membership, published: PublishedVersions) {
     this.#membership = membership;
-    this.#updates = updates;
+    this.#published = published;
   }
 
   /** Call it about once a second. Actors first, each in the order of its rank. */
@@ -199,9 +202,9 @@ export class ProcessList {
     const all = Object.entries(engines);
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
     const versions = all.map(([name, { version }]) => {
-      const current = this.#updates.version(name) ?? version;
+      const current = this.#published.version(name) ?? version;
       // a member that has the weights may use them; its next heartbeat reports that it does
-      return { current, own: this.#updates.lagging(name).includes(member) ? version : current };
+      return { current, own: this.#published.lagging(name).includes(member) ? version : current };
     });
     const lag = Math.max(0, ...versions.map(({ current, own }) => current - own));
     const running = sum("running");

@@ -3,7 +3,7 @@ import { HoneError } from "../errors.ts";
 import type { JobEnd, JobPlace, VerificationJob } from "../rewards/index.ts";
 import { abandoned } from "../rewards/pool/worker-group.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { RequestLog } from "./call-log.ts";
+import { CallLog } from "./call-log.ts";
 import type { Membership } from "./membership.ts";
 import { decodeEnd, encodeJob, type NumberedEnd } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
@@ -22,7 +22,7 @@ export interface HostedVerifiersParts {
  */
 export class HostedVerifiers {
   readonly #parts: HostedVerifiersParts;
-  readonly #log: RequestLog;
+  readonly #log: CallLog;
   readonly #under = new Map<number, Deferred<JobEnd>>();
   readonly #closed = new AbortController();
   readonly #reading: Promise<void>;
@@ -34,7 +34,7 @@ export class HostedVerifiers {
 
   constructor(parts: HostedVerifiersParts) {
     this.#parts = parts;
-    this.#log = new RequestLog(parts.store, STREAMS.jobs, STREAMS.jobEnds);
+    this.#log = new CallLog(parts.store, STREAMS.jobs, STREAMS.jobEnds);
     const receive = (key: string, payload: Uint8Array) => this.#forget(Number(key))?.resolve(endOf(payload));
     this.#reading = this.#log.follow(this.#closed.signal, receive).catch((error) => this.fail(error));
     this.#leaveMembership = parts.membership.onLook(() => this.#expectServed());

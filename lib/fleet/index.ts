@@ -1,10 +1,8 @@
 /** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
-export { type ActorParts, runActor } from "./actor.ts";
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type SelfTestOptions, type SelfTestReport, selfTestRank } from "./cluster-self-test.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";
 export { Fleet, type FleetOptions, openFleet } from "./fleet.ts";
-export type { SendingTrainer } from "./fleet-trainer.ts";
 export { joiningRanks } from "./heartbeat.ts";
 export { awaitReadiness, liveMembers, type ReadyProcess } from "./membership.ts";
 export { type FleetSettings, type Role, SETTINGS } from "./names.ts";
@@ -12,4 +10,3 @@ export { NodeRoles, type NodeRolesOptions } from "./node-roles.ts";
 export { openProcesses, type Processes, type ProcessesOptions } from "./processes.ts";
 export { Rendezvous, sessionRun } from "./rendezvous.ts";
 export { type MetricsPlace, usableMetricsPlace } from "./role-metrics.ts";
-export type * from "./transport.ts";

@@ -169,6 +169,22 @@ export class Membership {
   }
 }
 
+/** Settings that the coordinator wrote for all processes. Throws HONE_ERR_STATE if there are none. */
+export async function fleetSettings(store: StreamStore): Promise<FleetSettings> {
+  const text = await store.kv.waitFor(REGISTERS.settings, { waitMs: 60_000 });
+  if (text !== undefined) return JSON.parse(text) as FleetSettings;
+  throw new HoneError("HONE_ERR_STATE", "no coordinator has opened a fleet in this store", {
+    hint: "Start the run first: `hone run` with hardware.processes, and --store where this process looks.",
+  });
+}
+
+/** Folder for weights, as the coordinator set it. */
+export async function weightsFolder(store: StreamStore): Promise<string> {
+  const folder = await store.kv.get(REGISTERS.folder);
+  if (folder !== undefined) return folder;
+  throw new HoneError("HONE_ERR_STATE", "the coordinator named no folder for weights");
+}
+
 const roleOf = (place: PlaceName): Role => place.split(".")[0] as Role;
 
 const byRole = (members: readonly MemberStatus[], role: Role): MemberStatus[] =>

@@ -1,7 +1,6 @@
 import { openStore, type StreamStore } from "../streams/index.ts";
-import { fleetSettings } from "./actor.ts";
 import { nextGeneration } from "./heartbeat.ts";
-import { type MemberStatus, Membership } from "./membership.ts";
+import { fleetSettings, type MemberStatus, Membership } from "./membership.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts";

@@ -11,16 +11,17 @@ import {
   unixUrl,
   withoutPassword,
 } from "../streams/index.ts";
+import { type ChosenTransport, chooseTransport, openTransport } from "./communicator-transport.ts";
 import { gpuVariables } from "./environment.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
+import { localTrainers } from "./fleet-trainer.ts";
 import { type LastEnd, nextGeneration } from "./heartbeat.ts";
 import { OWN_REDIS, OWN_SERVER, OWN_SOCKET, type OwnFolder, OwnRedis, openOwnFolder } from "./local-store.ts";
 import type { TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "./names.ts";
 import { TrainerRanks } from "./remote-trainer.ts";
 import { type Place, Supervisor } from "./supervisor.ts";
-import type { WeightSender } from "./transport.ts";
-import { type ChosenTransport, chooseTransport, localTrainers, openSender } from "./transports.ts";
+import type { WeightTransport } from "./transport.ts";
 import { endSilent, RankWatch } from "./watchdog.ts";
 
 export interface ProcessesOptions {
@@ -137,7 +138,7 @@ class OwnProcesses implements Processes {
   readonly #options: OwnOptions;
   readonly #at: Whereabouts;
   readonly #supervisor: Supervisor;
-  readonly #sender: WeightSender;
+  readonly #transport: WeightTransport;
   readonly #closed = new AbortController();
   readonly #ranks: TrainerRanks | undefined;
   #watch: RankWatch | undefined;
@@ -147,8 +148,10 @@ class OwnProcesses implements Processes {
     const { actors, trainers, gpus, settings } = options;
     this.#options = options;
     this.#at = at;
-    const transports = { store: at.store, settings, host: undefined, signal: this.#closed.signal };
-    this.#sender = openSender(transports, join(at.own.path, "weights"));
+    const { store } = at;
+    const { signal } = this.#closed;
+    const folder = join(at.own.path, "weights");
+    this.#transport = openTransport({ store, core: options.core, settings, folder, host: undefined, signal });
     this.#ranks = trainers > 0 ? new TrainerRanks(at.store, join(at.own.path, "trainers")) : undefined;
     this.#supervisor = new Supervisor({
       logs: at.own.path,
@@ -166,7 +169,7 @@ class OwnProcesses implements Processes {
     const { store, own, runId, url } = this.#at;
     const { actors, trainers, verifiers = 0, core, settings, weights } = this.#options;
     await store.kv.set(REGISTERS.folder, join(own.path, "weights"));
-    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#sender);
+    const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#transport);
     const place = { address: withoutPassword(url), run: runId };
     const { say = () => {} } = this.#options;
     this.#at.redis?.watch({ say, onFailure: (error) => this.#lose(error) });
@@ -204,7 +207,7 @@ class OwnProcesses implements Processes {
     await this.core?.[Symbol.asyncDispose]();
     this.#ranks?.close();
     await this.#supervisor[Symbol.asyncDispose]();
-    await this.#sender.close();
+    await this.#transport.close();
     const { say = () => {} } = this.#options;
     if (this.#at.redis === undefined) await forget(this.#at, say);
     await this.#at.store.close();

@@ -1,24 +1,23 @@
 import { join } from "node:path";
 import { type Deferred, deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
-import type {
-  GradientParts,
-  ModelConfigJson,
-  OptimizerOptions,
-  StepOptions,
-  StepReport,
-  TrainerFace,
-  TrainerOptions,
-  TrainingBatch,
-} from "../native/face.ts";
+import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { CallLog, follow } from "./call-log.ts";
-import { type Call, decodeReply, encodeCall, type Reply } from "./calls.ts";
+import { CallLog } from "./call-log.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
 import { readMembers } from "./membership.ts";
 import { faultOf } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
-import type { Located } from "./transfers.ts";
+import {
+  type Call,
+  decodeReply,
+  encodeCall,
+  forwarded,
+  type Reply,
+  type TrainerCall,
+  traitsOf,
+} from "./trainer-calls.ts";
+import type { Located } from "./transport.ts";
 
 interface Answered {
   readonly reply: Reply;
@@ -44,7 +43,9 @@ const MOST_FORMATIONS = 5;
 export class TrainerRanks {
   readonly #store: StreamStore;
   readonly #folder: string;
-  readonly #log: CallLog;
+  /** That of the ranks' epoch; undefined before the first. */
+  #log: CallLog | undefined;
+  #epoch = 0;
   /** Calls that make a trainer what it is, by trainer. */
   readonly #history = new Map<string, Call[]>();
   readonly #pending = new Map<number, Pending>();
@@ -60,23 +61,22 @@ export class TrainerRanks {
   constructor(store: StreamStore, folder: string) {
     this.#store = store;
     this.#folder = folder;
-    this.#log = new CallLog(store, (error) => this.fail(error));
   }
 
   /** A trainer on the ranks. */
   open(config: ModelConfigJson, options: TrainerOptions): SendingTrainer {
-    const trainer = new RemoteTrainer(`trainer-${this.#opened++}`, this);
-    trainer.call("open", config, options).catch(() => {}); // what fails here fails whatever comes next
+    const id = `trainer-${this.#opened++}`;
+    this.call(id, "open", [config, options]).catch(() => {}); // what fails here fails whatever comes next
     return {
-      trainer,
-      send: (plan) => trainer.call("send", plan) as Promise<undefined>,
+      trainer: remoteTrainer(id, this),
+      send: async (plan) => void (await this.call(id, "send", [plan])),
       senders: () => this.#senders(),
     };
   }
 
   /** Ranks of this epoch with a heartbeat; the first one at least. */
   async #senders(): Promise<readonly Located[]> {
-    const { epoch } = this.#log;
+    const epoch = this.#epoch;
     const ranks = (await readMembers(this.#store.kv)).filter(
       ({ place, generation }) => place.startsWith("trainer.") && generation === epoch,
     );
@@ -90,9 +90,9 @@ export class TrainerRanks {
     const call = { number: this.#number++, trainer, name, args };
     const pending = { call, bytes: encodeCall(call), ...deferred<Answered>() };
     this.#pending.set(call.number, pending);
-    if (this.#log.epoch > 0) this.#log.say(call.number, pending.bytes);
+    this.#say(call.number, pending.bytes);
     const { reply, base } = await pending.promise;
-    if (base !== undefined) await this.#log.forget(base);
+    if (base !== undefined) await this.#log?.dropBefore(base);
     if (name === "step" && this.#stepsOf(trainer) > MOST_STEPS)
       await this.call(trainer, "save", [join(this.#folder, trainer), "{}"]);
     return reply;
@@ -109,7 +109,10 @@ export class TrainerRanks {
   form(epoch: number): void {
     this.#reading.abort();
     this.#reading = new AbortController();
-    this.#log.begin(epoch);
+    this.#log?.dropAll().catch((error) => this.fail(error));
+    this.#epoch = epoch;
+    const log = new CallLog(this.#store, STREAMS.commands(epoch), STREAMS.replies(epoch));
+    this.#log = log;
     this.#formations += 1;
     if (this.#formations > MOST_FORMATIONS) {
       const message = `the trainer's processes ended ${MOST_FORMATIONS} times without a step`;
@@ -119,10 +122,15 @@ export class TrainerRanks {
     for (const history of this.#history.values())
       for (const call of history) {
         const number = this.#number++;
-        this.#log.say(number, encodeCall({ ...call, number }));
+        this.#say(number, encodeCall({ ...call, number }));
       }
-    for (const { bytes, call } of this.#pending.values()) this.#log.say(call.number, bytes);
-    this.#read(epoch, this.#reading.signal).catch((error) => this.fail(error));
+    for (const { bytes, call } of this.#pending.values()) this.#say(call.number, bytes);
+    const receive = (_key: string, payload: Uint8Array) => this.#settle(decodeReply(payload));
+    log.follow(this.#reading.signal, receive).catch((error) => this.fail(error));
+  }
+
+  #say(number: number, bytes: Uint8Array): void {
+    this.#log?.say(number, bytes).catch((error) => this.fail(error));
   }
 
   fail(error: Error): void {
@@ -134,11 +142,6 @@ export class TrainerRanks {
   close(): void {
     this.#reading.abort();
     this.fail(new HoneError("HONE_ERR_STATE", "the trainer is closed"));
-  }
-
-  #read(epoch: number, signal: AbortSignal): Promise<void> {
-    const receive = (_key: string, payload: Uint8Array) => this.#settle(decodeReply(payload));
-    return follow(this.#store, STREAMS.replies(epoch), signal, { receive });
   }
 
   #settle(reply: Reply): void {
@@ -165,7 +168,7 @@ export class TrainerRanks {
     const { trainer, name } = call;
     if (name === "close") return void this.#history.delete(trainer);
     const before = this.#history.get(trainer) ?? [];
-    const all = CHANGES.has(name) || name === "save" ? [...before, call] : before;
+    const all = traitsOf(name).kept || name === "save" ? [...before, call] : before;
     const saved = name === "save" ? all.length - 1 : name === "written" ? lastStage(all) : -1;
     this.#history.set(trainer, saved < 0 ? all : fromCheckpoint(all, saved));
     return all[saved]?.number;
@@ -176,128 +179,28 @@ const lastStage = (calls: readonly Call[]): number => calls.findLastIndex(({ nam
 
 /** Calls that rebuild the trainer's state after `calls`, from the checkpoint that call `saved` wrote. */
 function fromCheckpoint(calls: readonly Call[], saved: number): Call[] {
-  const kept = calls.slice(0, saved).filter(({ name }) => MAKES_BASE.has(name));
+  const kept = calls.slice(0, saved).filter(({ name }) => traitsOf(name).base);
   const { args, ...call } = calls[saved]!;
   return [...kept, { ...call, name: "load", args: [args[0]] }, ...calls.slice(saved + 1)];
 }
 
-/**
- * Calls that change a trainer (or begin a checkpoint that is not complete yet), and those after which a checkpoint is
- * loaded.
- */
-const CHANGES: ReadonlySet<string> = new Set([
-  "open",
-  "initialize",
-  "loadHf",
-  "loadAdapters",
-  "load",
-  "resetOptimizer",
-  "setVersion",
-  "step",
-  "stage",
-]);
-const MAKES_BASE: ReadonlySet<string> = new Set([
-  "open",
-  "initialize",
-  "loadHf",
-  "loadAdapters",
-  "resetOptimizer",
-]);
-
 /** A trainer in other processes. Weights leave it by "send" alone: `publish` is FleetTrainer's. */
-class RemoteTrainer implements TrainerFace {
-  version = 0;
-  readonly #name: string;
-  readonly #ranks: TrainerRanks;
-
-  constructor(name: string, ranks: TrainerRanks) {
-    this.#name = name;
-    this.#ranks = ranks;
-  }
-
-  async call(name: string, ...args: readonly unknown[]): Promise<unknown> {
-    const { result, version } = await this.#ranks.call(this.#name, name, args);
-    this.version = version;
-    return result;
-  }
-
-  async initialize(seed: bigint): Promise<void> {
-    await this.call("initialize", seed);
-  }
-
-  async loadHf(directory: string): Promise<void> {
-    await this.call("loadHf", directory);
-  }
-
-  async step(batch: TrainingBatch, options: StepOptions): Promise<StepReport> {
-    return (await this.call("step", batch, options)) as StepReport;
-  }
-
-  async gradientParts(
-    batch: TrainingBatch,
-    options: StepOptions,
-    partOf: Int32Array,
-    parts: number,
-  ): Promise<GradientParts> {
-    return (await this.call("gradientParts", batch, options, partOf, parts)) as GradientParts;
-  }
-
-  async score(
-    batch: TrainingBatch,
-    temperature: number,
-  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
-    return (await this.call("score", batch, temperature)) as {
-      logprobs: Float32Array;
-      entropies: Float32Array;
-    };
-  }
-
-  publish(): Promise<number> {
-    throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
-  }
-
-  async setVersion(version: number): Promise<void> {
-    await this.call("setVersion", version);
-  }
-
-  async resetOptimizer(options: OptimizerOptions): Promise<void> {
-    await this.call("resetOptimizer", options);
-  }
-
-  async save(directory: string, extra: string): Promise<void> {
-    await this.call("save", directory, extra);
-  }
-
-  async stage(directory: string, extra: string): Promise<void> {
-    await this.call("stage", directory, extra);
-  }
-
-  /** Answered beside the calls that come next, whose version is the newer one. */
-  async written(): Promise<void> {
-    await this.#ranks.call(this.#name, "written", []);
-  }
-
-  async load(directory: string): Promise<string> {
-    return (await this.call("load", directory)) as string;
-  }
-
-  async loadAdapters(directory: string): Promise<void> {
-    await this.call("loadAdapters", directory);
-  }
-
-  async saveModel(directory: string): Promise<void> {
-    await this.call("saveModel", directory);
-  }
-
-  async gatherWeights(): Promise<void> {
-    await this.call("gatherWeights");
-  }
-
-  async parameter(name: string): Promise<Float32Array> {
-    return (await this.call("parameter", name)) as Float32Array;
-  }
-
-  async close(): Promise<void> {
-    await this.call("close").catch(() => {}); // ranks that are gone hold nothing any more
-  }
+function remoteTrainer(id: string, ranks: TrainerRanks): TrainerFace {
+  let version = 0;
+  const forward = async (name: TrainerCall, args: readonly unknown[]) => {
+    const reply = await ranks.call(id, name, args);
+    if (!traitsOf(name).beside) version = reply.version;
+    return reply.result;
+  };
+  const calls = forwarded(forward);
+  return {
+    ...calls,
+    get version() {
+      return version;
+    },
+    publish: () => {
+      throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
+    },
+    close: () => calls.close().catch(() => {}), // ranks that are gone hold nothing any more
+  };
 }

@@ -2,15 +2,14 @@ import { HoneError } from "../errors.ts";
 import type { CommunicatorOptions } from "../native/group-face.ts";
 import { Communicator, core } from "../native/index.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
-import { fleetSettings, runActor } from "./actor.ts";
+import { runActor } from "./actor.ts";
+import { connectRanks, openTransport } from "./communicator-transport.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
-import { weightsFolder } from "./folder-transport.ts";
 import { fence } from "./heartbeat.ts";
+import { fleetSettings, weightsFolder } from "./membership.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
-import { connectRanks } from "./rank-group.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
 import { runTrainer } from "./trainer-role.ts";
-import { openReceiver, openSender } from "./transports.ts";
 import { runVerifierHost } from "./verifier-host.ts";
 
 /**
@@ -54,7 +53,8 @@ interface RoleParts {
 
 async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, settings, signal, onFacts } = parts;
-  const sender = openSender({ store, settings, host, signal }, await weightsFolder(store));
+  const folder = await weightsFolder(store);
+  const transport = openTransport({ store, core, settings, folder, host, signal });
   const make = (options: CommunicatorOptions) =>
     new Communicator({ ...options, ...(host !== undefined && { host }) });
   const ranks = { store, rank, size: worldSize, name: `epoch ${epoch}`, settings, signal, make };
@@ -64,15 +64,16 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
     writers: await connectRanks({ ...ranks, links: `${links}writers/` }),
   };
   const at = host === undefined ? {} : { host };
-  const own = { store, open: core.trainer, sender, rank, epoch, ...at, ...groups };
+  const own = { store, open: core.trainer, transport, rank, epoch, ...at, ...groups };
   await runTrainer({ ...own, settings, onFacts, signal });
 }
 
 async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, settings, signal, onFacts } = parts;
-  const receiver = openReceiver({ store, settings, host, signal }, core);
+  const folder = await weightsFolder(store);
+  const transport = openTransport({ store, core, settings, folder, host, signal });
   const at = host === undefined ? {} : { host };
-  await runActor({ store, core, receiver, index: rank, generation: epoch, ...at, onFacts, signal });
+  await runActor({ store, core, transport, index: rank, generation: epoch, ...at, onFacts, signal });
 }
 
 /** Never loads the addon, and needs no GPU. */

@@ -3,44 +3,31 @@ import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions, TrainingBatch } from "../native/face.ts";
 import type { CommunicatorFace } from "../native/group-face.ts";
 import type { StreamStore } from "../streams/index.ts";
-import { type Call, decodeCall, encodeReply, failed, type Reply } from "./calls.ts";
 import { type HeartbeatSettings, MemberHeartbeat, type MemberWork } from "./heartbeat.ts";
 import { type FaultText, isOfTheWay, type TransferPlan } from "./messages.ts";
 import { rankName, STREAMS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
-import type { WeightSender } from "./transport.ts";
-
-/** Calls of a trainer that come over the log; "open", "send" and "close" are the role's own. */
-export const TRAINER_CALLS = [
-  "initialize",
-  "loadHf",
-  "loadAdapters",
-  "step",
-  "gradientParts",
-  "score",
-  "setVersion",
-  "resetOptimizer",
-  "save",
-  "stage",
-  "written",
-  "load",
-  "saveModel",
-  "gatherWeights",
-  "parameter",
-] as const satisfies readonly (keyof TrainerFace)[];
-export type TrainerCall = (typeof TRAINER_CALLS)[number];
+import {
+  type Call,
+  callOn,
+  decodeCall,
+  encodeReply,
+  failed,
+  type Reply,
+  TRAINER_CALLS,
+  type TrainerCall,
+  traitsOf,
+} from "./trainer-calls.ts";
+import type { WeightTransport } from "./transport.ts";
 
 /** Calls read at once: batches may be large; asking for one more than there is tells a reader that it has all. */
 const MOST = 2;
-
-/** Calls that change nothing and that every rank could answer alone: rank 0 does. */
-const OF_FIRST: ReadonlySet<string> = new Set(["gradientParts", "saveModel", "parameter"]);
 
 export interface TrainerParts {
   readonly store: StreamStore;
   /** Opens this rank's part of a trainer. */
   readonly open: (config: ModelConfigJson, options: TrainerOptions) => TrainerFace;
-  readonly sender: WeightSender;
+  readonly transport: Pick<WeightTransport, "send" | "close">;
   readonly rank: number;
   /** Epoch of the ranks; each epoch reads its own log. */
   readonly epoch: number;
@@ -134,21 +121,21 @@ class TrainerRank {
 
   /** A checkpoint that is being written is waited for beside the calls that come next. */
   async #obeyOne(call: Call): Promise<void> {
-    if (call.name === "written") return void this.#answer(call).catch(this.#lost.reject);
+    if (traitsOf(call.name).beside) return void this.#answer(call).catch(this.#lost.reject);
     this.#calls.busy = true;
     await this.#answer(call);
     this.#calls = { busy: false, done: this.#calls.done + 1 };
   }
 
   async close(): Promise<void> {
-    const { group, writers, sender, signal } = this.#parts;
+    const { group, writers, transport, signal } = this.#parts;
     this.#heartbeat.stop();
     signal.removeEventListener("abort", this.#leave);
     this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();
     await writers?.close().catch(() => {});
     await group?.close().catch(() => {}); // it is lost
-    await sender.close();
+    await transport.close();
   }
 
   /** Rank 0 says what came of it; the others only what went wrong. */
@@ -186,27 +173,27 @@ class TrainerRank {
     }
     const trainer = this.#trainers.get(id);
     if (trainer === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name}: ${id} was never opened`);
-    if (OF_FIRST.has(name) && !(await this.#takesPart(id, trainer))) return;
+    if (traitsOf(name).ofFirst && !(await this.#takesPart(id, trainer))) return;
     if (name === "send") return this.#send(args[0] as TransferPlan, id, trainer);
     if (name === "step") this.#tokens += (args[0] as TrainingBatch).tokens.length;
     if (name === "close") {
       this.#trainers.delete(id);
       return trainer.close();
     }
-    const known = TRAINER_CALLS.find((each) => each === name);
-    if (known === undefined) throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
-    return (trainer[known] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
+    if (!Object.hasOwn(TRAINER_CALLS, name))
+      throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
+    return callOn(trainer, name as TrainerCall, args);
   }
 
   /** Weights are whole before any of them leaves: no collective of ranks waits for one of actors, nor they for it. */
   async #send(plan: TransferPlan, id: string, trainer: TrainerFace): Promise<void> {
-    const { rank, epoch, sender, group } = this.#parts;
+    const { rank, epoch, transport, group } = this.#parts;
     const me = rankName(rank, epoch);
     if (!plan.groups.every((each) => each.sender.endsWith(`#${epoch}`)))
       throw new HoneError("HONE_ERR_COLLECTIVE", "ranks of an earlier epoch were to send this update");
     if (this.#divided.has(id)) await trainer.gatherWeights();
     try {
-      if (plan.groups.some((each) => each.sender === me)) await sender.send(plan, trainer, me);
+      if (plan.groups.some((each) => each.sender === me)) await transport.send(plan, trainer, me);
     } finally {
       if (plan.groups.length > 1) await group?.barrier(); // rank 0's answer is that of all who send
     }

@@ -1,5 +1,15 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { HoneError } from "../errors.ts";
+import { NO_OPTIMIZER } from "../inference/model-folder.ts";
 import type { EngineFace, TrainerFace } from "../native/face.ts";
-import type { EngineSpec, TransferPlan } from "./messages.ts";
+import type { Core } from "../orchestration/index.ts";
+import type { StreamStore } from "../streams/index.ts";
+import type { EngineSpec, TransferGroup, TransferPlan, TransportKind } from "./messages.ts";
+import { type FleetSettings, REGISTERS } from "./names.ts";
 
 /** Weights that came whole and were checked, and that no engine uses yet. */
 export interface StagedWeights {
@@ -7,30 +17,271 @@ export interface StagedWeights {
   commit(engine: EngineFace): Promise<void>;
 }
 
-/** Receives an actor's weights, and sends those it has to others. */
-export interface WeightReceiver {
+/**
+ * How weights get from a process that has them to those that sample with them. Every method rejects with
+ * HONE_ERR_COLLECTIVE where a member was not there in time: with other members the transfer may succeed.
+ */
+export interface WeightTransport {
+  /** As a sender of the plan: a trainer's weights. Resolves when the plan's members of `me` can have them. */
+  send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void>;
   /**
-   * Takes part in one transfer. Rejects with HONE_ERR_COLLECTIVE if a member was not there in time, with another error
-   * if the weights are damaged; then nothing has changed.
-   * @param me this member's name in the plan
+   * As a sender of the plan: what was committed last, as it came. Rejects with HONE_ERR_STATE where that is not the plan's
+   * version, or is no longer here whole.
    */
+  relay(plan: TransferPlan, spec: EngineSpec, me: string): Promise<void>;
+  /** As a member of the plan. Rejects with another error if the weights are damaged; then nothing has changed. */
   receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
-  /**
-   * As a sender of the plan, to its members: what was committed last, as it came. Rejects with HONE_ERR_STATE where that is not
-   * the plan's version, or is no more here whole; with HONE_ERR_COLLECTIVE where a member was not there in time.
-   */
-  send(plan: TransferPlan, spec: EngineSpec, me: string): Promise<void>;
   /** Nothing more will come for an engine. */
   forget(engine: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Sends a trainer's weights. */
-export interface WeightSender {
-  /**
-   * Resolves when those members of the plan that `me` sends to can have them. Rejects with HONE_ERR_COLLECTIVE where one
-   * of them was not there in time.
-   */
-  send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void>;
-  close(): Promise<void>;
+/** A process, and which machine it is on. */
+export interface Located {
+  readonly name: string;
+  readonly host: string;
+}
+
+/** Processes that can send weights, and the transport. */
+export interface Senders {
+  readonly way: TransportKind;
+  /** At least one. */
+  senders(): Promise<readonly Located[]>;
+}
+
+/**
+ * Assigns receivers to senders: a machine's members get weights from the first sender on their machine; members of
+ * machines without a sender go to the senders with fewest members. One group a sender; a sender without members has
+ * none.
+ */
+export function nodeGroups(
+  senders: readonly Located[],
+  members: readonly Located[],
+): Omit<TransferGroup, "number">[] {
+  const first = senders.filter(({ host }, i) => senders.findIndex((each) => each.host === host) === i);
+  const groups = first.map(({ name, host }) => ({ sender: name, host, members: [] as string[] }));
+  const elsewhere = members.filter(({ name, host }) => {
+    const own = groups.find((group) => group.host === host);
+    own?.members.push(name);
+    return own === undefined;
+  });
+  for (const { name } of elsewhere)
+    groups.reduce((a, b) => (b.members.length < a.members.length ? b : a)).members.push(name);
+  return groups.filter((group) => group.members.length > 0).map(({ host: _, ...group }) => group);
+}
+
+/** Connections that are there, of which each process has one at a time: kept from one update to the next of the same members. */
+export class TransferGroups {
+  readonly #store: StreamStore;
+  #open: readonly TransferGroup[] = [];
+  #last = 0;
+
+  constructor(store: StreamStore) {
+    this.#store = store;
+  }
+
+  /** A folder is written once for all. @param alive where members are */
+  async of(
+    source: Senders,
+    members: readonly string[],
+    alive: readonly { readonly member: string; readonly host: string }[],
+  ): Promise<readonly TransferGroup[]> {
+    const senders = await source.senders();
+    if (source.way === "folder") return [{ number: 0, sender: senders[0]!.name, members }];
+    const hosts = new Map(alive.map(({ member, host }) => [member, host]));
+    const located = members.map((name) => ({ name, host: hosts.get(name) ?? "" }));
+    return this.#connected(senders, located);
+  }
+
+  /** Drops the connections of groups that lost a member. @param received members that have all data */
+  dropLost(groups: readonly TransferGroup[], received: ReadonlySet<string>): Promise<void> {
+    const lost = groups.filter(({ members }) => !members.every((member) => received.has(member)));
+    return this.#drop((group) => lost.includes(group));
+  }
+
+  async #connected(
+    senders: readonly Located[],
+    members: readonly Located[],
+  ): Promise<readonly TransferGroup[]> {
+    const groups = nodeGroups(senders, members).map((wanted) => {
+      const names = namesOf(wanted);
+      const same = this.#open.find((group) => namesOf(group).join() === names.join());
+      return same ?? { number: ++this.#last, ...wanted };
+    });
+    const taken = new Set(groups.flatMap(namesOf));
+    await this.#drop((group) => !groups.includes(group) && namesOf(group).some((name) => taken.has(name)));
+    this.#open = [...new Set([...this.#open, ...groups])];
+    return groups;
+  }
+
+  async #drop(which: (group: TransferGroup) => boolean): Promise<void> {
+    const dropped = this.#open.filter(which);
+    this.#open = this.#open.filter((group) => !dropped.includes(group));
+    const { kv } = this.#store;
+    for (const { number } of dropped)
+      for (const key of (await kv.list(REGISTERS.transfer(number))).keys()) await kv.delete(key);
+  }
+}
+
+const namesOf = ({ sender, members }: Omit<TransferGroup, "number">): readonly string[] => [
+  sender,
+  ...members,
+];
+
+/** Folders of earlier updates that may still be read. */
+const KEPT = 2;
+
+interface Offer {
+  readonly folder: string;
+  readonly version: number;
+  /** sha256 by name of file. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Folder for weights, as the coordinator set it. */
+export async function weightsFolder(store: StreamStore): Promise<string> {
+  const folder = await store.kv.get(REGISTERS.folder);
+  if (folder !== undefined) return folder;
+  throw new HoneError("HONE_ERR_STATE", "the coordinator named no folder for weights");
+}
+
+export interface FolderOptions {
+  readonly store: StreamStore;
+  /** Opens the weights that received files are read into. */
+  readonly core: Pick<Core, "trainer">;
+  readonly settings: Pick<FleetSettings, "updateMs">;
+  /** For those that this process writes. */
+  readonly folder: string;
+}
+
+const registerOf = ({ update }: TransferPlan) => `fleet/weights/${update}`;
+
+/** Weights as folders that all processes see: the transport between processes of one machine. */
+export class FolderTransport implements WeightTransport {
+  readonly #options: FolderOptions;
+  readonly #written: { readonly folder: string; readonly register: string }[] = [];
+  /** Received weights by model and storage, of which engines get snapshots: the engines of a run have one of both. */
+  readonly #holders = new Map<string, TrainerFace>();
+  /** Offer that each engine's weights came from. */
+  readonly #committed = new Map<string, Offer>();
+  /** Register of the last offer that this process passed on. */
+  #passedOn: string | undefined;
+
+  constructor(options: FolderOptions) {
+    this.#options = options;
+  }
+
+  async send(plan: TransferPlan, trainer: TrainerFace): Promise<void> {
+    const { store, folder: root } = this.#options;
+    const folder = join(root, `weights-${plan.update}`);
+    const register = registerOf(plan);
+    await mkdir(root, { recursive: true });
+    await trainer.saveModel(folder);
+    const offer: Offer = { folder, version: trainer.version, files: await hashes(folder) };
+    this.#written.push({ folder, register });
+    await store.kv.set(register, JSON.stringify(offer));
+    while (this.#written.length > KEPT) await this.#remove(this.#written.shift()!);
+  }
+
+  /** Offers the folder that the weights came from, with its writer's hashes; writes nothing. */
+  async relay(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
+    const offer = this.#committed.get(engine);
+    if (offer?.version !== plan.version)
+      throw new HoneError("HONE_ERR_STATE", `version ${plan.version} of ${engine} was not committed here`);
+    await this.#forgetPassedOn();
+    this.#passedOn = registerOf(plan);
+    await this.#options.store.kv.set(this.#passedOn, JSON.stringify(offer));
+  }
+
+  /** Throws HONE_ERR_FORMAT for a file that is not the one that was written, HONE_ERR_COLLECTIVE for one that is gone. */
+  async receive(plan: TransferPlan, spec: EngineSpec): Promise<StagedWeights> {
+    const offer = await this.#offerOf(plan);
+    const { folder, version, files } = offer;
+    await expectFiles(folder, files);
+    const holder = this.#holder(spec);
+    await holder.loadHf(folder).catch(async (error: unknown) => {
+      await expectFiles(folder, files); // a sender that leaves removes its files, also while they are read
+      throw error;
+    });
+    await holder.setVersion(version);
+    return {
+      commit: async (engine) => {
+        await holder.publish(engine);
+        this.#committed.set(spec.engine, offer);
+      },
+    };
+  }
+
+  /** Staged weights are not kept per engine. */
+  async forget(engine: string): Promise<void> {
+    this.#committed.delete(engine);
+  }
+
+  async close(): Promise<void> {
+    for (const { folder } of this.#written) await rm(folder, { recursive: true, force: true });
+    await this.#forgetPassedOn().catch(() => {}); // a store that is gone keeps nothing
+    for (const holder of this.#holders.values()) await holder.close();
+    this.#holders.clear();
+  }
+
+  async #offerOf(plan: TransferPlan): Promise<Offer> {
+    const { store, settings } = this.#options;
+    const { updateMs: waitMs } = settings;
+    const text = await store.kv.waitFor(registerOf(plan), { waitMs });
+    if (text === undefined)
+      throw new HoneError("HONE_ERR_COLLECTIVE", `no weights of update ${plan.update} in ${waitMs} ms`);
+    const offer = JSON.parse(text) as Offer;
+    if (offer.version === plan.version) return offer;
+    throw new HoneError(
+      "HONE_ERR_STATE",
+      `${offer.folder} has version ${offer.version}, announced was ${plan.version}`,
+    );
+  }
+
+  async #remove({ folder, register }: { folder: string; register: string }): Promise<void> {
+    await this.#options.store.kv.delete(register);
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async #forgetPassedOn(): Promise<void> {
+    if (this.#passedOn !== undefined) await this.#options.store.kv.delete(this.#passedOn);
+    this.#passedOn = undefined;
+  }
+
+  #holder({ config, options: { weightStorage, arithmetic = "f32", device } }: EngineSpec): TrainerFace {
+    const key = JSON.stringify([config, weightStorage, arithmetic, device]);
+    const holder =
+      this.#holders.get(key) ??
+      this.#options.core.trainer(config, {
+        optimizer: NO_OPTIMIZER,
+        packedTokens: 16,
+        weightStorage,
+        arithmetic,
+        device: device ?? "cpu",
+      });
+    this.#holders.set(key, holder);
+    return holder;
+  }
+}
+
+async function expectFiles(folder: string, files: Offer["files"]): Promise<void> {
+  const found = await hashes(folder).catch((cause: unknown) => {
+    throw new HoneError("HONE_ERR_COLLECTIVE", `${folder} is no more there`, { cause });
+  });
+  for (const [name, hash] of Object.entries(files)) {
+    const file = join(folder, name);
+    if (found[name] === undefined) throw new HoneError("HONE_ERR_COLLECTIVE", `${file} is no more there`);
+    if (found[name] !== hash)
+      throw new HoneError("HONE_ERR_FORMAT", `${file} is not what was written: its hash differs`);
+  }
+}
+
+async function hashes(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(folder)).sort();
+  const entries = names.map(async (name) => {
+    const hash = createHash("sha256");
+    await pipeline(createReadStream(join(folder, name)), hash);
+    return [name, hash.digest("hex")] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
 }

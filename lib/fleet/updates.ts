@@ -1,32 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
 import type { StreamStore } from "../streams/index.ts";
-import type { MemberStatus, Membership } from "./membership.ts";
-import type { Control } from "./messages.ts";
-import type { FleetSettings } from "./names.ts";
-import { type Located, type Sending, Transfers } from "./transfers.ts";
-
-/** Source of the weights to send. */
-export interface WeightSource extends Sending {
-  /** Another number whenever its weights are others, whatever their version. */
-  readonly state: number;
-}
-
-/** Version that actors may sample with on one engine, and its source. */
-interface Published {
-  readonly version: number;
-  readonly source: WeightSource;
-  readonly state: number;
-  /** Actors that have it. */
-  readonly members: ReadonlySet<string>;
-  /** Members from which another member failed to receive: they are not asked again. */
-  readonly unable: ReadonlySet<string>;
-}
-
-/** Actors that can give on what they have. */
-const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Published): Located[] =>
-  alive
-    .filter(({ member }) => members.has(member) && !unable.has(member))
-    .map(({ member, host }) => ({ name: member, host }));
+import { follow } from "./call-log.ts";
+import type { Membership } from "./membership.ts";
+import {
+  type Answer,
+  type Control,
+  decodeAnswer,
+  encodeControl,
+  faultOf,
+  isOfTheWay,
+  type TransferGroup,
+  type TransferPlan,
+} from "./messages.ts";
+import { type FleetSettings, STREAMS } from "./names.ts";
+import { type Published, PublishedVersions, type Sending, type WeightSource } from "./published.ts";
+import { type Located, TransferGroups } from "./transport.ts";
 
 /**
  * Brings weights to the actors in two phases: all receive them, then those that have them complete may use them. An
@@ -37,38 +26,41 @@ export class Updates {
   onPublished: (version: number) => void = () => {};
   /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;
+  readonly published: PublishedVersions;
+  readonly #store: StreamStore;
   readonly #members: Membership;
   readonly #settings: FleetSettings;
-  readonly #published = new Map<string, Published>();
   readonly #transfers: Transfers;
   readonly #closed = new AbortController();
+  #said: Promise<unknown> = Promise.resolve();
   #turn: Promise<unknown> = Promise.resolve();
   #busy = 0;
-  #catchingUp: Promise<void> | undefined;
   /** A transfer from actors to actors: the trainer's own waits for its end. */
   #amongActors: Promise<unknown> = Promise.resolve();
   #publishing = false;
 
-  constructor(store: StreamStore, membership: Membership, settings: FleetSettings) {
+  constructor(parts: UpdateParts) {
+    const { store, membership, settings } = parts;
+    this.#store = store;
+    this.published = new PublishedVersions(membership);
     this.#members = membership;
     this.#settings = settings;
     const say = (control: Control) => this.say(control);
-    this.#transfers = new Transfers({ store, membership, settings, say, closed: this.#closed.signal });
-    membership.onLook(() => {
-      this.#catchingUp ??= this.#catchUp().finally(() => {
-        this.#catchingUp = undefined;
-      });
-    });
+    this.#transfers = new Transfers({ ...parts, say }, this.#closed.signal);
   }
 
   /** Hears the actors' answers until `close`. Rejects with what the store says. */
   listen(): Promise<void> {
-    return this.#transfers.listen();
+    return this.#transfers.answers.listen();
   }
 
   /** Says something to all actors, after what was said before. */
   say(control: Control): Promise<void> {
-    return this.#transfers.tell(control);
+    const said = this.#said.then(async () => {
+      await this.#store.append(STREAMS.control, randomUUID(), encodeControl(control));
+    });
+    this.#said = said.catch(() => {});
+    return said;
   }
 
   /** Runs work during which no actor catches up from the trainer, since its weights may change. */
@@ -77,23 +69,6 @@ export class Updates {
     const done = this.#turn.then(work).finally(() => (this.#busy -= 1));
     this.#turn = done.catch(() => {});
     return done;
-  }
-
-  /** Version that requests have to wait for; undefined before the first. */
-  version(engine: string): number | undefined {
-    return this.#published.get(engine)?.version;
-  }
-
-  /** Actors that do not have what is current. */
-  lagging(engine: string): string[] {
-    const members = this.#published.get(engine)?.members;
-    return this.#members.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
-  }
-
-  /** True if the live member may sample on this engine. */
-  isServed(engine: string): boolean {
-    const members = this.#published.get(engine)?.members ?? [];
-    return [...members].some((member) => this.#members.isAlive(member));
   }
 
   /** To all that are alive, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none is there in time, or `failure`. */
@@ -109,10 +84,6 @@ export class Updates {
     } finally {
       this.#publishing = false;
     }
-  }
-
-  forget(engine: string): void {
-    this.#published.delete(engine);
   }
 
   close = (): void => this.#closed.abort();
@@ -134,7 +105,7 @@ export class Updates {
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
       const alive = this.#members.alive.map(({ member }) => member);
-      const prompt = alive.filter((member) => !this.#transfers.isLate(member));
+      const prompt = alive.filter((member) => !this.isLate(member));
       if (alive.length > 0) return prompt.length > 0 ? prompt : alive;
       await this.#pause(deadline);
     }
@@ -149,37 +120,48 @@ export class Updates {
   }
 
   async #commit(engine: string, published: Published): Promise<void> {
-    this.#published.set(engine, published);
+    this.published.set(engine, published);
     const { version, members } = published;
     await this.say({ kind: "commit", update: this.#transfers.last, engine, version, members: [...members] });
   }
 
-  /**
-   * Sends the current weights to lagging members: from actors that have them, whatever the trainer does meanwhile; if
-   * there are none, from the trainer while it is idle. Absent members stay behind until the next poll.
-   */
-  async #catchUp(): Promise<void> {
-    for (const [engine, published] of this.#published) {
-      const late = this.lagging(engine).filter((member) => !this.#transfers.isLate(member));
-      if (late.length === 0 || this.#publishing) continue;
-      const { source, state } = published;
-      const able = ableAmong(this.#members.alive, published);
-      const actors = this.#transfers.fromActors({ version: published.version, way: source.way }, able);
-      if (actors !== undefined) {
-        this.#amongActors = this.#bring(engine, published, actors, late).catch(() => {});
-        await this.#amongActors;
-      } else if (this.#busy === 0 && source.state === state)
-        await this.exclusive(() => this.#bring(engine, published, source, late)).catch(() => {});
-    }
+  /** True where a transfer from the trainer would keep no call of it waiting. */
+  get isIdle(): boolean {
+    return this.#busy === 0;
   }
 
-  async #bring(engine: string, published: Published, from: Sending, late: readonly string[]): Promise<void> {
+  get isPublishing(): boolean {
+    return this.#publishing;
+  }
+
+  /** True if the member recently did not answer in time. */
+  isLate(member: string): boolean {
+    return this.#transfers.answers.isLate(member);
+  }
+
+  /** Brings a published version from actors that have it to others. */
+  relay(
+    engine: string,
+    published: Published,
+    actors: readonly Located[],
+    late: readonly string[],
+  ): Promise<unknown> {
+    const { version, source } = published;
+    // they start when they read the plan
+    const send = (plan: TransferPlan) => this.#transfers.answers.sent(plan);
+    const from = { version, way: source.way, senders: async () => actors, send };
+    this.#amongActors = this.bring(engine, published, from, late).catch(() => {});
+    return this.#amongActors;
+  }
+
+  /** Brings a published version to actors that do not have it. */
+  async bring(engine: string, published: Published, from: Sending, late: readonly string[]): Promise<void> {
     const attempt = await this.#transfers.attempt(engine, from, late);
-    if (this.#published.get(engine) !== published) return; // it was closed meanwhile
+    if (this.published.get(engine) !== published) return; // it was closed meanwhile
     const members = new Set([...published.members, ...attempt.received]);
     const now = { ...published, members, unable: new Set([...published.unable, ...attempt.unable]) };
     if (attempt.received.length > 0) await this.#commit(engine, now);
-    else this.#published.set(engine, now);
+    else this.published.set(engine, now);
   }
 }
 
@@ -189,4 +171,167 @@ function nobody(waitedMs: number): HoneError {
     `no actor was there to take the weights for ${Math.round(waitedMs / 1000)} s`,
     { hint: "They run and say nothing: stopped, or kept from a processor for as long." },
   );
+}
+
+export interface UpdateParts {
+  readonly store: StreamStore;
+  readonly membership: Membership;
+  readonly settings: FleetSettings;
+}
+
+/** Outcome of one transfer. */
+export interface Attempt {
+  /** Members that have all weights. */
+  readonly received: readonly string[];
+  /** Senders that are there no more, or whose members say that they did not get them. */
+  readonly unable: readonly string[];
+  /** Fault that would recur with other members. */
+  readonly fault?: unknown;
+}
+
+const isGood = (answer: Answer | undefined): boolean => answer !== undefined && answer.fault === undefined;
+
+/** A member that says nothing is late itself. */
+const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>): boolean =>
+  members.some((member) => answers.get(member)?.fault !== undefined);
+
+/** Transfers of weights to actors, from trainers or from other actors. */
+export class Transfers {
+  /** Ordinal of the last one. */
+  last = 0;
+  readonly answers: Answers;
+  readonly #parts: UpdateParts & Pick<Updates, "say">;
+  readonly #groups: TransferGroups;
+
+  constructor(parts: UpdateParts & Pick<Updates, "say">, closed: AbortSignal) {
+    this.#parts = parts;
+    this.answers = new Answers(parts, closed);
+    this.#groups = new TransferGroups(parts.store);
+  }
+
+  /** One transfer, when the one before is over: it is announced, sent, and answered. */
+  async attempt(engine: string, source: Sending, members: readonly string[]): Promise<Attempt> {
+    const update = ++this.last;
+    this.answers.expect(update);
+    const { version, way } = source;
+    const groups = await this.#groups.of(source, members, this.#parts.membership.alive);
+    const plan = { update, engine, version, way, groups };
+    const begun = performance.now();
+    const sent = await this.#sent(plan, source);
+    const written = performance.now() - begun;
+    const answers = await this.answers.of(update, members, source.sendsFirst ? 4 * written : undefined);
+    const received = members.filter((member) => isGood(answers.get(member)));
+    await this.#groups.dropLost(groups, new Set(received));
+    const unable = groups.filter((group) => missed(group, answers)).map(({ sender }) => sender);
+    const own = [...answers.values()].find(({ fault }) => fault !== undefined && !isOfTheWay(fault.code));
+    if (received.length === 0 && own !== undefined)
+      return { received, unable, fault: faultOf(own.fault!, own.member) };
+    if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
+      return { received, unable, fault: sent.error };
+    return { received, unable }; // each has them whole, whatever became of others
+  }
+
+  /** What the sender rejected with, if it did. */
+  async #sent(plan: TransferPlan, source: Sending): Promise<{ readonly error: unknown } | undefined> {
+    const send = () =>
+      source.send(plan).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+    const say = () => this.#parts.say({ kind: "update", ...plan });
+    if (source.sendsFirst) {
+      const sent = await send();
+      await say();
+      return sent;
+    }
+    // both are said before either is waited for: one transaction has them
+    const said = say();
+    const sending = send();
+    await said;
+    return await sending;
+  }
+}
+
+/** Collects the actors' answers to updates, and tracks late actors. */
+export class Answers {
+  readonly #store: StreamStore;
+  readonly #membership: Membership;
+  readonly #settings: FleetSettings;
+  readonly #closed: AbortSignal;
+  readonly #expected = new Map<number, Map<string, Answer>>();
+  /** Actors that did not answer last time; for a while the others do not wait for them. */
+  readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
+  #heard: (() => void) | undefined;
+
+  constructor({ store, membership, settings }: UpdateParts, closed: AbortSignal) {
+    this.#store = store;
+    this.#membership = membership;
+    this.#settings = settings;
+    this.#closed = closed;
+  }
+
+  listen(): Promise<void> {
+    const receive = (_key: string, payload: Uint8Array) => {
+      const answer = decodeAnswer(payload);
+      this.#expected.get(answer.update)?.set(answer.member, answer);
+      this.#heard?.();
+    };
+    return follow(this.#store, STREAMS.answers, this.#closed, { receive });
+  }
+
+  /** Before the update is announced. */
+  expect(update: number): void {
+    this.#expected.set(update, new Map());
+  }
+
+  /**
+   * Resolves when every member has answered, is gone, or is too late: after `updateMs`, and `readMs` for what it has to read.
+   * Time in which this process was suspended does not count: answers sent meanwhile are still to be read.
+   */
+  async of(update: number, members: readonly string[], readMs = 0): Promise<ReadonlyMap<string, Answer>> {
+    const answers = this.#expected.get(update)!;
+    const { updateMs, beatMs } = this.#settings;
+    const missing = () => members.some((member) => !answers.has(member) && this.#membership.isAlive(member));
+    for (let leftMs = updateMs + readMs; missing() && leftMs > 0; ) {
+      const begun = performance.now();
+      await this.#next();
+      leftMs -= Math.min(performance.now() - begun, 2 * beatMs);
+    }
+    this.#expected.delete(update);
+    for (const member of members) this.#note(member, answers.has(member));
+    return answers;
+  }
+
+  /**
+   * Resolves when the sending actors are done: each has answered or is gone, or all its receivers have. It has no
+   * deadline of its own: every bucket has one, and a suspended actor is soon dropped as lost.
+   */
+  async sent({ update, groups }: TransferPlan): Promise<void> {
+    const answers = this.#expected.get(update)!;
+    const isHeard = (member: string) => answers.has(member) || !this.#membership.isAlive(member);
+    const isOver = ({ sender, members }: TransferGroup) => isHeard(sender) || members.every(isHeard);
+    while (!groups.every(isOver) && !this.#closed.aborted) await this.#next();
+  }
+
+  isLate(member: string): boolean {
+    return performance.now() < (this.#late.get(member)?.untilMs ?? 0);
+  }
+
+  /** Resolves at the next answer or the next poll of the members. */
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#settings.beatMs);
+      this.#heard = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #note(member: string, answered: boolean): void {
+    const times = (this.#late.get(member)?.times ?? 0) + 1;
+    const untilMs = performance.now() + this.#settings.updateMs * 2 ** Math.min(times, 6);
+    if (answered) this.#late.delete(member);
+    else this.#late.set(member, { times, untilMs });
+  }
 }

@@ -70,12 +70,15 @@ async function run(
   return weightsOf(name);
 }
 
-function killActor(run: number, rank: number): void {
+/** Kills an actor of a run, as soon as there is one. */
+function killActor(run: number, rank: number, tries = 100): void {
   const isActor = (pid: number) => {
     const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
     return environment.includes("HONE_ROLE=actor") && environment.includes(`RANK=${rank}`);
   };
-  process.kill(childrenOf(run).find(isActor)!, "SIGKILL");
+  const pid = childrenOf(run).find(isActor);
+  if (pid !== undefined) process.kill(pid, "SIGKILL");
+  else if (tries > 0) setTimeout(() => killActor(run, rank, tries - 1), 100).unref();
 }
 const events = (name: string) => readEvents(join(dir, name, "events.jsonl"));
 function weightsOf(name: string): string {

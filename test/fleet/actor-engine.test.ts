@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
+import { ActorWeights } from "../../lib/fleet/actor.ts";
 import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
-import { encodeRequest } from "../../lib/fleet/messages.ts";
+import { encodeRequest, type TransferPlan } from "../../lib/fleet/messages.ts";
 import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { decodeOutcome } from "../../lib/fleet/outcomes.ts";
 import type { EngineMessage } from "../../lib/native/face.ts";
@@ -19,8 +20,17 @@ async function engineOf(store?: StreamStore, length?: () => number, leaseMs = SE
   if (store === undefined) closing.push(() => at.close());
   const core = standInCore(length ? { length } : {});
   const failures: unknown[] = [];
+  const spec = { engine: "e", config: "{}", options: ENGINE };
+  const commitOf = (version: number) => async (to: unknown) => (to as StandInEngine).take(version, 5);
+  const transport = {
+    receive: async ({ version }: TransferPlan) => ({ commit: commitOf(version) }),
+    relay: async () => {},
+    forget: async () => {},
+    close: async () => {},
+  };
+  const weights = new ActorWeights(transport, spec);
   const engine = new ActorEngine(
-    { engine: "e", config: "{}", options: ENGINE },
+    spec,
     {
       store: at,
       core,
@@ -29,12 +39,16 @@ async function engineOf(store?: StreamStore, length?: () => number, leaseMs = SE
       onFailure: (error) => failures.push(error),
       expectAlive: () => {},
     },
+    weights,
   );
+  const commit = async (update: number, version: number, mine: boolean, sharers = 1) => {
+    await weights.commit(update, version, mine ? engine.face : undefined);
+    await engine.resume(mine, sharers);
+  };
   closing.push(() => engine.close());
   const take = async (version: number, update = version) => {
-    const weights = { commit: async (to: unknown) => (to as StandInEngine).take(version, 5) };
-    engine.stage(update, weights);
-    await engine.commit(update, version, true);
+    await weights.receive({ update, engine: "e", version, way: "folder", groups: [] }, "actor.0#1");
+    await commit(update, version, true);
   };
   const ask = (number: number, version: number, count = 2, every = 0) =>
     at.append(
@@ -50,13 +64,13 @@ async function engineOf(store?: StreamStore, length?: () => number, leaseMs = SE
     const entries = await at.read(STREAMS.outcomes("e"), 0, { max: 100, waitMs: 0 });
     return entries.map(({ payload }) => decodeOutcome(payload));
   };
-  return { store: at, engine, core, failures, take, ask, outcomes };
+  return { store: at, engine, core, failures, take, commit, ask, outcomes };
 }
 
 test("without weights, or with others than are current, nothing is leased", async () => {
-  const { engine, ask, outcomes, take, store } = await engineOf();
+  const { commit, engine, ask, outcomes, take, store } = await engineOf();
   await ask(0, 0);
-  await engine.commit(1, 0, false);
+  await commit(1, 0, false);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await store.depth(STREAMS.requests("e"), { group: ACTORS })).items).toBe(1);
   await take(0, 2);
@@ -76,7 +90,7 @@ test("no more is leased than there is room for", async () => {
 });
 
 test("where others lease too a part of the room is asked for at once, and all of it by one alone", async () => {
-  const { engine, ask, take, store } = await engineOf(undefined, () => 1e9);
+  const { commit, ask, take, store } = await engineOf(undefined, () => 1e9);
   const asked: number[] = [];
   const lease = store.lease.bind(store);
   store.lease = (stream, group, options) => {
@@ -87,25 +101,25 @@ test("where others lease too a part of the room is asked for at once, and all of
   await ask(0, 0, 1);
   await until(() => asked.length === 2, "the next call");
   expect(asked).toEqual([1, ENGINE.maxRunning - 1]); // how many attempts a request has is not known at first
-  await engine.commit(1, 0, true, 2);
+  await commit(1, 0, true, 2);
   await ask(1, 0, 1);
   await until(() => asked.length === 3, "a call as one of two");
   expect(asked[2]).toBe(Math.max(1, Math.floor((ENGINE.maxRunning - 2) / 8)));
 });
 
 test("a request of a version that is not here waits for it, and goes back where others get it first", async () => {
-  const { engine, ask, take, store, outcomes } = await engineOf();
+  const { commit, ask, take, store, outcomes } = await engineOf();
   await take(0);
   await ask(0, 1);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(await outcomes()).toEqual([]);
-  await engine.commit(7, 1, false);
+  await commit(7, 1, false);
   const [lease] = await store.lease(STREAMS.requests("e"), ACTORS, { max: 1, leaseMs: 1000, waitMs: 1000 });
   expect(lease).toMatchObject({ key: "0" });
 });
 
 test("a request that many updates gave back is sampled all the same", async () => {
-  const { engine, ask, take, store, outcomes } = await engineOf();
+  const { commit, ask, take, store, outcomes } = await engineOf();
   await ask(0, 9);
   const lease = store.lease.bind(store);
   let leased = 0;
@@ -117,7 +131,7 @@ test("a request that many updates gave back is sampled all the same", async () =
   for (let version = 0; version < 8; version++) {
     await take(version);
     await until(() => leased > version, "the request");
-    await engine.commit(100 + version, version + 1, false);
+    await commit(100 + version, version + 1, false);
   }
   await take(9);
   await until(async () => (await outcomes()).length === 1, "the outcome");

@@ -39,9 +39,9 @@ test("a process that was taken for dead is refused by the store", async () => {
   await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 10 }));
   await store.kv.set(REGISTERS.generation("actor.0"), "2");
   store.fence(REGISTERS.generation("actor.0"), "1");
-  const receiver = new HandOver().receiver(() => undefined);
+  const transport = new HandOver().transport(() => undefined);
   const { signal } = new AbortController();
-  const ended = runActor({ store, core: standInCore(), receiver, index: 0, generation: 1, signal });
+  const ended = runActor({ store, core: standInCore(), transport, index: 0, generation: 1, signal });
   await expect(ended).rejects.toSatisfy((error) => error instanceof StreamError && error.why === "fenced");
 });
 
@@ -50,15 +50,15 @@ test("an actor whose place may be another's by now gives its weights to nobody",
   const aliveMs = patient(500);
   await store.kv.set(REGISTERS.settings, JSON.stringify({ ...SETTINGS, beatMs: 60_000, aliveMs }));
   const sent: number[] = [];
-  const receiver = {
-    ...new HandOver().receiver(() => undefined),
-    send: async ({ update }: TransferPlan) => void sent.push(update),
+  const transport = {
+    ...new HandOver().transport(() => undefined),
+    relay: async ({ update }: TransferPlan) => void sent.push(update),
   };
   const stop = new AbortController();
   const ended = runActor({
     store,
     core: standInCore(),
-    receiver,
+    transport,
     index: 0,
     generation: 1,
     signal: stop.signal,
@@ -95,9 +95,9 @@ test("two actors share what is asked at once, and each opens one engine", async 
 test("where no coordinator is, an actor says so", async () => {
   await using store = await openStore("memory:", { run: "test" });
   store.kv.waitFor = async () => undefined; // and not after a minute
-  const receiver = new HandOver().receiver(() => undefined);
+  const transport = new HandOver().transport(() => undefined);
   const { signal } = new AbortController();
-  const ended = runActor({ store, core: standInCore(), receiver, index: 0, generation: 1, signal });
+  const ended = runActor({ store, core: standInCore(), transport, index: 0, generation: 1, signal });
   await expect(ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
     hint: expect.stringContaining("hone run"),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAgents } from "../../lib/fleet/agents.ts";
-import { weightsFolder } from "../../lib/fleet/folder-transport.ts";
+import { weightsFolder } from "../../lib/fleet/membership.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { Rendezvous, sessionRun } from "../../lib/fleet/rendezvous.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";

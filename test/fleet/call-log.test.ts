@@ -1,28 +1,42 @@
 import { expect, test } from "vitest";
-import { CallLog, follow, RequestLog } from "../../lib/fleet/call-log.ts";
-import { STREAMS } from "../../lib/fleet/names.ts";
-import { openStore } from "../../lib/streams/index.ts";
-import { until } from "./small-engine.ts";
+import { CallLog, follow, LeasedWork } from "../../lib/fleet/call-log.ts";
+import { SETTINGS } from "../../lib/fleet/names.ts";
+import { deadLettersOf, openStore, type StreamStore } from "../../lib/streams/index.ts";
 
-test("calls lie in the log of their epoch, in their order, until they are forgotten", async () => {
+test("calls are appended in the order in which they were said, and lie there until all readers made a later one", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  const failures: Error[] = [];
-  const log = new CallLog(store, (error) => failures.push(error));
-  const left = async (epoch: number) => (await store.depth(STREAMS.commands(epoch))).items;
-  expect(log.epoch).toBe(0);
-  log.begin(3);
-  for (let number = 0; number < 5; number++) log.say(number, Uint8Array.of(number));
-  await until(async () => (await left(3)) === 5, "all calls");
-  const read = await store.read(STREAMS.commands(3), 0, { max: 9, waitMs: 0 });
+  const log = new CallLog(store, "c", "r");
+  const left = async () => (await store.depth("c")).items;
+  const append = store.append.bind(store);
+  store.append = async (...args) => {
+    if (args[1] === "0") await new Promise((resolve) => setTimeout(resolve, 30)); // asked again, say
+    return append(...args);
+  };
+  await Promise.all([0, 1, 2, 3, 4].map((number) => log.say(number, Uint8Array.of(number))));
+  const read = await store.read("c", 0, { max: 9, waitMs: 0 });
   expect(read.map(({ payload }) => payload[0])).toEqual([0, 1, 2, 3, 4]);
-  await log.forget(3);
-  expect(await left(3)).toBe(2);
-  await log.forget(77);
-  log.begin(4);
-  log.say(5, Uint8Array.of(5));
-  await until(async () => (await left(4)) === 1, "a call of the next epoch");
-  expect(await left(3)).toBe(0);
-  expect(failures).toEqual([]);
+  await log.dropBefore(3);
+  expect(await left()).toBe(2);
+  await log.dropBefore(77);
+  expect(await left()).toBe(2);
+  const last = log.say(5, Uint8Array.of(5));
+  await log.dropAll();
+  await last;
+  expect(await left(), "the last one was there before").toBe(0);
+});
+
+test("a call that the store refuses keeps none from coming after it", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const log = new CallLog(store, "c", "r");
+  const append = store.append.bind(store);
+  store.append = async (...args) => {
+    if (args[1] === "0") throw new Error("full");
+    return append(...args);
+  };
+  const first = log.say(0, Uint8Array.of(0));
+  await log.say(1, Uint8Array.of(1));
+  await expect(first).rejects.toThrow("full");
+  expect((await store.read("c", 0, { max: 9, waitMs: 0 })).map(({ key }) => key)).toEqual(["1"]);
 });
 
 test("what comes is handed over in its order, and dropped once 64 were read", async () => {
@@ -58,7 +72,7 @@ const SIZE = { samples: 1, tokens: 1 };
 
 test("what was answered leaves the store, but nothing behind one under way, and nothing that an actor has", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  const log = new RequestLog(store, "r", "a");
+  const log = new CallLog(store, "r", "a");
   const left = async () => (await store.depth("r")).items;
   for (let number = 0; number < 6; number++) await log.append(number, Uint8Array.of(number), SIZE);
   const leases = await store.lease("r", "actors", { max: 5, leaseMs: 60_000, waitMs: 0 });
@@ -79,7 +93,7 @@ test("what was answered leaves the store, but nothing behind one under way, and 
 
 test("answers are handed over in their order, and those that were leave the store, many at a time", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  const log = new RequestLog(store, "r", "a");
+  const log = new CallLog(store, "r", "a");
   const off = new AbortController();
   const received: string[] = [];
   let told = 0;
@@ -96,4 +110,53 @@ test("answers are handed over in their order, and those that were leave the stor
   expect(told).toBe(1);
   off.abort();
   await over;
+});
+
+const workOf = (store: StreamStore, expectAlive = () => {}) =>
+  new LeasedWork({ store, settings: SETTINGS, asked: "asked", group: "g", done: "done", expectAlive });
+const entries = async (store: StreamStore, stream: string) =>
+  (await store.read(stream, 0, { max: 9, waitMs: 0 })).map(({ key, payload }) => [key, ...payload]);
+
+test("so many are leased as there is room for, and handed over under its key together with the end of its lease", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const work = workOf(store);
+  for (const key of [1, 2]) await store.append("asked", String(key), Uint8Array.of(key), SIZE);
+  const [lease, ...more] = await work.next(1);
+  expect([lease!.key, more]).toEqual(["1", []]);
+  expect(await work.renew(lease!)).toBe(true);
+  await work.hand(lease!, Uint8Array.of(7), SIZE);
+  expect(await entries(store, "done")).toEqual([["1", 7]]);
+  expect((await store.depth("asked", { group: "g" })).items).toBe(1);
+});
+
+test("what somebody else has by now is not handed over, and nobody is told of an error", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  await store.append("asked", "1", Uint8Array.of(1), SIZE);
+  const [lease] = await store.lease("asked", "g", { max: 1, leaseMs: 0, waitMs: 0 });
+  const work = workOf(store);
+  const [other] = await work.next(1);
+  expect(other).toMatchObject({ key: "1", deliveries: 2 });
+  await work.hand(lease!, Uint8Array.of(1), SIZE);
+  expect(await work.renew(lease!)).toBe(false);
+  expect(await entries(store, "done")).toEqual([]);
+  await work.end(other!, { dead: "no use" });
+  expect((await store.depth(deadLettersOf("asked"))).items).toBe(1);
+});
+
+test("waiting is interrupted, and who was taken for dead neither takes, keeps nor hands over anything", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const waiting = workOf(store);
+  const none = waiting.next(1);
+  waiting.interrupt();
+  expect(await none).toEqual([]);
+  await store.append("asked", "1", Uint8Array.of(1), SIZE);
+  const [lease] = await store.lease("asked", "g", { max: 1, leaseMs: 60_000, waitMs: 0 });
+  const work = workOf(store, () => {
+    throw new Error("replaced");
+  });
+  await expect(work.hand(lease!, Uint8Array.of(1), SIZE)).rejects.toThrow("replaced");
+  expect(() => work.renew(lease!)).toThrow("replaced");
+  await store.release(lease!, "retry");
+  await expect(work.next(1)).rejects.toThrow("replaced");
+  expect(await entries(store, "done")).toEqual([]);
 });

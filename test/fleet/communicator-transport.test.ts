@@ -1,12 +1,20 @@
 // Weights over Gloo as a fleet sends them; real processes that are killed amid an update: test/e2e/weights-under-way.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CommunicatorReceiver, CommunicatorSender } from "../../lib/fleet/communicator-transport.ts";
+import {
+  CommunicatorTransport,
+  chooseTransport,
+  connectRanks,
+} from "../../lib/fleet/communicator-transport.ts";
 import type { EngineSpec, TransferPlan } from "../../lib/fleet/messages.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import type { NativeInfo } from "../../lib/native/face.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { Communicator, info, WeightReceiver } from "../../lib/native/index.ts";
+import type { WeightReceiverOptions } from "../../lib/native/receiver-face.ts";
 import { type Core, nativeCore } from "../../lib/orchestration/index.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { modelConfig } from "../native/small-model.ts";
+import { lost } from "./local-fleet.ts";
 import { BATCH, ENGINE, request, STEP, TRAINER, tokensOf } from "./small-engine.ts";
 
 const SENDER = "trainer.0#1";
@@ -32,18 +40,19 @@ const opened = <T extends { close(): Promise<void> }>(each: T): T => {
   return each;
 };
 
-const link = (updateMs: number) => ({
-  store,
-  settings: { updateMs },
-  make: (options: ConstructorParameters<typeof Communicator>[0]) => new Communicator(options),
-  signal: stop.signal,
-});
+const transport = (updateMs: number) =>
+  new CommunicatorTransport({
+    store,
+    settings: { updateMs },
+    make: (options: ConstructorParameters<typeof Communicator>[0]) => new Communicator(options),
+    signal: stop.signal,
+    receiver: (...args: ConstructorParameters<typeof WeightReceiver>) => new WeightReceiver(...args),
+  });
 
 /** A sender and two receivers, each with connections of its own. */
 function three(updateMs = 20_000) {
-  const sender = opened(new CommunicatorSender(link(updateMs)));
-  const receiver = (...args: ConstructorParameters<typeof WeightReceiver>) => new WeightReceiver(...args);
-  const receivers = ACTORS.map(() => opened(new CommunicatorReceiver({ ...link(updateMs), receiver })));
+  const sender = opened(transport(updateMs));
+  const receivers = ACTORS.map(() => opened(transport(updateMs)));
   return { sender, receivers };
 }
 
@@ -124,7 +133,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     await weights.commit(first.engine);
     await trainer.step(BATCH, STEP);
     const [, given] = await Promise.all([
-      receivers[0]!.send(fromPeer(1, 2), spec(), ACTORS[0]),
+      receivers[0]!.relay(fromPeer(1, 2), spec(), ACTORS[0]),
       receivers[1]!.receive(fromPeer(1, 2), spec(), ACTORS[1]),
     ]);
     await given.commit(second.engine);
@@ -144,7 +153,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     const one = ACTORS.slice(0, 1);
     const refused = (version: number, number: number) =>
       Promise.all([
-        code(giver.send(fromPeer(version, number), spec(), ACTORS[0])),
+        code(giver.relay(fromPeer(version, number), spec(), ACTORS[0])),
         code(taker.receive(fromPeer(version, number), spec(), ACTORS[1])),
       ]);
     expect(await refused(1, 2)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
@@ -163,11 +172,11 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     await second.commit(newEngine().engine);
     expect(await refused(1, 5)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
     await Promise.all([
-      giver.send(fromPeer(2, 6), spec(), ACTORS[0]),
+      giver.relay(fromPeer(2, 6), spec(), ACTORS[0]),
       taker.receive(fromPeer(2, 6), spec(), ACTORS[1]),
     ]);
     await giver.forget("e");
-    expect(await code(giver.send(fromPeer(2, 6), spec(), ACTORS[0]))).toBe("HONE_ERR_STATE");
+    expect(await code(giver.relay(fromPeer(2, 6), spec(), ACTORS[0]))).toBe("HONE_ERR_STATE");
   });
 
   test("an actor that sends to one that is not there is told within the time-out", async () => {
@@ -179,7 +188,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       receivers[0]!.receive(plan(0, 1, one), spec(), ACTORS[0]),
     ]);
     await weights.commit(newEngine().engine);
-    await expect(receivers[0]!.send(fromPeer(0, 2), spec(), ACTORS[0])).rejects.toMatchObject({
+    await expect(receivers[0]!.relay(fromPeer(0, 2), spec(), ACTORS[0])).rejects.toMatchObject({
       code: "HONE_ERR_COLLECTIVE",
       message: expect.stringContaining("rank(s) 1 of actor.0#1 and actor.1#1 were not there"),
     });
@@ -279,4 +288,87 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       expect(await Promise.all([first(), second(), ...actors].map(code))).toEqual(["ok", "ok", "ok", "ok"]);
     }
   });
+});
+
+test("what receives an engine's weights is told where they lie and how they are stored and multiplied", async () => {
+  const told: WeightReceiverOptions[] = [];
+  const transport = new CommunicatorTransport({
+    store,
+    settings: { updateMs: 10 },
+    signal: stop.signal,
+    receiver: (_, options) => {
+      told.push(options);
+      return { close: async () => {} } as WeightReceiver;
+    },
+    make: () => {
+      throw lost();
+    },
+  });
+  for (const [i, options] of [
+    {},
+    { device: "cuda" as const, weightStorage: "bf16" as const, arithmetic: "bf16" as const },
+  ].entries()) {
+    const { device: _, ...plain } = spec(`e${i}`).options;
+    const asked = { ...spec(`e${i}`), options: { ...plain, ...options } };
+    await expect(transport.receive(plan(1, i), asked, ACTORS[0])).rejects.toThrow("a member is gone");
+  }
+  expect(told).toEqual([
+    { device: "cpu", weightStorage: "f32", arithmetic: "f32" },
+    { device: "cuda", weightStorage: "bf16", arithmetic: "bf16" },
+  ]);
+  await transport.close();
+});
+
+const join = (rank: number, epoch: number, gatherMs = 20_000) =>
+  connectRanks({
+    store,
+    rank,
+    size: 2,
+    links: REGISTERS.links(epoch),
+    name: `epoch ${epoch}`,
+    settings: { gatherMs, collectiveMs: 20_000 },
+    signal: new AbortController().signal,
+    make: (options) => new Communicator(options),
+  });
+
+describe.skipIf(info().gloo.version === null)("ranks that connect over Gloo", () => {
+  test("ranks of one epoch find each other", async () => {
+    const [a, b] = await Promise.all([join(0, 4), join(1, 4)]);
+    const sums = await Promise.all(
+      [a, b].map((group) => group.allReduce(Int32Array.of(group.rank + 1), "sum")),
+    );
+    expect(sums).toEqual([Int32Array.of(3), Int32Array.of(3)]);
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  test("one of an earlier epoch is not let in, and both are told who is missing", async () => {
+    const said = await Promise.allSettled([join(1, 3, 300), join(0, 4, 300)]);
+    const missing = [/rank\(s\) 0 of epoch 3/, /rank\(s\) 1 of epoch 4/].map((message) => ({
+      reason: { code: "HONE_ERR_COLLECTIVE", message: expect.stringMatching(message) },
+    }));
+    expect(said).toMatchObject(missing);
+    expect([...(await store.kv.list(REGISTERS.links(4))).keys()]).toHaveLength(2);
+  });
+});
+
+type Libraries = Pick<NativeInfo, "gloo" | "nccl">;
+const noNccl = { version: null, reason: "no libnccl.so" };
+const gloo = { gloo: { version: "0.5", reason: null }, nccl: noNccl } as Libraries;
+const both = { ...gloo, nccl: { version: "2.27", reason: null } } as Libraries;
+const none = { gloo: { version: null, reason: "libgloo.so is not installed" }, nccl: noNccl } as Libraries;
+
+test.each([
+  [undefined, gloo, "communicator", "folder", /over Gloo, from one/],
+  [undefined, both, "communicator", "communicator", /over Gloo, between GPUs over NCCL, from one/],
+  ["communicator", gloo, "communicator", "communicator", /over Gloo/],
+  ["folder", both, "folder", "folder", /through folders$/],
+  [undefined, none, "folder", "folder", /through folders; Gloo is not there: libgloo.so is not installed/],
+] as const)("asked for %s with %o: %s, between GPUs %s", (asked, info, way, betweenGpus, words) => {
+  expect(chooseTransport(asked, info)).toEqual({ way, betweenGpus, words: expect.stringMatching(words) });
+});
+
+test("a communicator that is asked for and not there is refused", () => {
+  expect(() => chooseTransport("communicator", none)).toThrow(
+    /hardware.weights is "communicator", and Gloo is not/,
+  );
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import type { FleetTrainer } from "../../lib/fleet/fleet-trainer.ts";
+import { localTrainers } from "../../lib/fleet/fleet-trainer.ts";
 import { openFleet } from "../../lib/fleet/index.ts";
-import type { TransferPlan } from "../../lib/fleet/messages.ts";
+import type { TransferPlan, TransportKind } from "../../lib/fleet/messages.ts";
 import type { TrainerOptions } from "../../lib/native/face.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
@@ -55,7 +55,7 @@ test("an engine of this process is refused", async () => {
   await expect(trainer.publish(core.engines[0]!)).rejects.toThrow(/not one of this fleet's actors/);
 });
 
-test("weights between GPUs go their own way, and those of adapters with all others", async () => {
+test("weights between GPUs go their own way, those of adapters with all others; a folder is announced when it is there", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const core = standInCore();
   const openTrainer: Parameters<typeof openFleet>[0]["openTrainer"] = (...args) => ({
@@ -66,9 +66,26 @@ test("weights between GPUs go their own way, and those of adapters with all othe
   const weights = { way: "communicator", betweenGpus: "folder", words: "over Gloo" } as const;
   await using fleet = await openFleet({ store, info: core.info, openTrainer, weights });
   const lora = { rank: 2, alpha: 2, targets: ["q_proj"], seed: 1n };
-  const ways = [{}, { device: "cpu" }, { device: "cuda" }, { lora }].map(
-    (more) => (fleet.trainer("{}", { ...TRAINER, ...more } as TrainerOptions) as FleetTrainer).way,
-  );
-  expect(ways).toEqual(["communicator", "communicator", "folder", "communicator"]);
+  const published: string[] = [];
+  fleet.updates.publish = async (_, { way, sendsFirst }) => {
+    published.push(`${way}${sendsFirst ? ", then told" : ""}`);
+    return 0;
+  };
+  const { engine } = generationsOf(fleet);
+  for (const more of [{}, { device: "cpu" }, { device: "cuda" }, { lora }])
+    await fleet.trainer("{}", { ...TRAINER, ...more } as TrainerOptions).publish(engine);
+  expect(published).toEqual(["communicator", "communicator", "folder, then told", "communicator"]);
   expect(fleet.processes().weights).toBe("over Gloo");
+});
+
+test("a trainer of this process sends under its own name", async () => {
+  const sent: [TransportKind, string][] = [];
+  const sender = {
+    send: async ({ way }: { way: TransportKind }, _: unknown, me: string) => void sent.push([way, me]),
+    close: async () => {},
+  };
+  const { send, senders } = localTrainers(standInCore(), sender, "10.0.0.7")("{}", TRAINER);
+  expect(await senders()).toEqual([{ name: "trainer.0#0", host: "10.0.0.7" }]);
+  await send({ update: 1, engine: "e", version: 1, way: "folder", groups: [] });
+  expect(sent).toEqual([["folder", "trainer.0#0"]]);
 });

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
 import { ProcessList } from "../../lib/fleet/fleet.ts";
 import { type MemberStatus, type Membership, NO_STATS } from "../../lib/fleet/membership.ts";
+import type { PublishedVersions, WeightSource } from "../../lib/fleet/published.ts";
 import type { PlaceStatus } from "../../lib/fleet/supervisor.ts";
-import type { Updates, WeightSource } from "../../lib/fleet/updates.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
@@ -150,8 +150,8 @@ function boardOf(
     ranks: [],
     wasLost: (member: string) => lost.includes(member),
   } as unknown as Membership;
-  const updates = { version: () => 5, lagging: () => late ?? alive().map(({ member }) => member) };
-  return new ProcessList(membership, updates as unknown as Updates);
+  const published = { version: () => 5, lagging: () => late ?? alive().map(({ member }) => member) };
+  return new ProcessList(membership, published as unknown as PublishedVersions);
 }
 
 describe("the processes, for people", () => {

@@ -1,10 +1,11 @@
 import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
-import { type Fleet, type FleetSettings, openFleet, runActor } from "../../lib/fleet/index.ts";
+import { runActor } from "../../lib/fleet/actor.ts";
+import { type Fleet, type FleetSettings, openFleet } from "../../lib/fleet/index.ts";
 import type { TransferPlan } from "../../lib/fleet/messages.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import type { RoleFacts } from "../../lib/fleet/role-metrics.ts";
-import type { StagedWeights, WeightReceiver } from "../../lib/fleet/transport.ts";
+import type { StagedWeights, WeightTransport } from "../../lib/fleet/transport.ts";
 import type { EngineFace, TrainerFace } from "../../lib/native/face.ts";
 import type { Core } from "../../lib/orchestration/index.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
@@ -32,7 +33,7 @@ export class HandOver {
     this.#offer(plan).reject(lost());
   }
 
-  receiver(engineOf: () => EngineFace | undefined): WeightReceiver {
+  transport(engineOf: () => EngineFace | undefined): Omit<WeightTransport, "send"> {
     const committed = new Map<string, Given>();
     return {
       receive: async (plan, { engine }, me) => {
@@ -46,7 +47,7 @@ export class HandOver {
           : published(given, engineOf);
       },
       // what the core gave an engine cannot be had back: the trainer is asked
-      send: async (plan, { engine }, me) => {
+      relay: async (plan, { engine }, me) => {
         await this.onSend(plan, me);
         const given = committed.get(engine);
         if (given?.version !== plan.version)
@@ -156,12 +157,12 @@ function startActor(core: Core, { store, weights, index, generation }: Place): L
     engines.push(made);
     return made;
   };
-  const receiver = weights.receiver(() => engines.at(-1));
+  const transport = weights.transport(() => engines.at(-1));
   let facts: (() => RoleFacts) | undefined;
   const onFacts = (ask: () => RoleFacts) => {
     facts = ask;
   };
-  const parts = { store, core: { engine }, receiver, index, generation, onFacts };
+  const parts = { store, core: { engine }, transport, index, generation, onFacts };
   const ended = runActor({ ...parts, signal: stop.signal });
   ended.catch(() => {}); // tests that care look
   return { stop, engines, ended, facts: () => facts?.() };

@@ -35,7 +35,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     return trainer;
   };
   const sent: number[] = [];
-  const sender = {
+  const transport = {
     send: async ({ update }: { update: number }) => void sent.push(update),
     close: async () => {},
   };
@@ -43,7 +43,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
   const ended = runTrainer({
     store,
     open,
-    sender,
+    transport,
     rank,
     epoch,
     settings: { ...SETTINGS, beatMs: 20 },

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
-import { decodeReply, encodeCall } from "../../lib/fleet/calls.ts";
 import type { TransferPlan } from "../../lib/fleet/messages.ts";
 import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import { decodeReply, encodeCall } from "../../lib/fleet/trainer-calls.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerOptions } from "../../lib/native/face.ts";
 import { openStore } from "../../lib/streams/index.ts";
@@ -36,11 +36,11 @@ test.each([
         const noted = { gatherWeights: note("gather"), parameter: note("parameter"), score: note("score") };
         return Object.assign(trainer, noted);
       };
-      const sender = { send: note("send"), close: async () => {} };
+      const transport = { send: note("send"), close: async () => {} };
       return runTrainer({
         store,
         open,
-        sender,
+        transport,
         epoch: 1,
         settings: { ...SETTINGS, beatMs: 20 },
         signal: stop.signal,
@@ -66,12 +66,12 @@ test.each([
 test("a rank answers every call of its own epoch once, and names what it does not know", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const stop = new AbortController();
-  const sender = { send: async () => {}, close: async () => {} };
+  const transport = { send: async () => {}, close: async () => {} };
   await store.kv.set(REGISTERS.epoch, "2");
   const parts = {
     store,
     open: standInCore().trainer,
-    sender,
+    transport,
     epoch: 2,
     settings: { ...SETTINGS, beatMs: 20 },
     signal: stop.signal,
@@ -114,7 +114,7 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
   const done: string[] = [];
   const ranks = [0, 1].map((rank) => {
     const group = { rank, size: 2, abort: () => done.push(`${rank} leaves`), close: async () => {} };
-    const sender = { send: async () => void done.push(`${rank} sends`), close: async () => {} };
+    const transport = { send: async () => void done.push(`${rank} sends`), close: async () => {} };
     const open = (_: unknown, { sharding }: TrainerOptions) => {
       done.push(`${rank} opens as ${sharding!.communicator!.rank}`);
       return {
@@ -125,7 +125,7 @@ test("what changes nothing is rank 0's work alone; the ranks' trainers get the g
       } as never;
     };
     const parts = { store, rank, epoch: 1, settings: { ...SETTINGS, beatMs: 20 }, signal: stop.signal };
-    return runTrainer({ ...parts, open, sender, group: group as never });
+    return runTrainer({ ...parts, open, transport, group: group as never });
   });
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
@@ -158,7 +158,7 @@ test("rank 0 answers for all that send, once they are through; what one lost on 
       sent.push(me);
       if (rank === 1) throw new HoneError("HONE_ERR_COLLECTIVE", "actor.1#1 is gone");
     };
-    const sender = { send, close: async () => {} };
+    const transport = { send, close: async () => {} };
     const parts = {
       store,
       rank,
@@ -167,7 +167,7 @@ test("rank 0 answers for all that send, once they are through; what one lost on 
       signal: stop.signal,
       open: standInCore().trainer,
     };
-    return runTrainer({ ...parts, sender, group: group as never });
+    return runTrainer({ ...parts, transport, group: group as never });
   });
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
@@ -204,7 +204,7 @@ test("a rank that leaves amid a checkpoint, another being gone, says nothing of 
     const close = () => step.promise.catch(() => {});
     return { version: 0, step: trains, written: () => write.promise, close } as never;
   };
-  const sender = { send: async () => {}, close: async () => {} };
+  const transport = { send: async () => {}, close: async () => {} };
   const parts = {
     store,
     rank: 1,
@@ -212,7 +212,7 @@ test("a rank that leaves amid a checkpoint, another being gone, says nothing of 
     settings: { ...SETTINGS, beatMs: 20 },
     signal: new AbortController().signal,
   };
-  const over = runTrainer({ ...parts, open, sender, group: group as never });
+  const over = runTrainer({ ...parts, open, transport, group: group as never });
   const say = (number: number, name: string, ...args: unknown[]) =>
     store.append(STREAMS.commands(1), String(number), encodeCall({ number, trainer: "t", name, args }));
   await say(0, "open", "{}", { ...TRAINER, sharding: { stage: "optimizer", exact: true } });
@@ -230,7 +230,7 @@ test("ranks that divide nothing are refused", async () => {
   await store.kv.set(REGISTERS.epoch, "1");
   const stop = new AbortController();
   const group = { rank: 0, size: 2, abort: () => {}, close: async () => {} } as never;
-  const sender = { send: async () => {}, close: async () => {} };
+  const transport = { send: async () => {}, close: async () => {} };
   const { trainer: open } = standInCore();
   const ended = runTrainer({
     store,
@@ -239,7 +239,7 @@ test("ranks that divide nothing are refused", async () => {
     settings: { ...SETTINGS, beatMs: 20 },
     signal: stop.signal,
     open,
-    sender,
+    transport,
     group,
   });
   const call = { number: 0, trainer: "t", name: "open", args: ["{}", TRAINER] };

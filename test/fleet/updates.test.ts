@@ -1,6 +1,10 @@
-import { afterEach, expect, test } from "vitest";
-import { deferred } from "../../lib/deferred.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
+import type { Membership } from "../../lib/fleet/membership.ts";
+import { encodeAnswer, type TransferPlan } from "../../lib/fleet/messages.ts";
+import { SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
+import { Answers, Transfers } from "../../lib/fleet/updates.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { killActor, type LocalFleet, localFleet, lost } from "./local-fleet.ts";
 import { generationsOf, request, TRAINER, until } from "./small-engine.ts";
@@ -38,11 +42,11 @@ test("an actor that is late is left out, samples nothing new, and catches up", a
     while (late && me === "actor.1#1") await new Promise((resolve) => setTimeout(resolve, 10));
   };
   expect(await fleet.publish(1)).toBe(1);
-  expect(fleet.updates.lagging("engine-0")).toEqual(["actor.1#1"]);
+  expect(fleet.updates.published.lagging("engine-0")).toEqual(["actor.1#1"]);
   const done = await Promise.all([0, 1, 2].map((id) => fleet.generations.generate(request(id))));
   for (const { versions } of done.flat()) expect(new Set(versions)).toEqual(new Set([1]));
   late = false;
-  await until(() => fleet.updates.lagging("engine-0").length === 0, "the late one");
+  await until(() => fleet.updates.published.lagging("engine-0").length === 0, "the late one");
   await fleet.generations.generate(request(9, 8));
   await fleet.generations.generate(request(10, 8));
   await until(() => versionsOf(fleet).every((version) => version === 1), "both engines to have version 1");
@@ -93,170 +97,141 @@ test("weights that are refused for what they are end the publication with the ac
   expect(versionsOf(fleet)).toEqual([0, 0]);
 });
 
-test("a new actor gets what is current while the trainer rests", async () => {
-  const fleet = await begun();
-  await fleet.publish(5);
-  for (const index of [0, 1]) await killActor(fleet, index, fleet.actors[index]!);
-  const asked = fleet.generations.generate(request(0));
-  fleet.start(0);
-  for (const { versions } of await asked) expect(new Set(versions)).toEqual(new Set([5]));
+let store: StreamStore;
+let closed: AbortController;
+let alive: Set<string>;
+let parts: ConstructorParameters<typeof Transfers>[0];
+let answers: Answers;
+let listening: Promise<void>;
+beforeEach(async () => {
+  store = await openStore("memory:", { run: "test" });
+  closed = new AbortController();
+  alive = new Set(["a", "b", "c"]);
+  const membership = { isAlive: (member: string) => alive.has(member) } as unknown as Membership;
+  const settings = { ...SETTINGS, beatMs: 10, updateMs: 200 };
+  parts = { store, membership, settings, say: async () => {} };
+  answers = new Answers(parts, closed.signal);
+  listening = answers.listen().catch(() => {}); // it is called off
+  answers.expect(1);
+});
+afterEach(async () => {
+  closed.abort();
+  await listening;
+  await store.close();
 });
 
-test("nobody catches up by weights that are others meanwhile, where no actor has those that are current", async () => {
-  const fleet = await begun();
-  await fleet.trainer.initialize(99n);
-  for (const index of [0, 1]) await killActor(fleet, index, fleet.actors[index]!);
-  fleet.start(1);
-  await until(() => fleet.updates.lagging("engine-0").length === 1, "the new one");
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(fleet.updates.lagging("engine-0")).toEqual(["actor.1#2"]);
+const say = (member: string, fault?: "HONE_ERR_COLLECTIVE") =>
+  store.append(
+    STREAMS.answers,
+    `1/${member}`,
+    encodeAnswer({ update: 1, member, ...(fault && { fault: { code: fault, message: "lost" } }) }),
+  );
+/** From a to b and c. */
+const plan: TransferPlan = {
+  update: 1,
+  engine: "e",
+  version: 1,
+  way: "communicator",
+  groups: [{ number: 1, sender: "a", members: ["b", "c"] }],
+};
+const isOver = (work: Promise<unknown>, withinMs: number) =>
+  Promise.race([
+    work.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
+  ]);
+
+test("what was said while this process stood still, for longer than anybody may take, is heard", async () => {
+  const asked = answers.of(1, ["b", "c"]);
+  await say("b");
+  setImmediate(() => void say("c")); // it comes when all that was due meanwhile has run
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  expect([...(await asked).keys()]).toEqual(["b", "c"]);
+  expect(answers.isLate("c")).toBe(false);
 });
 
-/** Actors of which the last one has missed version 1, heard from who sends; `catchesUp` lets it go on. */
-async function withOneBehind(actors: number, settings = {}) {
-  const fleet = await begun({ updateMs: 200, ...settings }, actors);
-  const behind = `actor.${actors - 1}#1`;
-  let isLate = true;
-  fleet.weights.onReceive = async ({ version }, me) => {
-    while (isLate && version === 1 && me === behind) await new Promise((resolve) => setTimeout(resolve, 10));
+test("who does not answer in time is late, for longer each time, until it answers", async () => {
+  await say("b");
+  const heard = await answers.of(1, ["b", "c"]);
+  expect([...heard.keys()]).toEqual(["b"]);
+  expect(["b", "c"].map((member) => answers.isLate(member))).toEqual([false, true]);
+  answers.expect(1);
+  await say("c"); // of another key than b's, so that it is not the same word once more
+  await answers.of(1, ["c"]);
+  expect(answers.isLate("c")).toBe(false);
+});
+
+test("who is gone is not waited for", async () => {
+  alive.delete("c");
+  await say("b");
+  const heard = answers.of(1, ["b", "c"]);
+  expect(await isOver(heard, 100)).toBe(true); // half of what everyone's part may take
+});
+
+test("actors that send have done so when each has answered, however long it takes", async () => {
+  const sent = answers.sent(plan);
+  await say("b");
+  expect(await isOver(sent, 400)).toBe(false); // twice what everyone's part may take
+  await say("a");
+  expect(await isOver(sent, 5000)).toBe(true);
+});
+
+test("a sender that is gone, or of which all its members have said what came of it, is not waited for", async () => {
+  const gone = answers.sent(plan);
+  alive.delete("a");
+  expect(await isOver(gone, 5000)).toBe(true);
+  alive.add("a");
+  const sent = answers.sent(plan);
+  await say("b", "HONE_ERR_COLLECTIVE");
+  expect(await isOver(sent, 200)).toBe(false);
+  await say("c", "HONE_ERR_COLLECTIVE");
+  expect(await isOver(sent, 5000)).toBe(true);
+});
+
+test("who has what came, from whom it did not come, and what it was not for", async () => {
+  const transfers = new Transfers(parts, closed.signal);
+  const ends = transfers.answers.listen().catch(() => {}); // it is called off
+  const alive = ["b", "c"].map((member) => ({ member, host: "" }));
+  Object.assign(parts.membership, { alive });
+  const send = (plan: TransferPlan) => transfers.answers.sent(plan);
+  const from = { version: 1, way: "folder" as const, senders: async () => [{ name: "a", host: "" }], send };
+  const first = transfers.attempt("e", from, ["b", "c"]);
+  await Promise.all([say("a"), say("b"), say("c", "HONE_ERR_COLLECTIVE")]);
+  expect(await first).toEqual({ received: ["b"], unable: ["a"] });
+  const second = transfers.attempt("e", from, ["b"]);
+  const fault = { code: "HONE_ERR_FORMAT", message: "bucket 3" } as const;
+  await store.append(STREAMS.answers, "2/a", encodeAnswer({ update: 2, member: "a" }));
+  await store.append(STREAMS.answers, "2/b", encodeAnswer({ update: 2, member: "b", fault }));
+  const named = expect.objectContaining({ code: "HONE_ERR_FORMAT", message: "b: bucket 3" });
+  expect(await second).toEqual({ received: [], unable: ["a"], fault: named });
+  expect(transfers.last).toBe(2);
+  closed.abort();
+  await ends;
+});
+
+test("a folder is announced when it is written, and reading it may take four times as long", async () => {
+  const said: string[] = [];
+  const announced = { ...parts, say: async () => void said.push("announced") };
+  const transfers = new Transfers(announced, closed.signal);
+  const ends = transfers.answers.listen().catch(() => {}); // it is called off
+  Object.assign(parts.membership, { alive: [{ member: "b", host: "" }] });
+  const send = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    said.push("written");
   };
-  const sent: string[] = [];
-  fleet.weights.onTrainerSends = ({ version }) => void sent.push(`${version} by the trainer`);
-  fleet.weights.onSend = ({ version }, me) => void sent.push(`${version} by ${me}`);
-  await fleet.publish(1);
-  expect(fleet.updates.lagging("engine-0")).toEqual([behind]);
-  const catchesUp = () => {
-    isLate = false;
-  };
-  const hasCaughtUp = () => until(() => fleet.updates.lagging("engine-0").length === 0, "the late one");
-  return { ...fleet, behind, sent, catchesUp, hasCaughtUp };
-}
-
-/** A call of the trainer that takes its time. */
-function busy({ updates }: Awaited<ReturnType<typeof begun>>) {
-  const done = deferred<void>();
-  const call = updates.exclusive(() => done.promise);
-  return () => {
-    done.resolve();
-    return call;
-  };
-}
-
-test("who lags catches up from an actor, to the bit, while the trainer is busy and has other weights", async () => {
-  const fleet = await withOneBehind(2);
-  await fleet.trainer.initialize(99n);
-  const rest = busy(fleet);
-  fleet.catchesUp();
-  await fleet.hasCaughtUp();
-  expect(fleet.sent).toEqual(["1 by the trainer", "1 by actor.0#1"]);
-  await until(() => versionsOf(fleet).every((version) => version === 1), "both engines");
-  const { words } = fleet.weights;
-  expect([words.size, words.get("actor.1#1")]).toEqual([2, words.get("actor.0#1")]);
-  await rest();
+  const senders = async () => [{ name: "a", host: "" }];
+  const attempt = transfers.attempt("e", { version: 1, way: "folder", sendsFirst: true, senders, send }, [
+    "b",
+  ]);
+  const timer = setTimeout(() => void say("b"), 300 + 600); // three times what any other answer may take
+  attempt.finally(() => clearTimeout(timer)); // it must not answer a second try of this test
+  expect(await attempt).toEqual({ received: ["b"], unable: [] });
+  expect(said).toEqual(["written", "announced"]);
+  closed.abort();
+  await ends;
 });
 
-test("also while the trainer rests it is an actor that sends", async () => {
-  const fleet = await withOneBehind(2);
-  fleet.catchesUp();
-  await fleet.hasCaughtUp();
-  expect(fleet.sent).toEqual(["1 by the trainer", "1 by actor.0#1"]);
-});
-
-test("an actor that has it no more whole, and one that dies amid it: another is asked, and the trainer only when it rests", async () => {
-  const fleet = await withOneBehind(3);
-  const rest = busy(fleet);
-  fleet.weights.onSend = async (plan, me) => {
-    fleet.sent.push(`${plan.version} by ${me}`);
-    fleet.weights.lose(plan);
-    if (me === "actor.0#1") throw new HoneError("HONE_ERR_STATE", "half of another version came over it");
-    const { stop } = fleet.actors[1]!;
-    const ended = new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
-    void killActor(fleet, 1, fleet.actors[1]!);
-    await ended;
-  };
-  fleet.catchesUp();
-  await until(() => fleet.sent.length === 3, "both to be asked");
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(fleet.updates.lagging("engine-0")).toEqual([fleet.behind]);
-  await rest();
-  await fleet.hasCaughtUp();
-  expect(fleet.sent).toEqual(["1 by the trainer", "1 by actor.0#1", "1 by actor.1#1", "1 by the trainer"]);
-});
-
-test("an actor from which another could not get it is asked again for the next version", async () => {
-  const fleet = await withOneBehind(2);
-  const rest = busy(fleet);
-  let fails = true;
-  fleet.weights.onSend = (plan, me) => {
-    fleet.sent.push(`${plan.version} by ${me}`);
-    if (!fails) return;
-    fleet.weights.lose(plan);
-    throw lost();
-  };
-  fleet.catchesUp();
-  await until(() => fleet.sent.length === 2, "the other to be asked");
-  fails = false;
-  await rest();
-  await fleet.hasCaughtUp();
-  await killActor(fleet, 1, fleet.actors[1]!);
-  await fleet.publish(2);
-  fleet.start(1);
-  await until(() => fleet.fleet.membership.isAlive("actor.1#2"), "the new one");
-  await fleet.hasCaughtUp();
-  expect(fleet.sent.slice(-2)).toEqual(["2 by the trainer", "2 by actor.0#1"]);
-});
-
-test("a publication waits for a transfer among actors, and then has all of them", async () => {
-  const fleet = await withOneBehind(2);
-  const gate = deferred<void>();
-  fleet.weights.onSend = async (_, me) => {
-    fleet.sent.push(`begun by ${me}`);
-    await gate.promise;
-    fleet.sent.push(`done by ${me}`);
-  };
-  const rest = busy(fleet);
-  fleet.catchesUp();
-  await until(() => fleet.sent.length === 2, "the transfer");
-  await rest();
-  const published = fleet.publish(2);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  gate.resolve();
-  expect(await published).toBe(2);
-  expect(fleet.sent.slice(1)).toEqual(["begun by actor.0#1", "done by actor.0#1", "2 by the trainer"]);
-  expect(fleet.updates.lagging("engine-0")).toEqual([]);
-});
-
-test("an engine that is closed while one catches up stays closed", async () => {
-  const fleet = await withOneBehind(2);
-  const gate = deferred<void>();
-  fleet.weights.onSend = () => gate.promise;
-  fleet.catchesUp();
-  await until(() => fleet.updates.version("engine-0") === 1, "the version");
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  fleet.updates.forget("engine-0");
-  gate.resolve();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(fleet.updates.version("engine-0")).toBeUndefined();
-});
-
-test("without any actor a publication fails after a while, and says where to look", async () => {
-  const core = standInCore();
-  const local = await localFleet(core, 0, { gatherMs: 100 });
-  open.push(local);
-  const generations = generationsOf(local.fleet);
-  await expect(local.fleet.trainer("{}", TRAINER).publish(generations.engine)).rejects.toMatchObject({
-    code: "HONE_ERR_COLLECTIVE",
-    message: expect.stringContaining("no actor was there"),
-  });
-});
-
-test("an evaluation's engine keeps its weights while training's gets others", async () => {
-  const fleet = await begun();
-  const pinned = generationsOf(fleet.fleet);
-  await fleet.trainer.publish(pinned.engine);
-  const first = pinned.generate(request(3, 8));
-  for (let version = 1; version < 5; version++) await fleet.publish(version);
-  const later = await pinned.generate(request(4, 8));
-  for (const { versions } of [...(await first), ...later]) expect(new Set(versions)).toEqual(new Set([0]));
-  await pinned.close();
+test("after the end nobody is waited for", async () => {
+  const sent = answers.sent(plan);
+  closed.abort();
+  expect(await isOver(sent, 5000)).toBe(true);
 });

@@ -66,6 +66,21 @@ test("no file of dist/ imports itself, however far around: a class would be unde
   }
 });
 
+test("no file of dist/ imports one that runs by itself: the process that loads it would do that work, and end by it", () => {
+  const names = readdirSync(join(ROOT, "dist"), { recursive: true, encoding: "utf8" });
+  const files = names.filter((name) => name.endsWith(".js"));
+  const runs = files.filter((name) => /^lib\/(?!chunks\/).*(?:main|-worker|-watchdog)\.js$/.test(name));
+  expect(runs).toContain("lib/fleet/role-main.js");
+  for (const name of files) {
+    const imported = importsOf(readFileSync(join(ROOT, "dist", name), "utf8"));
+    const from = imported.map((each) => join(dirname(name), each));
+    expect(
+      from.filter((each) => runs.includes(each) && each !== name),
+      name,
+    ).toEqual([]);
+  }
+});
+
 test.runIf(long)(
   "the package has at most 400 files, few of them declarations, and its verifiers and chat templates stand alone",
   async () => {

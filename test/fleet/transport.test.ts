@@ -2,11 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FolderReceiver, FolderSender } from "../../lib/fleet/folder-transport.ts";
+import type { TransportKind } from "../../lib/fleet/messages.ts";
+import { REGISTERS } from "../../lib/fleet/names.ts";
+import { FolderTransport, type Located, nodeGroups, TransferGroups } from "../../lib/fleet/transport.ts";
 import type { WeightTypes } from "../../lib/native/face.ts";
 import { Generations } from "../../lib/native/generations.ts";
-import { nativeCore, newModelConfig } from "../../lib/orchestration/index.ts";
-import { openStore } from "../../lib/streams/index.ts";
+import { type Core, nativeCore, newModelConfig } from "../../lib/orchestration/index.ts";
+import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { BATCH, ENGINE, request, STEP, TRAINER, tokensOf } from "./small-engine.ts";
 
 const config = newModelConfig(
@@ -33,6 +35,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+/** The folder transport of one process. */
+const folders = (store: StreamStore, core: Pick<Core, "trainer">, updateMs = 1000) =>
+  new FolderTransport({ store, core, settings: { updateMs }, folder: dir });
+
 const plan = (update: number, version: number) => ({
   update,
   engine: "e",
@@ -51,8 +57,8 @@ test.each<WeightTypes>([
   const trainer = core.trainer(config, { ...TRAINER, ...types, device: "cpu" });
   await trainer.initialize(3n);
   for (let i = 0; i < 3; i++) await trainer.step(BATCH, STEP);
-  const sender = new FolderSender(store, dir);
-  const receiver = new FolderReceiver(store, core, 1000);
+  const sender = folders(store, core);
+  const receiver = folders(store, core, 1000);
   const spec = { engine: "e", config, options: { ...ENGINE, ...types, device: "cpu" as const } };
   const sampled = [];
   for (const way of ["folder", "hand"]) {
@@ -75,8 +81,8 @@ test("weights that were changed on their way, are of another version, or do not 
   const core = await nativeCore();
   const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
-  const sender = new FolderSender(store, dir);
-  const receiver = new FolderReceiver(store, core, 50);
+  const sender = folders(store, core);
+  const receiver = folders(store, core, 50);
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   await sender.send(plan(1, 0), trainer);
   await expect(receiver.receive(plan(1, 4), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
@@ -102,7 +108,7 @@ test.each([
   const core = await nativeCore();
   const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
-  const sender = new FolderSender(store, dir);
+  const sender = folders(store, core);
   await sender.send(plan(1, 0), trainer);
   const folder = join(dir, "weights-1");
   const leave = () => (what === "a file" ? rmSync(join(folder, "model.safetensors")) : sender.close());
@@ -118,7 +124,7 @@ test.each([
     },
   };
   if (when === "before it begins") rmSync(folder, { recursive: true });
-  const receiver = new FolderReceiver(store, leaving, 1000);
+  const receiver = folders(store, leaving, 1000);
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   await expect(receiver.receive(plan(1, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [sender, receiver, trainer]) await part.close();
@@ -129,8 +135,8 @@ test("an actor passes on the folder that its own weights came from, with the tra
   const core = await nativeCore();
   const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
-  const sender = new FolderSender(store, dir);
-  const [first, second] = [new FolderReceiver(store, core, 50), new FolderReceiver(store, core, 50)];
+  const sender = folders(store, core);
+  const [first, second] = [folders(store, core, 50), folders(store, core, 50)];
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   const engines = [1, 2, 3].map(
     () => new Generations((handlers) => core.engine(config, spec.options, handlers)),
@@ -138,11 +144,11 @@ test("an actor passes on the folder that its own weights came from, with the tra
   await trainer.publish(engines[0]!.engine);
   await sender.send(plan(1, 0), trainer);
   const mine = await first.receive(plan(1, 0), spec);
-  await expect(first.send(plan(2, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await expect(first.relay(plan(2, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
   await mine.commit(engines[1]!.engine);
-  await expect(first.send(plan(2, 1), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
+  await expect(first.relay(plan(2, 1), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
   await trainer.step(BATCH, STEP); // it has other weights by now, and takes no part
-  await first.send(plan(2, 0), spec);
+  await first.relay(plan(2, 0), spec);
   await (await second.receive(plan(2, 0), spec)).commit(engines[2]!.engine);
   const sampled = [];
   for (const generations of engines) {
@@ -151,9 +157,9 @@ test("an actor passes on the folder that its own weights came from, with the tra
   }
   expect(sampled[1]).toEqual(sampled[0]);
   expect(sampled[2]).toEqual(sampled[0]);
-  await second.send(plan(3, 0), spec);
+  await second.relay(plan(3, 0), spec);
   await sender.close(); // and takes the folder with it
-  await first.send(plan(4, 0), spec);
+  await first.relay(plan(4, 0), spec);
   await expect(second.receive(plan(4, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [first, second, trainer, ...engines]) await part.close();
   expect([...(await store.kv.list("fleet/weights/")).keys()]).toEqual(["fleet/weights/1"]);
@@ -161,12 +167,71 @@ test("an actor passes on the folder that its own weights came from, with the tra
 
 test("folders of earlier updates are removed", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  const trainer = (await nativeCore()).trainer(config, { ...TRAINER, device: "cpu" });
+  const core = await nativeCore();
+  const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
-  const sender = new FolderSender(store, dir);
+  const sender = folders(store, core);
   for (let update = 1; update < 5; update++) await sender.send(plan(update, 0), trainer);
   expect(readdirSync(dir).sort()).toEqual(["weights-3", "weights-4"]);
   await sender.close();
   expect(readdirSync(dir)).toEqual([]);
   await trainer.close();
+});
+
+const on = (host: string, ...names: string[]) => names.map((name) => ({ name, host }));
+
+test("a machine's actors get weights from the first sender there; the others are dealt out", () => {
+  const senders = [...on("a", "t0", "t1"), ...on("b", "t2")];
+  expect(
+    nodeGroups(senders, [...on("a", "x0", "x1"), ...on("b", "y0"), ...on("c", "z0", "z1", "z2")]),
+  ).toEqual([
+    { sender: "t0", members: ["x0", "x1", "z1"] },
+    { sender: "t2", members: ["y0", "z0", "z2"] },
+  ]);
+  expect(nodeGroups(senders, on("b", "y0", "y1"))).toEqual([{ sender: "t2", members: ["y0", "y1"] }]);
+});
+
+/** Groups of these members, over a communicator unless said otherwise. */
+const groupsOf = (
+  groups: TransferGroups,
+  senders: readonly Located[],
+  members: readonly Located[],
+  way: TransportKind = "communicator",
+) =>
+  groups.of(
+    { way, senders: async () => senders },
+    members.map(({ name }) => name),
+    members.map(({ name, host }) => ({ member: name, host })),
+  );
+
+test("a folder is written once for all", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const members = [...on("a", "x0"), ...on("b", "y0")];
+  const groups = await groupsOf(new TransferGroups(store), on("a", "t0", "t1"), members, "folder");
+  expect(groups).toEqual([{ number: 0, sender: "t0", members: ["x0", "y0"] }]);
+});
+
+test("a connection is kept while its members are the same, and no member is in two", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const groups = new TransferGroups(store);
+  const senders = [...on("a", "t0"), ...on("b", "t1")];
+  const all = [...on("a", "x0", "x1"), ...on("b", "y0")];
+  const numbers = async (members = all) =>
+    (await groupsOf(groups, senders, members)).map(({ number }) => number);
+  expect(await numbers()).toEqual([1, 2]);
+  expect(await numbers()).toEqual([1, 2]);
+  await store.kv.set(`${REGISTERS.transfer(1)}0-1`, "where rank 1 finds rank 0");
+  expect(await numbers(on("a", "x0"))).toEqual([3]);
+  expect((await store.kv.list(REGISTERS.transfer(1))).size).toBe(0);
+  expect(await numbers()).toEqual([4, 2]);
+});
+
+test("after a loss it is another connection, of those that lost alone", async () => {
+  await using store = await openStore("memory:", { run: "test" });
+  const groups = new TransferGroups(store);
+  const senders = [...on("a", "t0"), ...on("b", "t1")];
+  const all = [...on("a", "x0"), ...on("b", "y0", "y1")];
+  const first = await groupsOf(groups, senders, all);
+  await groups.dropLost(first, new Set(["x0", "y1"]));
+  expect((await groupsOf(groups, senders, all)).map(({ number }) => number)).toEqual([1, 3]);
 });

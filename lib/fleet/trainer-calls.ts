@@ -1,4 +1,5 @@
 import { HoneError } from "../errors.ts";
+import type { TrainerFace } from "../native/face.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -8,8 +9,62 @@ import {
 } from "../streams/index.ts";
 import { type FaultText, faultText } from "./messages.ts";
 
-// Calls of a trainer and their results as messages. Numbers that JSON lacks, big integers and arrays are tagged in the
-// header; arrays themselves are sections.
+/** What the fleet has to know of a call of a trainer. */
+interface CallTraits {
+  /** It changes the weights: what is sent afterwards differs from what was sent before. */
+  readonly weights?: true;
+  /** It makes a trainer what it is, or begins a checkpoint that is not complete yet: new ranks repeat it. */
+  readonly kept?: true;
+  /** It also comes before the checkpoint that new ranks load. */
+  readonly base?: true;
+  /** It changes nothing and every rank could answer alone: rank 0 does. */
+  readonly ofFirst?: true;
+  /** It is answered beside the calls that come next, whose version is the newer one. */
+  readonly beside?: true;
+}
+
+/** Calls of a trainer that are forwarded to where it is: every one but `publish`. */
+export const TRAINER_CALLS = {
+  initialize: { weights: true, kept: true, base: true },
+  loadHf: { weights: true, kept: true, base: true },
+  loadAdapters: { weights: true, kept: true, base: true },
+  load: { weights: true, kept: true },
+  setVersion: { weights: true, kept: true },
+  resetOptimizer: { kept: true, base: true },
+  step: { weights: true, kept: true },
+  gradientParts: { ofFirst: true },
+  score: {},
+  save: {},
+  stage: { kept: true },
+  written: { beside: true },
+  saveModel: { ofFirst: true },
+  gatherWeights: {},
+  parameter: { ofFirst: true },
+  close: { weights: true },
+} as const satisfies Readonly<Record<Exclude<keyof TrainerFace, "version" | "publish">, CallTraits>>;
+
+export type TrainerCall = keyof typeof TRAINER_CALLS;
+
+/** Traits of a call by its name, that of "open" too; none for what is no call of a trainer. */
+export const traitsOf = (name: string): CallTraits =>
+  name === "open"
+    ? { kept: true, base: true }
+    : Object.hasOwn(TRAINER_CALLS, name)
+      ? TRAINER_CALLS[name as TrainerCall]
+      : {};
+
+/** A method for each call of the table, which passes its name and arguments on. */
+export function forwarded(
+  forward: (name: TrainerCall, args: readonly unknown[]) => Promise<unknown>,
+): Pick<TrainerFace, TrainerCall> {
+  const names = Object.keys(TRAINER_CALLS) as TrainerCall[];
+  const methods = names.map((name) => [name, (...args: unknown[]) => forward(name, args)]);
+  return Object.fromEntries(methods) as Pick<TrainerFace, TrainerCall>;
+}
+
+/** Makes a call of the table on a trainer of this process. */
+export const callOn = (trainer: TrainerFace, name: TrainerCall, args: readonly unknown[]): Promise<unknown> =>
+  (trainer[name] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
 
 /** A call that all ranks make, in this order. */
 export interface Call {
@@ -36,6 +91,9 @@ export const encodeReply = (reply: Reply): Uint8Array => encode("reply", reply);
 export const decodeReply = (bytes: Uint8Array): Reply => decode(bytes, "reply") as Reply;
 
 export const failed = (error: unknown): Pick<Reply, "fault"> => ({ fault: faultText(error) });
+
+// Calls and their results as messages: numbers that JSON lacks, big integers and arrays are tagged in the header; arrays
+// themselves are sections.
 
 /** Header encoding of values that JSON lacks. */
 interface Tagged {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { decodeCall, decodeReply, encodeCall, encodeReply, failed } from "../../lib/fleet/calls.ts";
+import { decodeCall, decodeReply, encodeCall, encodeReply, failed } from "../../lib/fleet/trainer-calls.ts";
 
 test("a call is read as it was made: arrays, big integers, and numbers that JSON lacks", () => {
   const batch = {
