@@ -20,7 +20,9 @@ test("the enum, the addon, the face and the schema name the same objectives in t
   const core = [...body.matchAll(/^\s*k([A-Za-z]+),/gm)].map((m) => kebab(m[1]!));
   const addon = quoted(/"objective", \{([^}]*)\}/.exec(read("csrc/addon/model_options.cc"))![1]!);
   const face = quoted(/type ObjectiveName =([^;]*);/.exec(read("lib/native/face.ts"))![1]!);
-  const schema = quoted(/kind: z\s*\.enum\(\[([^\]]*"gspo"[^\]]*)\]/.exec(read("lib/config/objective.ts"))![1]!);
+  const schema = quoted(
+    /kind: z\s*\.enum\(\[([^\]]*"gspo"[^\]]*)\]/.exec(read("lib/config/objective.ts"))![1]!,
+  );
   expect(core.length).toBeGreaterThan(5);
   expect(addon).toEqual(core);
   expect(face).toEqual(core);
