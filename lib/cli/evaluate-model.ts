@@ -15,7 +15,7 @@ import {
   type Suite,
   suitesNamed,
 } from "../suites/index.ts";
-import { modelFolder } from "./model-name.ts";
+import { chatOf, modelFolder } from "./model-name.ts";
 
 /** Which model answers which suites, how, and where the answers go. */
 export interface EvaluateOptions extends Partial<Sampling> {
@@ -97,7 +97,8 @@ async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
     maxTokens: options.maxTokens ?? maxTokens,
   };
   if (endpoint !== undefined) return new EndpointAnswerer({ ...sampling, ...endpoint, model });
-  return new EngineAnswerer(await modelFolder(model), { ...sampling, maxRunning: batch, device });
+  const chat = chatOf(model);
+  return new EngineAnswerer(await modelFolder(model), { ...sampling, maxRunning: batch, device, chat });
 }
 
 /** Short name of a model: the last part of a path, all of another name. */

@@ -3,7 +3,7 @@ import { HoneError } from "../errors.ts";
 import { generateTokens, loadModel, modelFacts, readModelFile } from "../inference/index.ts";
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
-import { chatFormat } from "../text/index.ts";
+import { type ChatChoice, chatFormat } from "../text/index.ts";
 import { readTokenizerConfig } from "../tokenizer-config.ts";
 
 export interface GenerateRequest {
@@ -16,6 +16,8 @@ export interface GenerateRequest {
   readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
+  /** Beside the folder's own chat template and ends. */
+  readonly chat?: ChatChoice;
 }
 
 export interface Generation {
@@ -85,8 +87,8 @@ interface TokenizedPrompt {
   readonly stopIds: readonly number[];
 }
 
-function asAsked({ directory, prompt }: GenerateRequest, tokenizer: HfTokenizer): TokenizedPrompt {
-  const format = chatFormat(directory, tokenizer);
+function asAsked({ directory, prompt, chat }: GenerateRequest, tokenizer: HfTokenizer): TokenizedPrompt {
+  const format = chatFormat(directory, tokenizer, chat);
   return { prompt: format.prompt({ question: prompt }), stopIds: format.stopIds };
 }
 

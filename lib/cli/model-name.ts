@@ -1,4 +1,5 @@
 import { type ResolveOptions, resolveModelFolder } from "../inference/index.ts";
+import type { ChatChoice } from "../text/index.ts";
 import { type ProgressOptions, type Told, withProgress } from "./progress.ts";
 import { linkedModel, runAt, runCheckpoint } from "./run-model.ts";
 
@@ -16,6 +17,13 @@ export async function modelFolder(
     return linkedModel(run, (base) => modelFolder(base, { ...options, withWeights: false }, where));
   const resolve = (told: Told) => resolveModelFolder(nameOrPath, { ...options, ...downloadTold(told) });
   return withProgress(resolve, where);
+}
+
+/** How the recipe of a run asks its model and where answers end; nothing for a model that is no run's. */
+export function chatOf(nameOrPath: string): ChatChoice {
+  const recipe = (runCheckpoint(nameOrPath) ?? runAt(nameOrPath))?.recipe;
+  const stopIds = recipe?.rollouts.stopIds;
+  return { ...recipe?.chatTemplate, ...(stopIds && { stopIds }) };
 }
 
 /** The options of a download that shows its progress. */

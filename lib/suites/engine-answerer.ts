@@ -28,7 +28,7 @@ import {
   openTokenizer,
 } from "../native/index.ts";
 import { type Problem, sampledTokens } from "../records.ts";
-import { chatFormat, type PromptFormat, type TurnFormat } from "../text/index.ts";
+import { type ChatChoice, chatFormat, type PromptFormat, type TurnFormat } from "../text/index.ts";
 import type { Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
 import { problemKey } from "./suite.ts";
 
@@ -36,6 +36,8 @@ export interface EngineAnswererOptions extends Sampling {
   /** Sequences that decode at once. */
   readonly maxRunning: number;
   readonly device?: DeviceName | undefined;
+  /** Beside the folder's own chat template and ends. Default none. */
+  readonly chat?: ChatChoice;
 }
 
 /** Chat templates that show a date show this one, so that the same evaluation asks the same tomorrow. */
@@ -72,12 +74,14 @@ export class EngineAnswerer implements Answerer {
   constructor(folder: string, options: EngineAnswererOptions) {
     this.#folder = folder;
     this.#options = options;
-    this.#format = chatFormat(folder, openTokenizer(folder), { clock: CLOCK });
+    const { chat = {} } = options;
+    this.#format = chatFormat(folder, openTokenizer(folder), { ...chat, clock: CLOCK });
     setMaxListeners(0, this.#closing.signal); // every call of an environment listens
     this.width = options.maxRunning * (1 + WAITING);
     const { temperature, topP, maxTokens } = options;
     const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
-    this.identity = { weights: contentHash(JSON.stringify(files)), temperature, topP, maxTokens };
+    const asked = Object.keys(chat).length > 0 && { chat };
+    this.identity = { weights: contentHash(JSON.stringify(files)), temperature, topP, maxTokens, ...asked };
   }
 
   async prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>> {

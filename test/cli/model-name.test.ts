@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { modelFolder } from "../../lib/cli/model-name.ts";
+import { chatOf, modelFolder } from "../../lib/cli/model-name.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
 let dir: string;
@@ -33,4 +33,15 @@ test("Ctrl-C is heard only meanwhile", async () => {
   const before = process.listenerCount("SIGINT");
   await expect(modelFolder("./nowhere")).rejects.toMatchObject({ code: "HONE_ERR_IO" });
   expect(process.listenerCount("SIGINT")).toBe(before);
+});
+
+test("a run asks as its recipe says, any other model as its folder says", () => {
+  const checkpoint = join(dir, "checkpoints/step-000001");
+  mkdirSync(checkpoint, { recursive: true });
+  const chatTemplate = { variables: { enable_thinking: false } };
+  const config = { name: "r", chatTemplate, rollouts: { stopIds: [7] } };
+  writeFileSync(join(dir, "run.json"), JSON.stringify({ schema: 1, config }));
+  for (const name of [dir, checkpoint, `${dir}@1`])
+    expect(chatOf(name)).toEqual({ ...chatTemplate, stopIds: [7] });
+  expect(chatOf("org/tiny")).toEqual({});
 });

@@ -125,3 +125,12 @@ test("its identity is that of the weights and the sampling, not of the folder", 
   writeFileSync(join(other, "generation_config.json"), '{"eos_token_id": 3}');
   expect(new EngineAnswerer(other, OPTIONS).identity["weights"]).not.toBe(identity["weights"]);
 });
+
+test("it asks as the recipe of a run did, which is part of its identity", async () => {
+  const draws = [{ problem: problems[0]!, attempt: 0, seeds: [42] }];
+  const [own] = (await answers(draws)).values();
+  const chat = { plain: true, stopIds: [3] };
+  const [asked] = (await answers(draws, { ...OPTIONS, chat } as typeof OPTIONS)).values();
+  expect(asked!.text).not.toBe(own!.text);
+  expect(new EngineAnswerer(folder, { ...OPTIONS, chat }).identity).toMatchObject({ chat });
+});

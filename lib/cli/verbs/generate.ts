@@ -28,7 +28,7 @@ function wholeOf(flag: string, text: string): bigint {
 
 async function generateVerbAction(flags: Flags): Promise<number> {
   const { generate } = await import("../generate.ts");
-  const { modelFolder } = await import("../model-name.ts");
+  const { chatOf, modelFolder } = await import("../model-name.ts");
   const request = {
     prompt: flags.prompt,
     raw: flags.raw ?? false,
@@ -40,6 +40,7 @@ async function generateVerbAction(flags: Flags): Promise<number> {
     ...(flags.maxTokens !== undefined && { maxTokens: Number(wholeOf("--max-tokens", flags.maxTokens)) }),
     seed: wholeOf("--seed", flags.seed),
     ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
+    chat: chatOf(flags.model),
     directory: await modelFolder(flags.model), // last: it may download
   };
   const say = flags.json ? () => {} : (piece: string) => void process.stdout.write(piece);
