@@ -11,7 +11,6 @@ const MEANT: Readonly<Record<string, string>> = {
   ls: "hone runs",
   merge: "hone export --run <run> --out <folder> --merge",
   new: "hone init",
-  push: "hone export --run <run> --out <folder>, then upload the folder",
   resume: "hone run <recipe> --dir <run> --resume",
   show: "hone status <run>, or hone watch <run>",
   stop: "Ctrl-C in the run's terminal, or its page (hone watch <run>)",

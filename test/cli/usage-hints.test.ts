@@ -8,7 +8,7 @@ const hint = (code: string, ...args: string[]) =>
 
 test("every command that is meant by another name is one", () => {
   const verbs = new Set(program().commands.map((command) => command.name()));
-  for (const other of ["train", "evaluate", "ls", "ui", "resume", "chat", "push", "show"]) {
+  for (const other of ["train", "evaluate", "ls", "ui", "resume", "chat", "show"]) {
     const said = hint("unknownCommand", other)!;
     const [, verb] = /: hone (\S+)/.exec(said)!;
     expect(verbs, said).toContain(verb);

@@ -90,7 +90,7 @@ for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE"):
     print(*resource.getrlimit(getattr(resource, "RLIMIT_" + name)))`;
     const limits = { memoryBytes: 300 << 20, wallMs: 2500 };
     expect((await run(source, limits)).stdout).toBe(
-      `${300 << 20} ${300 << 20}\n4 4\n${16 << 20} ${16 << 20}\n64 64\n64 64\n0 0\n`,
+      `${300 << 20} ${300 << 20}\n25 25\n${16 << 20} ${16 << 20}\n64 64\n64 64\n0 0\n`,
     );
   });
 
