@@ -1,35 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
-import { killActor, type LocalFleet, localFleet, lost } from "./local-fleet.ts";
+import { begun, open, versionsOf } from "./begun-fleet.ts";
+import { killActor, localFleet, lost } from "./local-fleet.ts";
 import { generationsOf, request, TRAINER, until } from "./small-engine.ts";
-
-const open: LocalFleet[] = [];
-afterEach(async () => {
-  for (const fleet of open.splice(0)) await fleet.close();
-});
-
-/** Actors with weights of version 0. */
-async function begun(settings = {}, actors = 2) {
-  const core = standInCore();
-  const local = await localFleet(core, actors, settings);
-  open.push(local);
-  const { fleet } = local;
-  const generations = generationsOf(fleet);
-  const trainer = fleet.trainer("{}", TRAINER);
-  await until(() => fleet.membership.alive.length === actors, "all actors");
-  await trainer.publish(generations.engine);
-  const publish = async (version: number) => {
-    await trainer.setVersion(version);
-    return trainer.publish(generations.engine);
-  };
-  const { updates } = fleet;
-  return { ...local, updates, generations, publish, trainer, engines: core.engines };
-}
-
-const versionsOf = ({ engines }: Awaited<ReturnType<typeof begun>>) =>
-  engines.map((engine) => engine.stats().version);
 
 test("a new actor gets what is current while the trainer rests", async () => {
   const fleet = await begun();
@@ -40,7 +15,7 @@ test("a new actor gets what is current while the trainer rests", async () => {
   for (const { versions } of await asked) expect(new Set(versions)).toEqual(new Set([5]));
 });
 
-test("nobody catches up by weights that are others meanwhile, where no actor has those that are current", async () => {
+test("no actor catches up from weights that have changed meanwhile, where no other has the current ones", async () => {
   const fleet = await begun();
   await fleet.trainer.initialize(99n);
   for (const index of [0, 1]) await killActor(fleet, index, fleet.actors[index]!);

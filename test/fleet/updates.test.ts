@@ -5,35 +5,9 @@ import { encodeAnswer, type TransferPlan } from "../../lib/fleet/messages.ts";
 import { SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { Answers, Transfers } from "../../lib/fleet/updates.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
-import { standInCore } from "../orchestration/stand-in-core.ts";
-import { killActor, type LocalFleet, localFleet, lost } from "./local-fleet.ts";
-import { generationsOf, request, TRAINER, until } from "./small-engine.ts";
-
-const open: LocalFleet[] = [];
-afterEach(async () => {
-  for (const fleet of open.splice(0)) await fleet.close();
-});
-
-/** Actors with weights of version 0. */
-async function begun(settings = {}, actors = 2) {
-  const core = standInCore();
-  const local = await localFleet(core, actors, settings);
-  open.push(local);
-  const { fleet } = local;
-  const generations = generationsOf(fleet);
-  const trainer = fleet.trainer("{}", TRAINER);
-  await until(() => fleet.membership.alive.length === actors, "all actors");
-  await trainer.publish(generations.engine);
-  const publish = async (version: number) => {
-    await trainer.setVersion(version);
-    return trainer.publish(generations.engine);
-  };
-  const { updates } = fleet;
-  return { ...local, updates, generations, publish, trainer, engines: core.engines };
-}
-
-const versionsOf = ({ engines }: Awaited<ReturnType<typeof begun>>) =>
-  engines.map((engine) => engine.stats().version);
+import { begun, versionsOf } from "./begun-fleet.ts";
+import { killActor, lost } from "./local-fleet.ts";
+import { request, until } from "./small-engine.ts";
 
 test("an actor that is late is left out, samples nothing new, and catches up", async () => {
   const fleet = await begun({ updateMs: 200 });
@@ -230,7 +204,7 @@ test("a folder is announced when it is written, and reading it may take four tim
   await ends;
 });
 
-test("after the end nobody is waited for", async () => {
+test("after close no actor is waited for", async () => {
   const sent = answers.sent(plan);
   closed.abort();
   expect(await isOver(sent, 5000)).toBe(true);
