@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkRecipe, checkText } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
@@ -5,6 +7,7 @@ import { UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import { defineRecipe, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, whyNotRunnable } from "../../lib/orchestration/index.ts";
+import { temporaryFolder, tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
 import { long, longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -33,6 +36,28 @@ test("three problems of every domain, the longest prompt, the verifiers, one ste
   expect(text.match(/^✓ /gm)).toHaveLength(8);
   expect(text.replace(/\s+/g, " ")).toMatch(
     /12 rollouts judged, gradient of norm [\d.e-]+, weights updated and published/,
+  );
+});
+
+test("a model without a chat template, and rows that do not say how to answer, are warned of", async () => {
+  using folder = temporaryFolder();
+  const model = await tinyModel(join(folder.path, "model"), tinyConfig({ max_position_embeddings: 512 }));
+  writeFileSync(join(model, "tokenizer_config.json"), '{"eos_token": "</s>"}');
+  const path = join(folder.path, "rows.jsonl");
+  const row = (i: number) => JSON.stringify({ question: `${i} + 1?`, answer: String(i + 1) });
+  writeFileSync(path, Array.from({ length: 40 }, (_, i) => row(i)).join("\n"));
+  const { warnings } = await checkRecipe(
+    defineRecipe({
+      name: "base",
+      model: { folder: model },
+      domains: { math: { source: { kind: "jsonl", path } } },
+      rollouts: { maxOutputTokens: 16, maxPromptTokens: 64 },
+      training: { steps: 1 },
+    }),
+  );
+  expect(warnings).toContainEqual(expect.stringContaining("has no chat template: prompts are plain text"));
+  expect(warnings).toContainEqual(
+    expect.stringContaining("math: 40 of 40 questions do not ask for \\boxed{}"),
   );
 });
 

@@ -148,3 +148,12 @@ test("an answer is as long as the model has positions for, unless it was asked t
     "positions for 16",
   );
 });
+
+test("a run's model is asked as its recipe asks", async () => {
+  const directory = await tinyModel(join(dir, "chat"));
+  const request = { ...REQUEST, prompt: "a", raw: false, maxTokens: 1, directory };
+  const own = await generate(request, () => {});
+  const plain = await generate({ ...request, chat: { plain: true } }, () => {});
+  expect(plain.promptIds).toEqual([...openTokenizer(directory).encode("a", { addSpecial: true })]);
+  expect(own.promptIds.length).toBeGreaterThan(plain.promptIds.length);
+});

@@ -141,6 +141,12 @@ test.each([
   ["two models", { "model.folder": "m" }, "model", "both folder and config"],
   ["a new model's own tokenizer", { tokenizer: "model" }, "tokenizer", "model.folder"],
   ["a chat without marks", { chatTemplate: { system: "Be brief." } }, "chatTemplate", "lexicon/quickstart"],
+  [
+    "a template for words alone",
+    { model: { folder: "m" }, tokenizer: "model", chatTemplate: { plain: true, file: "t.jinja" } },
+    "chatTemplate.plain",
+    "no template",
+  ],
   ["no domain", { domains: {} }, "domains", "empty"],
   ["context too small", { "model.config.maxPositions": 100 }, "model.config.maxPositions", "128"],
   ["heads do not divide", { "model.config.heads": 5 }, "model.config.heads", "divide width 96"],
