@@ -5,7 +5,7 @@
  *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--resume]
  *                         [--from-scratch] [--processes N [--store redis://host:port]]
  */
-import { cpSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import {
@@ -18,8 +18,11 @@ import {
   trainAndEvaluate,
 } from "hone-rl";
 
-/** Weights that `--warm-start` wrote: those of the recipe's warm start with seed 0. */
-const START = fileURLToPath(new URL("../../recipes/quickstart-start", import.meta.url));
+/** Weights that `--warm-start` wrote, those of the recipe's warm start with seed 0: beside this file, or its source. */
+const [BESIDE, OF_DIST] = ["quickstart-start", "../../recipes/quickstart-start"].map((at) =>
+  fileURLToPath(new URL(at, import.meta.url)),
+) as [string, string];
+const START = existsSync(BESIDE) ? BESIDE : OF_DIST;
 
 const recipe = defineRecipe({
   name: "quickstart",
@@ -126,7 +129,7 @@ async function main(): Promise<number> {
     ...(isKnown && !values["from-scratch"] && !values["warm-start"] && { startFrom: START }),
   } as const;
   const { outcome } = await trainAndEvaluate(chosen, options);
-  if (values["warm-start"]) {
+  if (values["warm-start"] && outcome.reason !== "aborted") {
     for (const name of ["config.json", "model.safetensors"])
       cpSync(`${values.dir}/checkpoints/warm-start/${name}`, `${START}/${name}`);
   }
