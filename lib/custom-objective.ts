@@ -32,7 +32,7 @@ export interface SlopesRequest {
 
 /** What a recipe's own objective is given: see {@link SlopesRequest}. */
 export interface SlopesInput extends Omit<SlopesRequest, "losses"> {
-  /** Of the recipe's `objective`, for whoever clips; rounded to f32, as the core reads them. */
+  /** Of the recipe's `objective`, for functions that clip; rounded to f32, as the core reads them. */
   readonly clipLow: number;
   readonly clipHigh: number;
   readonly sequenceWeight: "uniform" | "length";

@@ -217,7 +217,7 @@ const isPublic = (repo: string, endpoint: string) =>
 
 type Place = Pick<PushReport, "repo" | "revision" | "endpoint">;
 
-/** An error of the Hub with what whoever pushes should do; others as they are. */
+/** An error of the Hub with what the user should do about it; others as they are. */
 function pushFault(error: unknown, place: Place): unknown {
   if (HoneError.is(error)) {
     const { code, message, details, cause } = error;

@@ -34,7 +34,7 @@ export const STARVED_TIMES = 30;
 export type PythonEnd =
   | "finished"
   | "syntax"
-  /** An exception nobody caught, a non-zero exit status, a fatal signal. */
+  /** An uncaught exception, a non-zero exit status, a fatal signal. */
   | "failed"
   | "too-slow"
   | "too-much-output";

@@ -129,7 +129,7 @@ test("so many are leased as there is room for, and handed over under its key tog
   expect((await store.depth("asked", { group: "g" })).items).toBe(1);
 });
 
-test("what somebody else has by now is not handed over, and nobody is told of an error", async () => {
+test("work whose lease another process holds is not handed over, without an error", async () => {
   await using store = await openStore("memory:", { run: "test" });
   await store.append("asked", "1", Uint8Array.of(1), SIZE);
   const [lease] = await store.lease("asked", "g", { max: 1, leaseMs: 0, waitMs: 0 });

@@ -53,7 +53,7 @@ function highest(tokens: readonly number[], values: ArrayLike<number>, count: nu
   return tokens.toSorted((a, b) => values[b]! - values[a]! || a - b).slice(0, count);
 }
 
-/** So many of the tokens, each as likely as any. */
+/** `count` of the tokens, drawn uniformly without replacement; all where there are fewer. */
 function drawn(tokens: readonly number[], count: number, random: CounterRandom): number[] {
   return random.shuffle(tokens).slice(0, count);
 }
