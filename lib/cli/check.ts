@@ -25,7 +25,7 @@ import {
   templateWarning,
   whyNotRunnable,
 } from "../orchestration/index.ts";
-import { expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
+import { choiceText, expectFit, inUnits, type MemoryPlan } from "../plan/index.ts";
 import type { DomainName, Problem, Verdict } from "../records.ts";
 import { flow } from "../report/index.ts";
 import type { VerifierPool } from "../rewards/index.ts";
@@ -313,7 +313,13 @@ function memoryStage(plan: MemoryPlan): Stage {
   const { device, capacity } = plan;
   if (capacity === undefined)
     return { name: "memory", ok: true, said: `${device}: ${roles.join(", ")}`, instead: UNKNOWN_MEMORY };
-  return { name: "memory", ok: true, said: `${device}, ${inUnits(capacity)}: ${roles.join(", ")}` };
+  const choice = choiceText(plan);
+  const said = `${device}, ${inUnits(capacity)}: ${roles.join(", ")}`;
+  return {
+    name: "memory",
+    ok: true,
+    said: choice === undefined ? said : `${said}. A run makes it fit by ${choice}`,
+  };
 }
 
 const COLUMNS = 80;

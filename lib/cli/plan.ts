@@ -3,6 +3,7 @@ import { HoneError } from "../errors.ts";
 import { nativeCore, thisMachine } from "../orchestration/index.ts";
 import {
   type Advice,
+  choiceText,
   fromUnits,
   inUnits,
   type Machine,
@@ -68,7 +69,8 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
   ];
   const unknown = capacity === undefined ? ["", UNKNOWN_MEMORY] : [];
   const saved = inUnits(plan.recomputeSaves);
-  const recompute = recipe.hardware?.recompute
+  const choice = choiceText(plan);
+  const recompute = (plan.chosen?.recipe ?? recipe).hardware?.recompute
     ? `hardware.recompute: ${saved} of activations are computed again, not kept`
     : `hardware.recompute: true would keep ${saved} of activations less`;
   return [
@@ -78,6 +80,7 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
     "",
     recompute,
     ...plan.hostRows.map(({ name, bytes }) => `${inUnits(bytes)} of the host's own memory: ${name}`),
+    ...(choice === undefined ? [] : ["", `A run makes this fit by ${choice}.`]),
     ...(plan.advice === undefined ? [] : ["", ...adviceLines(plan.advice)]),
     ...unknown,
   ].join("\n");

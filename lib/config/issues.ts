@@ -48,14 +48,16 @@ function unknownField(path: string, key: string, known: readonly string[]): Conf
   const meant = FOREIGN[key];
   if (meant !== undefined && !known.includes(meant)) return { path, message, suggestion: meant };
   const near = withSuggestion({ path, message }, key, known);
-  const elsewhere = near.suggestion === undefined ? sectionsWith(key).slice(0, MOST_SECTIONS) : [];
+  const elsewhere =
+    near.suggestion === undefined ? sectionsWith(key, path.split(".")[0]!).slice(0, MOST_SECTIONS) : [];
   return elsewhere.length === 0 ? near : { ...near, suggestion: elsewhere.join(" or ") };
 }
 
 const MOST_SECTIONS = 3;
 
 /** Paths of the fields of this very name, such as optimizer.lr of "lr", in the order of the schema. */
-function sectionsWith(key: string): string[] {
+function sectionsWith(key: string, section: string): string[] {
+  if (knownKeys([]).includes(key)) return [`${key}, outside ${section}`];
   return knownKeys([]).flatMap((section) =>
     knownKeys([section]).includes(key) ? [`${section}.${key}`] : [],
   );

@@ -20,7 +20,7 @@ export interface Advice {
 }
 
 type Measure = (recipe: Recipe) => Measured;
-type Applied = Proposal["changes"][number];
+export type Applied = Proposal["changes"][number];
 
 const MOST_PROPOSALS = 3;
 

@@ -36,6 +36,16 @@ export function expectFit(plan: MemoryPlan): void {
   );
 }
 
+/** What a run changes by itself to fit, and what it would need otherwise; undefined for a recipe that is left as it is. */
+export function choiceText({
+  chosen,
+  capacity,
+}: Pick<MemoryPlan, "chosen" | "capacity">): string | undefined {
+  if (chosen === undefined) return undefined;
+  const made = chosen.changes.flatMap(({ assignments }) => assignments).join(" and ");
+  return `${made} (slower; no number of the run changes); without, it needs ${inUnits(chosen.needs)} of ${inUnits(capacity!)}`;
+}
+
 /** The assignments of a proposal, as a command line takes them. */
 export const settings = ({ changes }: Proposal): string =>
   changes.flatMap(({ assignments }) => assignments.map((assignment) => `--set ${assignment}`)).join(" ");

@@ -2,7 +2,7 @@
 
 export type { Advice, Proposal } from "./advice.ts";
 export type { PlannedModel } from "./buffers.ts";
-export { expectFit, settings } from "./fit.ts";
+export { choiceText, expectFit, settings } from "./fit.ts";
 export type { RolePlan } from "./measured.ts";
 export { type Machine, type MemoryPlan, planMemory } from "./memory.ts";
 export { type Network, networkOf } from "./network.ts";

@@ -3,7 +3,8 @@ import type { DeviceName } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import { type Advice, advise } from "./advice.ts";
 import { configOf, type PlannedModel, type Sizes, sizesOf } from "./buffers.ts";
-import { fits, type Measured, type RolePlan } from "./measured.ts";
+import { type Choice, choiceFor } from "./choices.ts";
+import { fits, type Measured, mostOf, type RolePlan } from "./measured.ts";
 import { networkOf } from "./network.ts";
 import {
   cpuActor,
@@ -22,6 +23,11 @@ import {
 } from "./rows.ts";
 
 export interface MemoryPlan extends Measured {
+  /**
+   * What a run changes by itself, as the recipe alone does not fit: everything else here is of the recipe so changed, `needs`
+   * the bytes of the fullest device without. Left out where the recipe fits, or no such change is enough.
+   */
+  readonly chosen?: Pick<Choice, "changes" | "recipe"> & { readonly needs: number };
   /** Changes that would make it fit; left out where it does. */
   readonly advice?: Advice;
   /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
@@ -47,7 +53,7 @@ const BUCKET = 64 * MIB;
  * Memory by class of tensor for a recipe, from its sizes alone: the core says what it would allocate.
  * On the CPU one process plays both roles; on GPUs bf16 weights, activations and keys and
  * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
- * For what does not fit, the cheapest changes that make it fit.
+ * What does not fit is planned with the changes that a run then makes by itself, or has the cheapest that make it fit.
  * @param model its config.json, and its teacher's.
  * @param gpuMemory bytes of a GPU, instead of what recipe or machine say; plans for a GPU whatever the recipe's device is.
  */
@@ -59,12 +65,12 @@ export function planMemory(
 ): MemoryPlan {
   const measure = (changed: Recipe) => measureMemory(changed, model, machine, gpuMemory);
   const plan = measure(recipe);
-  const device = plan.device === CPU ? "cpu" : "cuda";
-  return {
-    ...plan,
-    recomputeSaves: recomputeSaves(recipe, model, device),
-    ...(fits(plan) ? {} : { advice: advise(recipe, measure) }),
-  };
+  const saves = { recomputeSaves: recomputeSaves(recipe, model, plan.device === CPU ? "cpu" : "cuda") };
+  if (fits(plan)) return { ...plan, ...saves };
+  const choice = choiceFor(recipe, measure);
+  if (choice === undefined) return { ...plan, ...saves, advice: advise(recipe, measure) };
+  const { measured, ...chosen } = choice;
+  return { ...measured, ...saves, chosen: { ...chosen, needs: mostOf(plan) } };
 }
 
 const CPU = "CPU";

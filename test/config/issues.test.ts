@@ -31,6 +31,11 @@ const BASE = {
 test.each<[string, object, Record<string, string>]>([
   ["a GPU is cuda", { device: "gpu" }, { device: 'is "gpu"; expected one of "cpu", "cuda" -> cuda' }],
   [
+    "a field of the recipe itself, said of one of its sections",
+    { model: { ...BASE.model, lora: { rank: 8 } } },
+    { "model.lora": "is not a field of a recipe -> lora, outside model" },
+  ],
+  [
     "a model by its name alone",
     { model: "Qwen/Qwen3-0.6B" },
     {

@@ -1,5 +1,6 @@
 import { type Recipe, recipeWarnings } from "../../config/index.ts";
 import { type ProblemSource, rowWarnings } from "../../data/index.ts";
+import { choiceText } from "../../plan/index.ts";
 import type { DomainName, ScoredRollout } from "../../records.ts";
 import type { DrawerOptions, SettledGroup } from "../pipeline/index.ts";
 import { type RunResources, templateWarning } from "../setup/index.ts";
@@ -12,6 +13,7 @@ type OnSettled = (settled: Pick<SettledGroup, "group">) => void;
 interface Told {
   readonly sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>;
   readonly model: Pick<RunResources["model"], "format">;
+  readonly memory: RunResources["memory"];
 }
 
 /** Steps' worth of groups without a single point after which the answers are shown. */
@@ -25,10 +27,12 @@ const SHOWN_CHARS = 160;
  */
 export function pipelineWarnings(
   recipe: Recipe,
-  { sources, model }: Told,
+  { sources, model, memory }: Told,
   warn: Warn,
 ): { readonly onSettled: OnSettled; readonly onLeftOut: NonNullable<DrawerOptions["onLeftOut"]> } {
   for (const warning of recipeWarnings(recipe)) warn(warning);
+  const choice = choiceText(memory);
+  if (choice !== undefined) warn(`to fit this machine's memory, ${choice}`);
   const template = templateWarning(recipe, model.format);
   if (template !== undefined) warn(template);
   for (const [domain, { report }] of sources) {

@@ -46,7 +46,7 @@ export class Saving {
   async begin(state: RunState): Promise<Saved> {
     const { resources, checkpoints, clock } = this.#context;
     const begun = clock.now();
-    if (!resources.recipe.checkpoint.async) return { written: Promise.resolve(await this.#write(state)) };
+    if (!resources.placed.checkpoint.async) return { written: Promise.resolve(await this.#write(state)) };
     const copied = checkpoints.stage(resources.trainer, state).then((saved) => {
       this.#paused(begun);
       return { ...saved, at: clock.now() };

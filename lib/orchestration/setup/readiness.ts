@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { Recipe } from "../../config/index.ts";
 import type { NativeInfo } from "../../native/face.ts";
-import { expectFit, type Machine, type PlannedModel, planMemory } from "../../plan/index.ts";
+import { expectFit, type Machine, type MemoryPlan, type PlannedModel, planMemory } from "../../plan/index.ts";
 
 // With hardware.ts: whether this version can run a recipe here. `hone check` reports it; `hone run` refuses before an
 // earlier run is replaced or anything large is allocated.
@@ -13,7 +13,9 @@ export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
   return { ...machine, gpu: { name: cuda.devices[0]!.replace(/ \(.*/, ""), memory: cuda.memoryBytes } };
 }
 
-/** Throws HONE_ERR_OUT_OF_MEMORY for a recipe that does not fit this machine. */
-export function expectMemory(recipe: Recipe, model: PlannedModel, { cuda }: NativeInfo): void {
-  expectFit(planMemory(recipe, model, thisMachine(cuda)));
+/** The plan of a recipe on this machine. Throws HONE_ERR_OUT_OF_MEMORY for one that does not fit. */
+export function expectMemory(recipe: Recipe, model: PlannedModel, { cuda }: NativeInfo): MemoryPlan {
+  const plan = planMemory(recipe, model, thisMachine(cuda));
+  expectFit(plan);
+  return plan;
 }

@@ -3,6 +3,7 @@ import type { ProblemSource } from "../../data/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
 import { Generations } from "../../native/generations.ts";
+import type { MemoryPlan } from "../../plan/index.ts";
 import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
 import { moduleUrl } from "../../user-module.ts";
@@ -19,6 +20,10 @@ import { openTeacher, type Teacher } from "./teacher.ts";
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
   readonly recipe: Recipe;
+  /** What the run changes by itself to fit this machine's memory, if anything (`chosen`). */
+  readonly memory: Pick<MemoryPlan, "chosen" | "capacity">;
+  /** The recipe with these changes: when memory is taken and how long, and no number. */
+  readonly placed: Recipe;
   /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;
   readonly model: Model;
@@ -61,7 +66,8 @@ export async function openResources(
 ): Promise<RunResources> {
   const model = await openModel(recipe, clock);
   const teacher = await openTeacher(recipe, model);
-  expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
+  const memory = expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
+  const placed = memory.chosen?.recipe ?? recipe;
   const admit = admissionOf(recipe, model.format);
   const { sources, sets } = await openProblems(recipe, { admit, heldOut, commits });
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
@@ -71,7 +77,7 @@ export async function openResources(
       handlers,
     );
   const openTrainer = (whole = false) =>
-    core.trainer(model.config, trainerOptions(recipe, arithmetic, whole));
+    core.trainer(model.config, trainerOptions(placed, arithmetic, whole));
   const trainer = openTrainer();
   const generations = new Generations(openEngine("training"));
   const own = shared === undefined ? openVerifiers(recipe, core) : undefined;
@@ -81,6 +87,8 @@ export async function openResources(
   return {
     core,
     recipe,
+    memory,
+    placed,
     clock,
     model,
     teacher,

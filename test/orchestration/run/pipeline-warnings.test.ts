@@ -43,7 +43,9 @@ test("a run that is all warm-up, and the first prompt of a domain that is too lo
   } as unknown as DatasetReport;
   const sources = new Map([["math", { report }]]);
   const model = { format: { lacksTemplate: true } as PromptFormat };
-  const { onLeftOut } = pipelineWarnings(slow, { sources, model }, (message) => warnings.push(message));
+  const { onLeftOut } = pipelineWarnings(slow, { sources, model, memory: {} }, (message) =>
+    warnings.push(message),
+  );
   for (const domain of ["math", "math", "code"])
     onLeftOut(problemOf(domain), new HoneError("HONE_ERR_DATA", `${domain} is long`));
   expect(warnings).toEqual([

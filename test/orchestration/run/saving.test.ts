@@ -26,8 +26,9 @@ function saving(async = true, maxUnsavedSteps = 0) {
     },
   };
   const listeners = { emit: (_: string, path: string, step: number) => told.push(`${path}@${step}`) };
+  const recipe = { checkpoint: { async, maxUnsavedSteps } };
   const context = {
-    resources: { recipe: { checkpoint: { async, maxUnsavedSteps } } },
+    resources: { recipe, placed: recipe },
     checkpoints,
     publisher: { listeners, warn },
     clock: { now: () => now } as Clock,
