@@ -82,7 +82,7 @@ async function standInModel(
   missing: Map<string, string>,
 ): Promise<RecipeInput["model"] | undefined> {
   const { weightStorage, arithmetic } = model;
-  const types = { weightStorage, ...(arithmetic && { arithmetic }) };
+  const types = { ...(weightStorage && { weightStorage }), ...(arithmetic && { arithmetic }) };
   if (model.folder === undefined) return { config: { ...model.config, layers: 2 }, ...types };
   const found = await findConfig(model.folder);
   const path = join(folder, "model");

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { loraOptions, type Recipe } from "../config/index.ts";
+import { loraOptions, type Recipe, storageOf } from "../config/index.ts";
 import { QUICKSTART_LEXICON } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { readValidations, select } from "../evaluation/index.ts";
@@ -84,7 +84,7 @@ export async function mergedCheckpoint(
   const folder = mkdtempSync(join(tmpdir(), "hone-merged-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const target = join(folder, "model");
-  const weightStorage = recipe.device === "cuda" ? "bf16" : recipe.model.weightStorage;
+  const weightStorage = recipe.device === "cuda" ? "bf16" : storageOf(recipe);
   const { lora } = loraOptions(recipe);
   const base = await adapterBase(found, folderOf);
   await mergeAdapters({ base, adapters: checkpoint, lora: lora!, weightStorage }, target);

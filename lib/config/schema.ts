@@ -69,8 +69,11 @@ const modelSchema = z.strictObject({
   config: modelSizesSchema.optional(),
   /** A PEFT folder whose adapters `lora` goes on from; they must be of its rank, alpha and targets. */
   adapter: z.string().min(1).optional(),
-  /** Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads. */
-  weightStorage: z.enum(["f32", "bf16"]).default("f32"),
+  /**
+   * Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads. Default: bf16 for a
+   * folder whose config.json says that its weights are stored so, else f32; a run that goes on keeps its own.
+   */
+  weightStorage: z.enum(["f32", "bf16"]).optional(),
   /**
    * Type of both factors of the layers' products on the CPU; sums, attention and the head are f32. bf16 needs weightStorage
    * "bf16". Default: bf16 there, if the processor has AVX512-BF16; a run that goes on keeps its own.

@@ -5,6 +5,7 @@ import {
   optimizerMemory,
   type Recipe,
   shardingOf,
+  storageOf,
 } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
 import { NO_OPTIMIZER } from "../inference/index.ts";
@@ -48,8 +49,8 @@ export function sizesOf(
   threads: number,
   ranks = 0,
 ): Sizes {
-  const { model, training, rollouts } = recipe;
-  const { weightStorage } = model;
+  const { training, rollouts } = recipe;
+  const weightStorage = storageOf(recipe, configOf(planned));
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
   // A warm start keeps its moments in f32, and comes first.
   const moments = recipe.warmStart === undefined ? recipe.optimizer.moments : "f32";

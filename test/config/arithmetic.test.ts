@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { arithmeticOf } from "../../lib/config/arithmetic.ts";
+import { arithmeticOf, storageOf } from "../../lib/config/arithmetic.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { changed, issuesOf } from "./recipes.ts";
 
@@ -21,7 +21,7 @@ test.each([
 
 test.each([
   [
-    { "model.arithmetic": "bf16" },
+    { "model.arithmetic": "bf16", "model.weightStorage": "f32" },
     'is "bf16", which multiplies weights stored as bf16; model.weightStorage is "f32"',
   ],
   [
@@ -31,3 +31,20 @@ test.each([
 ])("a recipe with %o is refused", (changes, message) => {
   expect(issuesOf(changed(changes))).toEqual([{ path: "model.arithmetic", message }]);
 });
+
+test.each([
+  [{}, { dtype: "bfloat16" }, "bf16"],
+  [{}, { torch_dtype: "bfloat16" }, "bf16"],
+  [{}, { text_config: { torch_dtype: "bfloat16" } }, "bf16"],
+  [{}, { dtype: "float16" }, "f32"],
+  [{}, { torch_dtype: "float32", text_config: { dtype: "bfloat16" } }, "f32"],
+  [{}, {}, "f32"],
+  [{ "model.weightStorage": "f32" }, { dtype: "bfloat16" }, "f32"],
+  [{ "model.weightStorage": "bf16" }, {}, "bf16"],
+  [{ "model.arithmetic": "bf16" }, {}, "bf16"],
+])(
+  "weights of a recipe with %o, of a model whose config.json has %o, are kept in %s",
+  (changes, config, expected) => {
+    expect(storageOf(defineRecipe(changed(changes) as RecipeInput), JSON.stringify(config))).toBe(expected);
+  },
+);

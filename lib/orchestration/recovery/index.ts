@@ -14,6 +14,7 @@ export {
   claimRunFolder,
   expectClaimable,
   keptArithmetic,
+  keptStorage,
   prepareRunFolder,
   recordedArithmetic,
   recordedClock,

@@ -121,9 +121,17 @@ export function keptArithmetic(
     new ConfigError("a run goes on as what it began", [{ path, message: `is "${is}"; ${has}${more}` }]);
   if (model.arithmetic !== undefined && model.arithmetic !== kept)
     throw issue("model.arithmetic", model.arithmetic, "; leave the field out, or begin another run");
-  if (kept === "bf16" && model.weightStorage !== "bf16")
-    throw issue("model.weightStorage", model.weightStorage, ", which needs weights stored as bf16");
+  if (kept === "bf16" && model.weightStorage === "f32")
+    throw issue("model.weightStorage", "f32", ", which needs weights stored as bf16");
   return kept;
+}
+
+const storedSchema = z.object({ model: z.object({ weightStorage: z.enum(["f32", "bf16"]) }) });
+
+/** How a run that goes on stores weights; undefined for a new run. */
+export function keptStorage({ dir, resume = "never" }: FolderOptions): Recipe["model"]["weightStorage"] {
+  if (resume === "never" || !existsSync(join(dir, RUN_FILES.manifest))) return undefined;
+  return storedSchema.safeParse(readRunManifest(dir).config).data?.model.weightStorage;
 }
 
 /** A run recorded without a clock had templates that did not ask for it. */

@@ -12,6 +12,7 @@ import {
   Checkpoints,
   claimRunFolder,
   keptArithmetic,
+  keptStorage,
   prepareRunFolder,
   recordedCommits,
   recordedHeldOut,
@@ -56,6 +57,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       heldOut: recordedHeldOut(options),
       commits: recordedCommits(options),
       arithmetic: keptArithmetic(recipe, options),
+      weightStorage: keptStorage(options),
     });
     if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);

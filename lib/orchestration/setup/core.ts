@@ -6,6 +6,7 @@ import {
   optimizerMemory,
   type Recipe,
   shardingOf,
+  storageOf,
 } from "../../config/index.ts";
 import type { PipelineStatus, ProcessStatus } from "../../metrics/index.ts";
 import type {
@@ -59,13 +60,13 @@ export function engineOptions(
   tokenBytes: () => readonly Uint8Array[],
   use: "training" | "evaluation" = "training",
 ): EngineOptions {
-  const { engine, rollouts, seed, model, device } = recipe;
+  const { engine, rollouts, seed, device } = recipe;
   const needed = rollouts.stopStrings.length > 0;
   return {
     ...engine,
     maxContext: use === "training" ? maxContext(recipe) : evaluationContext(recipe),
     runSeed: BigInt(seed),
-    weightStorage: model.weightStorage,
+    weightStorage: storageOf(recipe),
     arithmetic,
     device,
     ...(needed && { tokenBytes: tokenBytes() }),
@@ -98,7 +99,7 @@ export function trainerOptions(recipe: Recipe, arithmetic: Arithmetic, whole = f
     optimizer: rlOptimizer(recipe),
     packedTokens: recipe.training.packedTokens,
     headRows: recipe.training.headRows,
-    weightStorage: recipe.model.weightStorage,
+    weightStorage: storageOf(recipe),
     arithmetic,
     device: recipe.device,
     deterministic: recipe.deterministic,

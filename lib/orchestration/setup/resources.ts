@@ -1,4 +1,11 @@
-import { type Arithmetic, arithmeticOf, expectTrustedRecipes, type Recipe } from "../../config/index.ts";
+import {
+  type Arithmetic,
+  arithmeticOf,
+  expectTrustedRecipes,
+  overrideRecipe,
+  type Recipe,
+  storageOf,
+} from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import type { Play } from "../../episodes/index.ts";
 import type { EngineHandlers, TrainerFace } from "../../native/face.ts";
@@ -19,6 +26,7 @@ import { openTeacher, type Teacher } from "./teacher.ts";
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
+  /** With what the model decides: model.weightStorage. */
   readonly recipe: Recipe;
   /** What the run changes by itself to fit this machine's memory, if anything (`chosen`). */
   readonly memory: Pick<MemoryPlan, "chosen" | "capacity">;
@@ -51,20 +59,23 @@ export interface Begun {
   readonly heldOut?: HeldOut | undefined;
   readonly commits?: HubCommits | undefined;
   readonly arithmetic?: Arithmetic | undefined;
+  readonly weightStorage?: Recipe["model"]["weightStorage"];
 }
 
 /**
  * Throws the errors of model, data and core: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
  * @param shared verifiers that the caller owns and closes; default: a pool of its own.
- * @param begun the time that chat templates take as now, the held-out problems and the arithmetic, whatever the recipe says
+ * @param begun the time that chat templates take as now, the held-out problems and the types of numbers, whatever the recipe says
  */
 export async function openResources(
-  recipe: Recipe,
+  given: Recipe,
   core: Core,
   shared?: Verifiers,
-  { clock = new Date(), heldOut, commits, arithmetic = arithmeticOf(recipe, core.info().isa) }: Begun = {},
+  { clock = new Date(), heldOut, commits, ...kept }: Begun = {},
 ): Promise<RunResources> {
-  const model = await openModel(recipe, clock);
+  const model = await openModel(given, clock);
+  const recipe = withStorage(given, kept.weightStorage ?? storageOf(given, model.config));
+  const { arithmetic = arithmeticOf(recipe, core.info().isa) } = kept;
   const teacher = await openTeacher(recipe, model);
   const memory = expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
   const placed = memory.chosen?.recipe ?? recipe;
@@ -107,6 +118,12 @@ export async function openResources(
       await trainer.close();
     },
   };
+}
+
+/** The recipe as it is, or with such weights where it does not say. */
+function withStorage(recipe: Recipe, weights: ReturnType<typeof storageOf>): Recipe {
+  if (recipe.model.weightStorage !== undefined) return recipe;
+  return overrideRecipe(recipe, [`model.weightStorage=${weights}`]);
 }
 
 /**

@@ -196,3 +196,18 @@ test("a run of a version that knew no other arithmetic goes on in f32", async ()
   await run.finished;
   expect(new Set(later.arithmetics)).toEqual(new Set(["f32"]));
 });
+
+test("a run that goes on stores weights as it began, where the recipe does not say", async () => {
+  {
+    await using run = await createRun(bf16Recipe(2), { verifiers, dir, core: coreOn("avx2").core });
+    await run.finished;
+  }
+  const { model } = smallRecipe();
+  const says = (weights: object) =>
+    smallRecipe({ steps: 4 }, { model: { config: model.config!, ...weights } });
+  await using run = await createRun(says({}), { verifiers, dir, core: coreOn("avx2").core, resume: "auto" });
+  await run.finished;
+  expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({
+    config: { model: { weightStorage: "bf16" } },
+  });
+});
