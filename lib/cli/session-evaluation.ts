@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { evaluates } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import {
   evaluate,
@@ -59,6 +60,7 @@ export class SessionEvaluation {
   }
 
   async #timed(run: Run, when: "before" | "after"): Promise<Scoreboard[]> {
+    if (!evaluates(run.recipe)) return [];
     const begun = performance.now();
     try {
       return await this.#evaluate(run, when);

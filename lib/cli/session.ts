@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { leftAtDefault, type Recipe } from "../config/index.ts";
+import { evaluates, leftAtDefault, type Recipe } from "../config/index.ts";
 import { HeldOutRecord, type Scoreboard, type Validation } from "../evaluation/index.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { writeReport } from "../live/index.ts";
@@ -112,7 +112,8 @@ class Session {
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
     this.#display.endPhase(); // before the report, whose time is not the evaluation's
-    const cut = outcome.reason !== "done" || this.#evaluation.after.length === 0;
+    const isMissing = this.#evaluation.after.length === 0 && evaluates(this.#recipe);
+    const cut = outcome.reason !== "done" || isMissing;
     const interrupted = signal?.aborted === true && cut;
     const summary = this.#summary(run, { ...outcome, reason: interrupted ? "aborted" : outcome.reason });
     writeWhole(join(dir, RUN_FILES.summary), `${JSON.stringify(summary, null, 2)}\n`);

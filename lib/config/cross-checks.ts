@@ -2,6 +2,7 @@ import { EPISODE_SOURCES } from "../domains/index.ts";
 import type { ConfigIssue } from "../errors.ts";
 import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
+import { evaluates } from "./evaluation.ts";
 import { OBJECTIVE_CHECKS } from "./objective.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
@@ -88,6 +89,13 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         ? `is ${t.credits}, above groupsPerStep * (maxLag + 1) = ${most}; groups would have to be older than maxLag ${t.maxLag} when trained`
         : undefined;
     },
+  },
+  {
+    paths: ["evaluation.everySteps", "evaluation.problemsPerDomain"],
+    rule: (recipe) =>
+      recipe.evaluation.everySteps > 0 && !evaluates(recipe)
+        ? `is ${recipe.evaluation.everySteps}, but evaluation.problemsPerDomain is 0 and there are no evaluation.sets: nothing would be asked`
+        : undefined,
   },
   {
     paths: ["checkpoint.keepBest", "evaluation.everySteps"],

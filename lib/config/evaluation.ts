@@ -39,7 +39,12 @@ export const evaluationSchema = z
     everySteps: z.int().min(0).default(0),
     /** The first step after which to. */
     fromStep: z.int().min(0).default(0),
-    problemsPerDomain: count(2 ** 24).default(96),
+    /** 0: no domain is evaluated; with no `sets` either, training begins at once. */
+    problemsPerDomain: z
+      .int()
+      .min(0)
+      .max(2 ** 24)
+      .default(96),
     attempts: count(MOST_SEQUENCES).default(1),
     /** Budget of an answer, thinking included; `rollouts.maxOutputTokens` when left out. */
     maxTokens: tokens().optional(),
@@ -64,3 +69,10 @@ export const evaluationSchema = z
       ]),
   })
   .prefault({});
+
+/** False for a recipe that has neither held-out problems nor validation sets evaluated. */
+export const evaluates = ({
+  evaluation,
+}: {
+  readonly evaluation: z.output<typeof evaluationSchema>;
+}): boolean => evaluation.problemsPerDomain > 0 || Object.keys(evaluation.sets).length > 0;

@@ -2,6 +2,7 @@
 export { type Arithmetic, arithmeticOf, BF16_SET, storageOf } from "./arithmetic.ts";
 export { expectTrustedRecipes, type RecipeUse, recipeDemands } from "./demands.ts";
 export { environmentOf, inPythonFile, type PythonWritten } from "./environment.ts";
+export { evaluates } from "./evaluation.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";

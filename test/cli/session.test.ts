@@ -74,6 +74,14 @@ test("evaluates before and after at both temperatures, and leaves table, summary
   expect(readFileSync(report!, "utf8")).toContain("<html");
 });
 
+test("a recipe that evaluates nothing trains at once, ends as done and has no scores", async () => {
+  const off = smallRecipe({ steps: 2 }, { evaluation: { problemsPerDomain: 0 } });
+  const { interrupted } = await trainAndEvaluate(off, { dir, terminal, verifiers, core: standInCore() });
+  expect([interrupted, saved().state, saved().before, saved().after]).toEqual([false, "done", [], []]);
+  expect(printed).not.toContain('phase="evaluation');
+  expect(existsSync(join(dir, "report.html"))).toBe(true);
+});
+
 test("an interrupted session says so and can be gone on with, keeping what it looked like before", async () => {
   const controller = new AbortController();
   const stopAfter = { ...terminal, write: (t: string) => t.startsWith("step=1 ") && controller.abort() };
