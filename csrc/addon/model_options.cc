@@ -247,6 +247,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.muon_lr = float(f.number("muonLr"));
   o.keeps_version = f.has("keepsVersion") && f.boolean("keepsVersion");
   if (f.has("correction")) read_correction(f.fields("correction"), o);
+  if (f.has("divergence")) o.divergence = {float(f.fields("divergence").number("coef")), float(f.fields("divergence").number("beta"))};
   return o;
 }
 
@@ -313,6 +314,7 @@ Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
   out.Set("ratios", new_array<Napi::Float32Array>(env, r.ratios));
   out.Set("clipped", new_array<Napi::Uint8Array>(env, r.clipped));
   out.Set("weights", new_array<Napi::Float32Array>(env, r.weights));
+  out.Set("divergences", new_array<Napi::Float32Array>(env, r.divergences));
   out.Set("layerGradNorms", new_array<Napi::Float64Array>(env, r.layer_grad_norms));
   return out;
 }

@@ -10,6 +10,7 @@
 #include "addon/errors.h"
 #include "addon/model_options.h"
 #include "addon/slopes_function.h"
+#include "addon/teacher_jobs.h"
 #include "addon/training_batch.h"
 #include "core/stopwatch.h"
 #include "model/hf_loader.h"
@@ -106,11 +107,6 @@ Job score_job(std::shared_ptr<OwnedBatch> batch, float temperature) {
   };
 }
 
-float to_temperature(const Napi::Value& value) {
-  if (!value.IsNumber()) fail(Code::kConfig, "score: temperature must be a number.");
-  return value.As<Napi::Number>().FloatValue();
-}
-
 uint32_t to_version(const Napi::Value& value) {
   const uint64_t version = to_id(value, "setVersion: version");
   if (version > UINT32_MAX) fail(Code::kConfig, "setVersion: version must fit 32 bits.");
@@ -196,11 +192,11 @@ Napi::Function TrainerObject::define(Napi::Env env) {
       {InstanceAccessor<&TrainerObject::version>("version"), InstanceMethod<&TrainerObject::initialize>("initialize"),
        InstanceMethod<&TrainerObject::load_hf>("loadHf"), InstanceMethod<&TrainerObject::step>("step"),
        InstanceMethod<&TrainerObject::gradient_parts>("gradientParts"),
-       InstanceMethod<&TrainerObject::score>("score"), InstanceMethod<&TrainerObject::publish>("publish"),
-       InstanceMethod<&TrainerObject::set_version>("setVersion"),
+       InstanceMethod<&TrainerObject::score>("score"), InstanceMethod<&TrainerObject::call<teach>>("teach"),
+       InstanceMethod<&TrainerObject::call<teacher_head>>("teacherHead"), InstanceMethod<&TrainerObject::call<set_teacher_head>>("setTeacherHead"),
+       InstanceMethod<&TrainerObject::publish>("publish"), InstanceMethod<&TrainerObject::set_version>("setVersion"),
        InstanceMethod<&TrainerObject::reset_optimizer>("resetOptimizer"), InstanceMethod<&TrainerObject::save>("save"),
-       InstanceMethod<&TrainerObject::stage>("stage"), InstanceMethod<&TrainerObject::written>("written"),
-       InstanceMethod<&TrainerObject::load>("load"),
+       InstanceMethod<&TrainerObject::stage>("stage"), InstanceMethod<&TrainerObject::written>("written"), InstanceMethod<&TrainerObject::load>("load"),
        InstanceMethod<&TrainerObject::load_adapters>("loadAdapters"), InstanceMethod<&TrainerObject::save_model>("saveModel"), InstanceMethod<&TrainerObject::gather_weights>("gatherWeights"),
        InstanceMethod<&TrainerObject::parameter>("parameter"),
        InstanceMethod<&TrainerObject::send_weights>("sendWeights"), InstanceMethod<&TrainerObject::close>("close")});
@@ -264,7 +260,7 @@ Napi::Value TrainerObject::score(const Napi::CallbackInfo& info) {
   float temperature = 1.0f;
   translated(info.Env(), [&] {
     *batch = read_batch(info[0]);
-    temperature = to_temperature(info[1]);
+    temperature = to_temperature(info[1], "score");
   });
   return thread_->run(info.Env(), score_job(batch, temperature));
 }

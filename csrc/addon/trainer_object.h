@@ -25,6 +25,7 @@ class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value gradient_parts(const Napi::CallbackInfo& info);
   Napi::Value score(const Napi::CallbackInfo& info);
+  template <Napi::Value (*Call)(const Napi::CallbackInfo&, TrainerThread&)> Napi::Value call(const Napi::CallbackInfo& info) { return Call(info, *thread_); }
   Napi::Value publish(const Napi::CallbackInfo& info);
   Napi::Value send_weights(const Napi::CallbackInfo& info);
   Napi::Value set_version(const Napi::CallbackInfo& info);

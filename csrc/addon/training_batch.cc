@@ -29,6 +29,21 @@ void check_offsets(const std::vector<int32_t>& offsets, size_t tokens) {
   }
 }
 
+/// Columns of an array with a row for each of the counted tokens.
+int64_t columns_of(const char* name, size_t length, int64_t counted) {
+  if (counted == 0 || length % size_t(counted) == 0) return counted == 0 ? 0 : int64_t(length) / counted;
+  fail(Code::kShape, "batch: %s has %zu entries, expected as many for each of %lld tokens.", name, length, (long long)counted);
+}
+
+void read_teacher(const Fields& f, OwnedBatch& b) {
+  if (f.has("teacherHidden")) copy_array(f.get("teacherHidden"), "teacherHidden", b.teacher_hidden);
+  if (f.has("teacherIds")) copy_array(f.get("teacherIds"), "teacherIds", b.teacher_ids);
+  read_optional(f, "teacherTopLogprobs", b.teacher_ids.size(), b.teacher_top_logprobs);
+  expect_length("teacherTopLogprobs", b.teacher_top_logprobs.size(), b.teacher_ids.size());
+  columns_of("teacherHidden", b.teacher_hidden.size(), b.step.counted_tokens);
+  columns_of("teacherIds", b.teacher_ids.size(), b.step.counted_tokens);
+}
+
 template <class T>
 const T* or_null(const std::vector<T>& v) {
   return v.empty() ? nullptr : v.data();
@@ -55,6 +70,7 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "groupSizes", S, b.group_sizes);
   b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });
+  read_teacher(f, b);
   b.step.groups = f.integer_or<int32_t>("groups", 1);
   b.step.dr_grpo = f.has("drGrpoNormalizer") ? f.number("drGrpoNormalizer") : 1.0;
   return b;
@@ -73,6 +89,11 @@ trainer::TrainingBatch OwnedBatch::view() const {
   batch.token_weights = or_null(token_weights);
   batch.token_penalties = or_null(token_penalties);
   batch.group_sizes = or_null(group_sizes);
+  const std::vector<float>& of_teacher = teacher_ids.empty() ? teacher_hidden : teacher_top_logprobs;
+  batch.teacher = {.hidden = or_null(teacher_hidden),
+                   .ids = or_null(teacher_ids),
+                   .logprobs = or_null(teacher_top_logprobs),
+                   .columns = columns_of("teacher", of_teacher.size(), step.counted_tokens)};
   batch.sequences = int64_t(cu_seqlens.size()) - 1;
   batch.step = step;
   return batch;

@@ -15,6 +15,8 @@ struct OwnedBatch {
   std::vector<int32_t> tokens, cu_seqlens, group_sizes;
   std::vector<uint8_t> mask;
   std::vector<float> behavior_logprobs, reference_logprobs, proximal_logprobs, advantages, token_advantages, token_weights, token_penalties;
+  std::vector<int32_t> teacher_ids;
+  std::vector<float> teacher_hidden, teacher_top_logprobs;
   kernels::StepNormalizer step;
 
   trainer::TrainingBatch view() const;

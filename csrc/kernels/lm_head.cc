@@ -39,6 +39,17 @@ void expect_uncapped_logits(const Stream& stream, float softcap, const char* op)
   fail(Code::kUnsupported, "%s: logits capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
 
+/// Of the student's V tokens.
+void expect_teacher(const Stream& stream, const LmHeadGradArgs& args, int64_t R, int64_t V) {
+  constexpr const char* op = "lm_head_grad";
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: a divergence from a teacher; the CUDA kernels have none.", op);
+  const Divergence& t = *args.teacher;
+  if (!(t.beta >= 0.0f && t.beta <= 1.0f)) fail(Code::kConfig, "%s: beta is %g; it must be in [0, 1].", op, double(t.beta));
+  if (t.k == 0 && t.head.n < V) fail(Code::kShape, "%s: the teacher has %lld tokens, the head %lld.", op, (long long)t.head.n, (long long)V);
+  expect_contiguous(args.teacher_rows, DType::kI32, {R}, op, "teacher_rows");
+  expect_contiguous(args.divergences, DType::kF32, {R}, op, "divergences");
+}
+
 void expect_params(const SamplingParams& p, int64_t row) {
   const auto bad = [row](const char* field, double value, const char* rule) {
     fail(Code::kConfig, "lm_head_sample: params[%lld].%s is %g, expected %s.", (long long)row, field, value, rule);
@@ -85,6 +96,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   expect_temperature(args.temperature, op);
   expect_uncapped_logits(stream, args.softcap, op);
   if (args.chunk < 1) fail(Code::kConfig, "%s: chunks of %lld rows.", op, (long long)args.chunk);
+  if (args.teacher) expect_teacher(stream, args, R, V);
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::lm_head_grad(stream, args);
@@ -105,6 +117,22 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {
   }
   for (int64_t r = 0; r < R; ++r) expect_params(args.params[r], r);
   cpu::lm_head_sample(stream, args);
+}
+
+void lm_head_top(const Stream& stream, const LmHeadTopArgs& args) {
+  constexpr const char* op = "lm_head_top";
+  const int64_t R = args.h.dim(0), k = args.ids.dim(1);
+  expect_head(stream, args.h, args.w, op);
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: the CUDA kernels do not list tokens.", op);
+  if (k < 1 || k > args.w.n) fail(Code::kConfig, "%s: %lld tokens of a vocabulary of %lld.", op, (long long)k, (long long)args.w.n);
+  expect_contiguous(args.ids, DType::kI32, {R, k}, op, "ids");
+  expect_contiguous(args.logprobs, DType::kF32, {R, k}, op, "logprobs");
+  expect_temperature(args.temperature, op);
+  if (R > 0) cpu::lm_head_top(stream, args);
+}
+
+int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence) {
+  return cpu::divergence_scratch_bytes(rows, vocabulary, divergence);
 }
 
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t, int64_t vocabulary, int64_t chunk) {

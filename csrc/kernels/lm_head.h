@@ -11,6 +11,7 @@
 #include "core/philox.h"
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/divergence.h"
 #include "kernels/matmul.h"
 
 namespace hone::kernels {
@@ -38,7 +39,7 @@ inline constexpr int64_t kHeadGradientRows = 2048;
 /// Pass 2. Recomputes z by chunks; for any objective with per-row coefficients
 /// a_r = dLoss/dlogprob_r and b_r = dLoss/dentropy_r:
 ///   dz = [ a (onehot(target) - p) - b p (log p + entropy) ] / temperature,   dh = dz W,   dW += dz^T h
-/// dW is summed in ascending row order, on CUDA a sum a chunk of rows. Throws kConfig unless chunk > 0. Source:
+/// With a teacher also each row's divergence from it, and slope ddivergence/dz in dz. dW is summed in ascending row order, on CUDA a sum a chunk of rows. Throws kConfig unless chunk > 0. Source:
 /// architecture §5.4.
 struct LmHeadGradArgs {
   TensorView h;          // [R, C] f32 (CUDA bf16) in
@@ -56,10 +57,26 @@ struct LmHeadGradArgs {
   /// and dW's bits depend on it, so that it must never follow from what memory happens to be free.
   int64_t chunk = kHeadGradientRows;
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
+  const Divergence* teacher = nullptr;  // CPU only
+  TensorView teacher_rows{};            // [R] i32 in, of the teacher's N
+  TensorView divergences{};             // [R] f32 out
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 
-/// Bytes of scratch that each of the three takes at most for R rows: a chunk of logits and of ids, not [R, V]. `chunk`: of
+/// The k likeliest tokens of each row by falling log-prob, the smaller id first among equals, and those log-probs, which are
+/// lm_head's. CPU only. Throws kConfig unless k is in [1, V].
+struct LmHeadTopArgs {
+  TensorView h;         // [R, C] f32 in
+  PackedMatrix w;       // of [V, C]
+  TensorView ids{};       // [R, k] i32 out
+  TensorView logprobs{};  // [R, k] f32 out
+  float temperature = 1.0f;
+  Arena* scratch = nullptr;
+  float softcap = 0.0f;
+};
+void lm_head_top(const Stream& stream, const LmHeadTopArgs& args);
+
+/// Bytes of scratch that each of these takes at most for R rows: a chunk of logits and of ids, not [R, V]. `chunk`: of
 /// LmHeadGradArgs; it means nothing on the CPU.
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary,
                               int64_t chunk = kHeadGradientRows);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -139,6 +140,12 @@ std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 6>
            {b.token_penalties, &PackedBatch::token_penalties}}};
 }
 
+/// Of the counted tokens of a sequence, which begins at token `begin` of the batch.
+void lay_teacher_rows(const TrainingBatch& batch, int32_t begin, int32_t* first, int32_t* last) {
+  const bool taught = batch.teacher.hidden || batch.teacher.ids;
+  std::iota(first, last, taught ? int32_t(std::count(batch.mask, batch.mask + begin, 1)) : 0);
+}
+
 template <class T>
 TensorView optional(const SharedArrays::Array<T>& array) {
   return array.device ? array.view() : TensorView{};
@@ -155,8 +162,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 17 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (17 * 4 + 2 + 8) + (sequences + 1) * 40 + 30 * 64);
+  // Per token 19 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (19 * 4 + 2 + 8) + (sequences + 1) * 40 + 32 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -176,13 +183,13 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   memory_.clear();
   for (auto* array : {&ids, &positions}) *array = memory_.take<int32_t>(T);
   for (auto* array : {&cu_seqlens, &loss_starts}) *array = memory_.take<int32_t>(S + 1);
-  for (auto* array : {&loss_row, &targets}) *array = memory_.take<int32_t>(R);
+  for (auto* array : {&loss_row, &targets, &teacher_rows}) *array = memory_.take<int32_t>(R);
   mask = memory_.take<uint8_t>(R);
   for (const auto& [given, array] : token_values(batch)) take_if(given, this->*array, R);
   take_if(batch.advantages, advantages, S);
   take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();
-  for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights}) *array = memory_.take<float>(R);
+  for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights, &divergences}) *array = memory_.take<float>(R);
   clipped = memory_.take<uint8_t>(R);
   for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
   custom_ = memory_.used();
@@ -203,7 +210,7 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
       positions.host[token + t] = t;
       if (batch.mask[begin + t]) loss_row.host[row++] = token + t - 1;
     }
-    token += length;
+    token += length, lay_teacher_rows(batch, begin, teacher_rows.host + loss_starts.host[s], teacher_rows.host + row);
     if (batch.advantages) advantages.host[s] = batch.advantages[i];
     if (batch.group_sizes) group_sizes.host[s] = batch.group_sizes[i];
   }

@@ -54,12 +54,12 @@ class PackedBatch {
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
 
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
-  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T, of rows() into its ids; [R]; [S+1] index into R
+  Array<int32_t> loss_row, targets, teacher_rows, loss_starts;  // [R] index into T, of rows() into its ids; [R]; [R] of TeacherTokens; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
   Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties;  // [R], or null
   Array<float> advantages;                                    // [S], or null
   Array<int32_t> group_sizes;                                 // [S], or null
-  Array<float> logprobs, entropies, lse, a, b, ratios, weights;  // [R] results
+  Array<float> logprobs, entropies, lse, a, b, ratios, weights, divergences;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
   Array<double> losses, policy_losses;                        // [S] with and without the regularizers
   Array<double> custom_slopes, custom_losses;                 // [R], [S] what a custom objective said

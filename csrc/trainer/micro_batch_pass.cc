@@ -18,6 +18,39 @@ std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const Pa
   return out;
 }
 
+/// At the rows of the batch's counted tokens.
+void keep_rows(const TensorView& hidden, const PackedBatch& packed, const TeacherScores& scores) {
+  const int64_t C = hidden.dim(1);
+  for (int64_t r = 0; r < packed.loss_rows(); ++r) std::copy_n(hidden.row<float>(r), C, scores.hidden + packed.teacher_rows.host[r] * C);
+}
+
+/// The same of the k likeliest tokens of each. args: without ids and log-probs.
+void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const PackedBatch& packed, const TeacherScores& scores) {
+  const int64_t R = packed.loss_rows(), k = scores.k;
+  std::vector<int32_t> ids(size_t(R * k));
+  std::vector<float> logprobs(ids.size());
+  args.ids = i32(ids.data(), {R, k}), args.logprobs = f32(logprobs.data(), {R, k});
+  kernels::lm_head_top(stream, args);
+  for (int64_t r = 0; r < R; ++r) {
+    const int64_t to = packed.teacher_rows.host[r] * k;
+    std::copy_n(ids.data() + r * k, k, scores.ids + to);
+    std::copy_n(logprobs.data() + r * k, k, scores.top_logprobs + to);
+  }
+}
+
+void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
+                     StepLosses& losses, StepReport& report) {
+  const double scale = double(o.divergence.coef) / double(batch.step.counted_tokens);
+  for (size_t k = 0; k < which.sequences.size(); ++k) {
+    const int32_t i = which.sequences[k];
+    double sum = 0;
+    for (int32_t r = packed.loss_starts.host[k]; r < packed.loss_starts.host[k + 1]; ++r) sum += double(packed.divergences.host[r]);
+    losses.loss[size_t(i)] += scale * sum;
+    if (!std::isfinite(sum) && (losses.first_bad < 0 || i < losses.first_bad)) losses.first_bad = i;
+  }
+  scatter(batch, which, packed.divergences.host, report.divergences.data());
+}
+
 }  // namespace
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
@@ -74,6 +107,16 @@ void MicroBatchPass::score(const TrainingBatch& batch, const MicroBatch& which, 
   scatter(batch, which, packed_.entropies.host, entropies);
 }
 
+void MicroBatchPass::teach(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature,
+                           const TeacherScores& scores) {
+  const model::Activations saved = forward(batch, which, reads, 1, temperature);
+  packed_.fetch();
+  scatter(batch, which, packed_.logprobs.host, scores.logprobs);
+  if (scores.hidden) return keep_rows(saved.hidden, packed_, scores);
+  keep_likeliest(stream_, {.h = saved.hidden, .w = reads.weights.head, .temperature = temperature, .scratch = &arena_, .softcap = config_.logit_softcap},
+                 packed_, scores);
+}
+
 void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
                            const PassWeights& weights, StepLosses& losses, StepReport& report) {
   const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
@@ -83,14 +126,17 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);
-  if (losses.first_bad < 0) backward(saved, o, weights);
+  if (o.divergence.on()) std::fill_n(packed_.divergences.host, packed_.loss_rows(), 0.0f);
+  if (losses.first_bad < 0) backward(saved, batch, o, weights);
   settle(weights.ranks);
   collect(which, regularized, losses);
+  if (o.divergence.on()) add_divergences(packed_, batch, which, o, losses, report);
   watch.emplace(report.forward_seconds);
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::backward(const model::Activations& saved, const StepOptions& o, const PassWeights& weights) {
+void MicroBatchPass::backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& o, const PassWeights& weights) {
+  const kernels::Divergence divergence = weights.teacher->of(batch, o, packed_.loss_rows(), config_.vocabulary);
   const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
   for (const auto& [rows, grads] : blocks) {
@@ -108,7 +154,9 @@ void MicroBatchPass::backward(const model::Activations& saved, const StepOptions
                                     .temperature = o.temperature,
                                     .scratch = &arena_,
                                     .chunk = options_.head_rows,
-                                    .softcap = config_.logit_softcap});
+                                    .softcap = config_.logit_softcap,
+                                    .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
+                                    .divergences = of_block(packed_.own(packed_.divergences))});
   }
   model::backward(stream_, weights.forward, weights.backward, packed_.rows(), saved, dh, blocks, arena_);
 }

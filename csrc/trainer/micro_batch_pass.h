@@ -10,6 +10,7 @@
 #include "trainer/micro_batch.h"
 #include "trainer/sequence_ranks.h"
 #include "trainer/step.h"
+#include "trainer/teacher_head.h"
 
 namespace hone::trainer {
 
@@ -27,6 +28,7 @@ struct PassWeights {
   const model::TransposedWeights& backward;
   std::vector<model::Gradients> grads;
   SequenceRanks* ranks = nullptr;
+  TeacherHead* teacher = nullptr;  // there where the step has a divergence
 };
 
 /// Owns the memory of one micro-batch at a time: its arrays, activations, and the head's and the backward's scratch.
@@ -45,6 +47,8 @@ class MicroBatchPass {
   /// Forward only: log-prob and entropy of every masked-in token, into arrays [T] in the batch's order.
   void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, float* logprobs,
              float* entropies);
+  /// The same of a teacher, on the CPU: what its scores ask for, whose rows are the batch's counted tokens.
+  void teach(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TeacherScores& scores);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
   /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before
   /// that; the CPU keeps the same order. After a loss that is not finite no more gradients are computed.
@@ -54,7 +58,7 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  void backward(const model::Activations& saved, const StepOptions& options, const PassWeights& weights);
+  void backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& options, const PassWeights& weights);
   /// Results are about to be fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;

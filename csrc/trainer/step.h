@@ -9,6 +9,14 @@
 
 namespace hone::trainer {
 
+/// What a teacher says of the N tokens that the mask counts, in the batch's order, for StepOptions::divergence.
+struct TeacherTokens {
+  const float* hidden = nullptr;    // [N, C'] what its head reads, see Trainer::teacher; or null
+  const int32_t* ids = nullptr;     // [N, k] its likeliest tokens, each once; or null
+  const float* logprobs = nullptr;  // [N, k] of them
+  int64_t columns = 0;              // C', or k
+};
+
 /// One optimizer step's data. T tokens over all sequences, S sequences; borrowed for the call.
 struct TrainingBatch {
   const int32_t* tokens = nullptr;             // [T] prompt and response, sequence after sequence
@@ -22,6 +30,7 @@ struct TrainingBatch {
   const float* token_weights = nullptr;        // [T] or null, constant factors of the tokens' policy terms
   const float* token_penalties = nullptr;      // [T] or null, of |log rho_t|
   const int32_t* group_sizes = nullptr;        // [S] or null
+  TeacherTokens teacher;
   int64_t sequences = 0;
   kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
 };
@@ -39,6 +48,13 @@ struct SlopesRequest {
   double* losses = nullptr;                          // [S] out, their sum is the loss of the micro-batch
 };
 
+/// A term of the loss beside the objective's: coef times the mean over the step's counted tokens of
+/// kernels::Divergence from their teacher. On the CPU, in a trainer without sharding.
+struct TeacherTerm {
+  float coef = 0, beta = 0.5f;
+  bool on() const { return coef != 0.0f; }
+};
+
 struct StepOptions {
   kernels::Objective objective = kernels::Objective::kGspo;
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
@@ -51,6 +67,7 @@ struct StepOptions {
   /// Against TrainingBatch::proximal_logprobs, or, where those are null, the log-probs that this step computes.
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
+  TeacherTerm divergence = {};
   /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they
   /// were. Called again for single sequences where a gradient is not finite. Not called for log-probs that are not finite.
   std::function<void(const SlopesRequest&)> slopes = {};
@@ -59,6 +76,15 @@ struct StepOptions {
 /// Of a batch's tokens that the policy chose, in its order.
 struct TokenScores {
   float *logprobs = nullptr, *entropies = nullptr;  // [T] out
+};
+
+/// What a teacher says of them for TeacherTokens: its hidden states, or with k its likeliest tokens.
+struct TeacherScores {
+  float* logprobs = nullptr;      // [T] out, of the tokens themselves
+  float* hidden = nullptr;        // [N, C] out, or null
+  int32_t* ids = nullptr;         // [N, k] out, or null
+  float* top_logprobs = nullptr;  // [N, k] out, or null
+  int64_t k = 0;
 };
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.
@@ -72,6 +98,7 @@ struct StepReport {
   std::vector<float> ratios;               // [T] as policy_loss writes them
   std::vector<uint8_t> clipped;            // [T]
   std::vector<float> weights;              // [T] of the correction; empty without
+  std::vector<float> divergences;          // [T] from the teacher; empty without one
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

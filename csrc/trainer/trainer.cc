@@ -86,6 +86,7 @@ StepReport blank_report(const TrainingBatch& batch, const StepOptions& o) {
   report.ratios.resize(T);
   report.clipped.resize(T);
   if (o.correction != kernels::Correction::kNone) report.weights.resize(T);
+  if (o.divergence.on()) report.divergences.resize(T);
   return report;
 }
 
@@ -103,6 +104,7 @@ struct Trainer::Impl {
   PackedWeights weights;
   MicroBatchPass pass;
   Update update;
+  TeacherHead teacher;
   std::optional<ShardedStep> sharded;  // does what `update` does for one rank
 
   Impl(const model::ModelConfig& model, const TrainerConfig& trainer, ThreadPool* pool, dist::Communicator* ranks)
@@ -149,9 +151,9 @@ struct Trainer::Impl {
 
 PassWeights Trainer::Impl::pass_weights() {
   const std::vector<model::Gradients> where = sharded ? sharded->gradients(grads) : std::vector{grads.views()};
-  if (window()) return {window()->packed(), window()->transposed(), where, team()};
+  if (window()) return {window()->packed(), window()->transposed(), where, team(), &teacher};
   const model::WeightSnapshot& packed = *weights.snapshot();
-  return {packed, weights.transposed(), where, team()};
+  return {packed, weights.transposed(), where, team(), &teacher};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
@@ -160,7 +162,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   const auto begin = [&] {
     double pack_seconds = 0;
     std::optional<Stopwatch> watch(pack_seconds);
-    check_batch(batch, config, &o);
+    check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary, !sharded);
     report = blank_report(batch, o);
     micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, team());
     pass_weights();
@@ -202,8 +204,7 @@ void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
                                             int32_t parts) {
-  check_batch(batch, config, &o);
-  check_parts(part_of, batch.sequences, parts);
+  check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary, !sharded), check_parts(part_of, batch.sequences, parts);
   if (sharded && sharded->by_layer()) fail(Code::kUnsupported, "gradient_parts: with sharding of gradients they are whole nowhere.");
   PassWeights current = pass_weights();
   current.grads = {grads.views()}, current.ranks = nullptr;  // one process alone
@@ -299,6 +300,13 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
   begin();
   for (const MicroBatch& which : micro_batches) score(which);
 }
+
+void Trainer::teach(const TrainingBatch& batch, float temperature, const TeacherScores& scores) {
+  const TrainingBatch numbered = check_teaching(batch, impl_->config, temperature, scores, !impl_->sharded && !impl_->stream.is_cuda());
+  const auto micro_batches = prepare(batch, impl_->options.packed_tokens, impl_->pass, nullptr);
+  for (const MicroBatch& which : micro_batches) impl_->pass.teach(numbered, which, {impl_->forward_weights()}, temperature, scores);
+}
+TeacherHead& Trainer::teacher() { return impl_->teacher; }
 
 const Stream& Trainer::stream() const { return impl_->stream; }
 

@@ -12,6 +12,7 @@
 #include "trainer/config.h"
 #include "trainer/gradient_parts.h"
 #include "trainer/step.h"
+#include "trainer/teacher_head.h"
 
 namespace hone::trainer {
 
@@ -59,8 +60,11 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// Of whose memory snapshots are.
-  const Stream& stream() const;
+  /// Forward only, for a student's TrainingBatch::teacher. Throws what check_teaching throws.
+  void teach(const TrainingBatch& batch, float temperature, const TeacherScores& scores);
+  TeacherHead& teacher();  // what reads TeacherTokens::hidden
+
+  const Stream& stream() const;  // of whose memory snapshots are
   /// The current weights for engines on the same device: not rewritten while an engine holds them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
 

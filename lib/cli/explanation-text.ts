@@ -145,12 +145,14 @@ function gradientRows(settings: readonly ExplainedSettings[]): string[][] {
 function tokenTable(settings: readonly ExplainedSettings[], columns: number, style: Style): string[] {
   const [trained, ...others] = settings;
   const taught = trained!.tokens.some(({ advantage }) => advantage !== undefined);
+  const pulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   const names = [
     "token",
     "version",
     "then",
     "now",
     ...(taught ? ["A"] : []),
+    ...(pulled ? ["divergence"] : []),
     "ratio",
     "clipped",
     "coefficient",
@@ -162,6 +164,7 @@ function tokenTable(settings: readonly ExplainedSettings[], columns: number, sty
     token.given ? "–" : token.behavior.toFixed(4),
     token.given ? "–" : token.now.toFixed(4),
     ...(taught ? [maybe(token.advantage)] : []),
+    ...(pulled ? [maybe(token.divergence)] : []),
     ...termCells(token),
     ...others.flatMap(({ tokens }) => termCells(tokens[i]!)),
   ]);

@@ -10,8 +10,8 @@ export async function recipeConfig({ model }: Recipe): Promise<string> {
   return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
 }
 
-/** The teacher's; undefined without one. Throws HONE_ERR_IO. */
+/** The teacher's; undefined without one, or for one behind a server. Throws HONE_ERR_IO. */
 export async function teacherConfig({ teacher }: Recipe): Promise<string | undefined> {
-  if (teacher === undefined) return undefined;
+  if (teacher?.folder === undefined) return undefined;
   return (await (await import("../inference/index.ts")).findConfig(teacher.folder)).config;
 }

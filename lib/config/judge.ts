@@ -8,9 +8,9 @@ function isPublicUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === "" && password === "" && search === "";
 }
 
-/** A language model that judges: docs/how-to/rewards.md. */
-export const judgeSchema = z.strictObject({
-  /** "http://localhost:8000/v1": what comes before /chat/completions. */
+/** A model behind an OpenAI-compatible server. */
+export const serverSchema = {
+  /** "http://localhost:8000/v1": what comes before /chat/completions, or /completions. */
   url: z
     .string()
     .refine(
@@ -23,6 +23,17 @@ export const judgeSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "it must be the name of an environment variable, not a key")
     .optional(),
+  /** Requests at the same time, and connections. */
+  concurrency: count(4096).default(8),
+  timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(60_000),
+  /** Tries of a request after the first, with back-off from backoffMs, a minute at most. */
+  retries: z.int().min(0).max(1000).default(4),
+  backoffMs: z.number().min(1).max(60_000).default(500),
+};
+
+/** A language model that judges: docs/how-to/rewards.md. */
+export const judgeSchema = z.strictObject({
+  ...serverSchema,
   /** "rubric": a grade; "pairwise": better or worse than the reference. */
   kind: z.enum(["rubric", "pairwise"]).default("rubric"),
   /** Criteria of a good answer. */
@@ -42,12 +53,6 @@ export const judgeSchema = z.strictObject({
   maxTokens: tokens().default(1024),
   /** Longer answers are unparsable. */
   maxAnswerChars: count().default(20_000),
-  /** Answers being judged at the same time, and connections. */
-  concurrency: count(4096).default(8),
-  timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(60_000),
-  /** Tries of a request after the first, with back-off from backoffMs. */
-  retries: z.int().min(0).max(20).default(4),
-  backoffMs: z.number().min(1).max(60_000).default(500),
   /** Maximum calls and tokens of one process; once spent, answers are unscored. */
   budget: z
     .strictObject({ calls: count().optional(), tokens: count(Number.MAX_SAFE_INTEGER).optional() })

@@ -1,28 +1,88 @@
 import { z } from "zod";
-import { orOff, positive } from "./numbers.ts";
+import { serverSchema } from "./judge.ts";
+import { count, fraction, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
+
+/** A server whose model scores given tokens, by their ids: POST <url>/completions. */
+const endpointSchema = z.strictObject({
+  ...serverSchema,
+  /** Some half an hour of tries; then the run ends, and goes on from its checkpoint. */
+  retries: serverSchema.retries.unwrap().default(30),
+  /** How log-probs of a prompt are asked for: vLLM's field, or `echo` with `logprobs`, as SGLang has them. */
+  api: z.enum(["prompt_logprobs", "echo"]).default("prompt_logprobs"),
+  /** A model folder, or a name on the Hub, whose tokenizer.json is the server's: compared with the model's, id by id. */
+  tokenizer: z.string().min(1).optional(),
+});
 
 /**
- * On-policy distillation (docs/how-to/distillation.md): a frozen model scores the tokens that the policy sampled, and
- * advantages are per token: rewardCoef * (the reward's) + coef * (log p_teacher - log p_sampler, less its group's mean).
+ * On-policy distillation (docs/how-to/distillation.md): a frozen model scores what the policy sampled. Of the sampled tokens
+ * alone, advantages are per token: rewardCoef * (the reward's) + coef * (log p_teacher - log p_sampler, less its group's mean).
+ * With `divergence`, coef times the mean of each token's divergence from the teacher is a term of the loss.
  */
 export const teacherSchema = z
   .strictObject({
     /** The teacher's Hugging Face folder, or its name on the Hub; its tokenizer must be the model's. */
-    folder: z.string().min(1),
+    folder: z.string().min(1).optional(),
+    /** Or a server that has it. */
+    endpoint: endpointSchema.optional(),
     coef: positive().default(1),
     /** Factor of the reward's advantage; 0: the teacher alone is learnt from, and rewards are only measured. */
     rewardCoef: orOff().default(0),
+    /** Generalised Jensen-Shannon divergence of whole distributions: beta 0 is KL(teacher || policy), 1 KL(policy || teacher). */
+    divergence: z
+      .strictObject({
+        beta: fraction().default(0.5),
+        /** Over so many of the teacher's likeliest tokens, both distributions renormalised. Default: the whole vocabulary. */
+        topK: count(MOST_SEQUENCES).min(2).optional(),
+      })
+      .optional(),
   })
   .optional();
 
 interface Asked {
-  readonly teacher?: unknown;
+  readonly teacher?: z.output<typeof teacherSchema>;
   readonly objective: { readonly kind: string };
+  readonly rollouts: { readonly temperature: number };
+  readonly device: string;
+  readonly hardware?: { readonly sharding?: unknown } | undefined;
 }
 
 /** Why a recipe's objective cannot learn from a teacher; undefined where it can, or there is none. */
 export function whyNotTaught({ teacher, objective: { kind } }: Asked): string | undefined {
-  return teacher !== undefined && (kind === "gspo" || kind === "gmpo")
-    ? `is "${kind}", which has one advantage a sequence; a teacher gives one a token: say { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 }, "gspo-token", or another kind`
+  return teacher !== undefined && teacher.divergence === undefined && (kind === "gspo" || kind === "gmpo")
+    ? `is "${kind}", which has one advantage a sequence; a teacher gives one a token: say { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 }, "gspo-token", or another kind, or give teacher.divergence`
+    : undefined;
+}
+
+/** Why it is not one teacher; undefined where it is, or there is none. */
+export function whyNotOne({ teacher }: Asked): string | undefined {
+  if (teacher === undefined) return undefined;
+  if (teacher.folder === undefined && teacher.endpoint === undefined)
+    return "names none: give folder, or endpoint: { url, model }";
+  return teacher.folder !== undefined && teacher.endpoint !== undefined
+    ? "has folder and endpoint; a recipe has one teacher"
+    : undefined;
+}
+
+/** Why a server cannot say what the recipe asks of it. */
+export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): string | undefined {
+  const { endpoint, divergence } = teacher ?? {};
+  if (endpoint === undefined) return undefined;
+  if (temperature !== 1)
+    return `says log-probs at temperature 1, and rollouts.temperature is ${temperature}; say 1, or take teacher.folder`;
+  if (divergence === undefined) return undefined;
+  if (divergence.topK === undefined)
+    return "says no log-probs of the whole vocabulary; give teacher.divergence.topK (vLLM: 20 at most, unless it was started with --max-logprobs), or take teacher.folder";
+  return endpoint.api === "echo"
+    ? 'has the api "echo", which lists likeliest tokens by their text and not by id; say api: "prompt_logprobs", leave out teacher.divergence, or take teacher.folder'
+    : undefined;
+}
+
+/** Why whole distributions cannot be compared where the recipe trains. @param trainers processes of their own */
+export function whyNotDiverging({ teacher, device, hardware }: Asked, trainers: number): string | undefined {
+  if (teacher?.divergence === undefined) return undefined;
+  const instead = "leave it out: sampled tokens are learnt from everywhere";
+  if (device !== "cpu") return `is computed on the CPU, and device is "${device}"; ${instead}`;
+  return trainers > 1 || hardware?.sharding !== undefined
+    ? `is computed by one trainer, and hardware has ${trainers} or hardware.sharding; ${instead}`
     : undefined;
 }

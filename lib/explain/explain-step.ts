@@ -129,12 +129,12 @@ const trainedBy = ({ recipe, step }: BeforeStep): StepOptions =>
 
 /** Brings the trainer to the update that explains the attempt. */
 async function updateOf(before: BeforeStep, { place }: Target): Promise<ExplainedUpdate> {
-  const { recipe, trainer } = before;
+  const { recipe, trainer, teach } = before;
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   expectRecorded(groups, before.groups);
   const slopes = customSlopes(recipe);
   const options = { ...trainedBy(before), ...(slopes && { slopes }) };
-  return takeUpdatesBefore(trainer, groups, place, recipe, options);
+  return takeUpdatesBefore(trainer, groups, place, recipe, options, teach);
 }
 
 interface Asked {
@@ -152,7 +152,7 @@ async function asTrained(
   const { recipe, step, trainer } = before;
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   const taken = groups.slice(update.from, update.to);
-  const again = await recomputeStep(trainer, taken, recipe, trainedBy(before), update.oldLogprobs);
+  const again = await recomputeStep(trainer, taken, recipe, trainedBy(before), { ...update, ...before });
   if ((again === undefined) !== (step.trained === undefined))
     throw diverged(step.step, `${again === undefined ? "trains nothing" : "trains"}, in the run it did not`);
   if (again !== undefined && update.oldLogprobs !== undefined)
@@ -200,7 +200,7 @@ async function otherwise(
     taken,
     recipe,
     stepOptions(recipe, 0, coefOf(before, recipe)),
-    update.oldLogprobs,
+    { ...update, ...before },
   );
   return explained(before, groups, target, { again, recipe, set, update, options });
 }
@@ -270,7 +270,11 @@ async function explained(
       ? await scoreRollout(before.trainer, rollout, before.recipe.rollouts.temperature)
       : again!.report.logprobs.subarray(...responseOf(again!.batch, sequence));
   const textOf = (id: number) => before.model.tokenizer.decode([id]);
-  const facts: TokenFacts = { rollout, version: before.step.versionBefore, now, textOf };
+  const divergences =
+    sequence !== undefined && again!.report.divergences.length > 0
+      ? again!.report.divergences.subarray(...responseOf(again!.batch, sequence))
+      : undefined;
+  const facts: TokenFacts = { rollout, version: before.step.versionBefore, now, textOf, divergences };
   const places = options.token === undefined ? [...rollout.tokens.keys()] : [options.token];
   const corrected = recipe.objective.correction.kind !== "none";
   const measures = options.gradient === true && sequence !== undefined && !again!.report.skipped;

@@ -135,11 +135,13 @@ export interface TokenFacts {
   /** [n] under the weights before the step. */
   readonly now: ArrayLike<number>;
   readonly textOf: (id: number) => string;
+  /** [n] from the teacher; absent without. */
+  readonly divergences?: Float32Array | undefined;
 }
 
 /** @param terms absent where the attempt is not trained on. */
 export function explainedToken(
-  { rollout, version, now, textOf }: TokenFacts,
+  { rollout, version, now, textOf, divergences }: TokenFacts,
   index: number,
   terms: SequenceTerms | undefined,
   corrected: boolean,
@@ -159,6 +161,7 @@ export function explainedToken(
     behavior,
     now: now[index]!,
     tokenRatio: isGiven ? 1 : Math.exp(now[index]! - behavior),
+    ...(divergences && { divergence: divergences[index]! }),
     ...(isGiven && { given: true as const }),
     ...(term === undefined ? UNTRAINED : trainedToken(term, corrected)),
   };

@@ -5,6 +5,8 @@ import {
   batchUpdates,
   miniBatches,
   type ResettledGroup,
+  type TeachTokens,
+  taughtStep,
   updateData,
 } from "../orchestration/index.ts";
 import type { Rollout } from "../records.ts";
@@ -32,11 +34,13 @@ export async function takeUpdatesBefore(
   place: number,
   recipe: Recipe,
   options: StepOptions,
+  teach?: TeachTokens,
 ): Promise<ExplainedUpdate> {
   const { updatesPerBatch, epochs } = recipe.training;
   const all = { number: 1, of: 1, from: 0, to: groups.length };
   if (updatesPerBatch * epochs === 1) return all;
-  const { whole } = batchUpdates(groups, recipe, options);
+  const recorded = batchUpdates(groups, recipe, options).whole;
+  const { batch: whole, options: taught } = await taughtStep(recorded, options, recipe, teach);
   const parts = miniBatches(groups, updatesPerBatch, recipe.rollouts.maxOutputTokens);
   if (parts.length === 0) return all;
   const starts = parts.map(({ batch }) =>
@@ -51,7 +55,7 @@ export async function takeUpdatesBefore(
   const old = await trainer.score(whole.data, recipe.rollouts.temperature);
   const oldLogprobs = await oldOf(trainer, groups.slice(from, to), recipe, trained(whole, old.logprobs));
   for (const part of parts.slice(0, index))
-    await trainer.step(updateData(part, whole, old.logprobs), { ...options, keepsVersion: true });
+    await trainer.step(updateData(part, whole, old.logprobs), { ...taught, keepsVersion: true });
   return { number: index + 1, of: parts.length, from, to, oldLogprobs };
 }
 

@@ -156,6 +156,8 @@ export interface ExplainedToken {
   readonly tokenRatio: number;
   /** A_t, where a teacher gives tokens their own. */
   readonly advantage?: number;
+  /** Of its distribution from the teacher's, whose gradient is in none of the coefficients. */
+  readonly divergence?: number;
   /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
   readonly given?: true;
   /** What the clip looks at: the token's or the sequence's; of a custom objective the token's. Absent where the attempt is not trained on. */

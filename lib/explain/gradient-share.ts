@@ -1,3 +1,4 @@
+import { HoneError } from "../errors.ts";
 import type { StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
 import { type RecomputedStep, responseOf, sampledPositions } from "./recomputed-step.ts";
 
@@ -32,6 +33,12 @@ export async function gradientShares(
   sequence: number,
   token?: number,
 ): Promise<GradientShares> {
+  if (step.options.divergence !== undefined)
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      "a step with teacher.divergence has a gradient that is of no sampled token",
+      { hint: "Ask without --gradient." },
+    );
   const slopes = new SlopeGradient(trainer, step);
   const norm = step.report.gradNorm;
   const all = slopes.coefficients();
@@ -110,7 +117,7 @@ class SlopeGradient {
   }
 
   #options(whole: boolean): StepOptions {
-    const { correction: _, ...options } = this.#step.options;
+    const { correction: _, divergence: __, ...options } = this.#step.options;
     const { sequences } = this.#step.batch.data;
     const entropyCoef = whole ? (options.entropyCoef * this.#sequences) / sequences : 0;
     return { ...options, objective: "ppo-clip", klCoef: 0, entropyCoef };

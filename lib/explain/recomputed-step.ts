@@ -6,6 +6,8 @@ import {
   openSlopes,
   type ResettledGroup,
   recordedBatch,
+  type TeachTokens,
+  taughtStep,
 } from "../orchestration/index.ts";
 import type { Rollout, ScoredRollout } from "../records.ts";
 import { AskedObjective } from "./asked-objective.ts";
@@ -32,12 +34,16 @@ export async function recomputeStep(
   groups: readonly ResettledGroup[],
   recipe: Recipe,
   options: StepOptions,
-  oldLogprobs?: (rollout: Rollout) => Float32Array,
+  {
+    oldLogprobs,
+    teach,
+  }: { readonly oldLogprobs?: (rollout: Rollout) => Float32Array; readonly teach?: TeachTokens | undefined },
 ): Promise<RecomputedStep | undefined> {
   const recorded = recordedBatch(groups, recipe);
-  const batch = oldLogprobs === undefined ? recorded : withOldLogprobs(recorded, oldLogprobs);
-  if (batch.rollouts.length === 0) return undefined;
-  const still = { ...options, lr: 0, muonLr: 0 };
+  const old = oldLogprobs === undefined ? recorded : withOldLogprobs(recorded, oldLogprobs);
+  if (old.rollouts.length === 0) return undefined;
+  const { batch, options: taught } = await taughtStep(old, options, recipe, teach);
+  const still = { ...taught, lr: 0, muonLr: 0 };
   const slopes = await openSlopes(recipe);
   const asked = slopes && new AskedObjective(slopes, recipe.objective, batch);
   const report = await trainer.step(
@@ -45,7 +51,7 @@ export async function recomputeStep(
     asked === undefined ? still : { ...still, slopes: asked.ask },
   );
   const terms = termsOf(batch, report, still, asked);
-  if (!report.skipped) expectAgreement(terms, batch, report);
+  if (!report.skipped) expectAgreement(terms, batch, report, still);
   return { batch, options: still, report, terms };
 }
 
@@ -112,8 +118,17 @@ function termsOf(
 const SUM_ERROR = 1e-10;
 
 /** The formulas here are a second writing of the core's: ratios, clips and the loss must be the same. */
-function expectAgreement(terms: readonly SequenceTerms[], batch: AssembledBatch, report: StepReport): void {
-  const loss = terms.reduce((sum, sequence) => sum + sequence.loss, 0);
+function expectAgreement(
+  terms: readonly SequenceTerms[],
+  batch: AssembledBatch,
+  report: StepReport,
+  { divergence }: StepOptions,
+): void {
+  const pulled = report.divergences.reduce((sum, one) => sum + one, 0) / report.trainedTokens;
+  const loss = terms.reduce(
+    (sum, sequence) => sum + sequence.loss,
+    pulled * Math.fround(divergence?.coef ?? 0),
+  );
   const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
   const refuse = (what: string): never => {
     throw new HoneError("HONE_ERR_INTERNAL", `explain: the core computed another ${what}`);

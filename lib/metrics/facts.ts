@@ -54,6 +54,8 @@ export interface TrainerOutcome {
   readonly clipped: Uint8Array;
   /** [T], a correction's weights; empty or absent without one. */
   readonly weights?: Float32Array | undefined;
+  /** [T], divergences from the teacher; empty or absent without them. */
+  readonly divergences?: Float32Array | undefined;
   /** [L+1], the last is embedding, head and final norm. */
   readonly layerGradNorms: Float64Array;
 }

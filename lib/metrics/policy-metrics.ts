@@ -91,6 +91,7 @@ class TokenDivergence {
   #chi2 = 0;
   #clipped = 0;
   #entropy = 0;
+  #divergence = 0;
   readonly #frozen: readonly FrozenDivergence[];
 
   constructor(update: UpdateFacts) {
@@ -117,6 +118,7 @@ class TokenDivergence {
     this.#chi2 += (ratio - 1) ** 2;
     if (report.clipped[t] !== 0) this.#clipped += 1;
     this.#entropy += report.entropies[t]!;
+    this.#divergence += report.divergences?.[t] ?? 0;
     const advantage = batch.tokenAdvantages?.[t] ?? batch.advantages[sequence]!;
     if (clip?.of === "token") this.#sides.add(this.#moved?.[t] ?? ratio, advantage, clip);
     for (const frozen of this.#frozen) frozen.add(t, report.logprobs[t]!);
@@ -133,6 +135,7 @@ class TokenDivergence {
     sheet.share("kl/k3", this.#k3, n);
     sheet.share("kl/chi2", this.#chi2, n);
     for (const frozen of this.#frozen) frozen.put(sheet, n);
+    if (this.#update.report.divergences?.length) sheet.share("kl/teacher/divergence", this.#divergence, n);
     sheet.share("ess/tokens", this.#ratio ** 2, n * this.#ratioSquares);
     sheet.share("clip/tokens", this.#clipped, n);
     sheet.share("entropy/trained", this.#entropy, n);

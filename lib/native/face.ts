@@ -4,6 +4,7 @@ import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
 import type { CommunicatorFace } from "./group-face.ts";
+import type { TeacherFace, TeacherTerm, TeacherTokens } from "./teacher-face.ts";
 
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
 export type ModelConfigJson = string;
@@ -272,7 +273,7 @@ export interface TrainerOptions extends WeightTypes {
 }
 
 /** T tokens over S sequences, see csrc/trainer/trainer.h. Arrays are copied at the call. */
-export interface TrainingBatch {
+export interface TrainingBatch extends TeacherTokens {
   readonly tokens: Int32Array;
   readonly cuSeqlens: Int32Array;
   readonly mask: Uint8Array;
@@ -314,6 +315,8 @@ export interface StepOptions {
   readonly slopes?: ((request: SlopesRequest) => void) | SlopesModule;
   /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
+  /** From the teacher, a term of the loss. Default: none. */
+  readonly divergence?: TeacherTerm;
 }
 
 export interface StepReport {
@@ -344,6 +347,8 @@ export interface StepReport {
   readonly clipped: Uint8Array;
   /** [T] of the correction, 0 where masked out; empty without one. */
   readonly weights: Float32Array;
+  /** [T] from the teacher, 0 where masked out; empty without one. */
+  readonly divergences: Float32Array;
   readonly layerGradNorms: Float64Array;
 }
 
@@ -357,7 +362,7 @@ export interface GradientParts {
 }
 
 /** A trainer with a thread of its own: calls queue in order and resolve when done. */
-export interface TrainerFace {
+export interface TrainerFace extends TeacherFace<TrainingBatch> {
   readonly version: number;
   initialize(seed: bigint): Promise<void>;
   /** Weights of a Hugging Face folder (safetensors, one file or shards). */
@@ -371,10 +376,7 @@ export interface TrainerFace {
     partOf: Int32Array,
     parts: number,
   ): Promise<GradientParts>;
-  score(
-    batch: TrainingBatch,
-    temperature: number,
-  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }>;
+  score(batch: TrainingBatch, temperature: number): Promise<Record<"logprobs" | "entropies", Float32Array>>;
   /** Hands the current weights to an engine, which takes them at its next step boundary; resolves with the version. */
   publish(engine: EngineFace): Promise<number>;
   setVersion(version: number): Promise<void>;

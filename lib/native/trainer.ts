@@ -18,6 +18,7 @@ import type {
 } from "./face.ts";
 import type { CommunicatorFace, SendWeightsOptions, WeightSenderFace } from "./group-face.ts";
 import { binding } from "./load.ts";
+import type { TeacherHead, TeacherScores } from "./teacher-face.ts";
 
 /** A trainer with a thread of its own, over the addon: calls queue in order and resolve when done. */
 export class Trainer implements TrainerFace, WeightSenderFace {
@@ -62,6 +63,18 @@ export class Trainer implements TrainerFace, WeightSenderFace {
     temperature: number,
   ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
     return awaited(() => this.#native.score(batch, temperature));
+  }
+
+  teach(batch: TrainingBatch, temperature: number, topK: number): Promise<TeacherScores> {
+    return awaited(() => this.#native.teach(batch, temperature, topK));
+  }
+
+  teacherHead(): Promise<TeacherHead> {
+    return awaited(() => this.#native.teacherHead());
+  }
+
+  setTeacherHead(head: TeacherHead): Promise<void> {
+    return awaited(() => this.#native.setTeacherHead(head));
   }
 
   async publish(engine: EngineFace): Promise<number> {

@@ -16,6 +16,8 @@ export {
   type SettledGroup,
   type StepBatch,
   stepOptions,
+  type TeachTokens,
+  taughtStep,
   updateData,
   verifyGroups,
 } from "./pipeline/index.ts";
@@ -76,6 +78,7 @@ export {
   playsOf,
   rewardPlan,
   rewardPlans,
+  TeacherEndpoint,
   templateWarning,
   thisMachine,
   whyNotRunnable,

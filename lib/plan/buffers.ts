@@ -8,7 +8,7 @@ import {
   storageOf,
 } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
-import { NO_OPTIMIZER } from "../inference/index.ts";
+import { modelFacts, NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
 
 /** Text of a model's config.json, and of its teacher's where the recipe has one. */
@@ -86,8 +86,27 @@ export function sizesOf(
   return {
     ...sizes,
     evaluationScratch: engineScratch,
-    teacher: teacher === undefined ? 0 : scorerBytes(core(engine.maxContext, teacher, {})),
+    teacher:
+      teacher === undefined
+        ? 0
+        : scorerBytes(core(engine.maxContext, teacher, {})) + distributionBytes(recipe, teacher),
   };
+}
+
+/** Rows of logits that the head has in memory at a time, at the least (csrc/kernels/cpu/lm_head.cc). */
+const HEAD_ROWS = 64;
+
+/**
+ * What learning from a teacher's whole distributions takes besides: of every token of a step what its head reads, or its
+ * likeliest tokens, as the step's and as the trainer's copy; and its head, with a chunk of its logits.
+ */
+function distributionBytes({ teacher, training, rollouts }: Recipe, config: string): number {
+  if (teacher?.divergence === undefined) return 0;
+  const { width, vocabulary } = modelFacts(config);
+  const { topK = 0 } = teacher.divergence;
+  const tokens = training.groupsPerStep * rollouts.groupSize * rollouts.maxOutputTokens;
+  if (topK > 0) return 4 * (2 * tokens * 2 * topK + HEAD_ROWS * 2 * topK);
+  return 4 * (2 * tokens * width + vocabulary * width + HEAD_ROWS * (vocabulary + width));
 }
 
 /** Memory of a trainer that only scores: no gradients, no moments, nothing transposed. */

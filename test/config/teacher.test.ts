@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineRecipe } from "../../lib/config/index.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { tinyInput } from "../e2e/tiny-recipe.ts";
 
 const { advantages: _, ...input } = tinyInput();
@@ -21,6 +21,40 @@ test("groups of equal scores are trained on with a teacher, unless the recipe sa
   expect(filterOf({})).toBe("score");
   expect(filterOf({ teacher })).toBe("none");
   expect(filterOf({ teacher, advantages: { filter: "reward" } })).toBe("reward");
+});
+
+test("of whole distributions any objective learns, and the divergence is half-way between the two KLs unless it says so", () => {
+  const of = (divergence: object) => defineRecipe({ ...input, teacher: { ...teacher, divergence } }).teacher;
+  expect(of({})).toMatchObject({ divergence: { beta: 0.5 } });
+  expect(of({ beta: 0, topK: 20 })).toMatchObject({ divergence: { beta: 0, topK: 20 } });
+  expect(() => of({ beta: 1.5 })).toThrow("teacher.divergence.beta");
+  expect(() => of({ topK: 1 })).toThrow("teacher.divergence.topK");
+});
+
+const endpoint = { url: "http://localhost:8000/v1", model: "big" };
+
+test.each([
+  [{ teacher: { coef: 1 } }, "names none: give folder, or endpoint"],
+  [{ teacher: { ...teacher, endpoint } }, "a recipe has one teacher"],
+  [
+    { teacher: { endpoint, divergence: {} } },
+    "no log-probs of the whole vocabulary; give teacher.divergence.topK",
+  ],
+  [{ teacher: { endpoint: { ...endpoint, api: "echo" }, divergence: { topK: 5 } } }, 'has the api "echo"'],
+  [
+    { teacher: { endpoint }, rollouts: { ...input.rollouts, temperature: 0.7 } },
+    "temperature 1, and rollouts.temperature is 0.7",
+  ],
+  [
+    { teacher: { ...teacher, divergence: {} }, device: "cuda" },
+    'is computed on the CPU, and device is "cuda"',
+  ],
+  [
+    { teacher: { ...teacher, divergence: {} }, hardware: { processes: { actors: 1, trainers: 2 } } },
+    "is computed by one trainer, and hardware has 2",
+  ],
+] as const)("a recipe that cannot be is refused with the reason: %j", (rest, reason) => {
+  expect(() => defineRecipe({ ...input, objective, ...rest } as RecipeInput)).toThrow(reason);
 });
 
 test("an objective with one advantage a sequence is refused, and the error has one that works", () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { explainStep } from "../../lib/explain/index.ts";
 import { Trainer } from "../../lib/native/index.ts";
 import {
   createRun,
@@ -97,6 +98,55 @@ describe.skipIf(noAddon !== undefined)("a run with a teacher", () => {
     const teacher = { folder, coef: 0.5, rewardCoef: 1 };
     await train(dir, recipeOf({ steps: 4, maxLag: 2, updatesPerBatch: 2 }, { teacher }));
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 4, weightsCompared: true });
+  });
+
+  describe.each([
+    ["forward KL", { beta: 0 }],
+    ["Jensen-Shannon divergence", {}],
+    ["reverse KL over its 8 likeliest tokens", { beta: 1, topK: 8 }],
+  ])("by %s", (_, divergence) => {
+    const teacher = () => ({ folder, divergence });
+
+    test("comes closer to it, by an objective of sequences too", async () => {
+      const dir = join(root, "diverging");
+      const rest = { objective: { kind: "gspo" }, optimizer: { lr: 5e-3, warmupSteps: 1 } } as const;
+      await train(dir, recipeOf({ steps: 24, schedule: "sync" }, { ...rest, teacher: teacher() }));
+      const far = metricsOf(dir).map((metrics) => metrics["kl/teacher/divergence"]!);
+      const [first, last] = [far.slice(0, 3), far.slice(-3)].map((some) => some.reduce((a, b) => a + b) / 3);
+      expect(first).toBeGreaterThan(0.02);
+      expect(last).toBeLessThan(first! / 2);
+      for (const metrics of metricsOf(dir)) expect(metrics["loss/policy"]).toBeCloseTo(0, 12);
+    });
+
+    test("is replayed to the bit where it was asynchronous, with updates, epochs and the reward beside it", async () => {
+      const dir = join(root, "replayed-divergence");
+      const given = { ...teacher(), coef: 0.5, rewardCoef: 1 };
+      await train(dir, recipeOf({ steps: 4, maxLag: 2, updatesPerBatch: 2, epochs: 2 }, { teacher: given }));
+      expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 4, weightsCompared: true });
+    });
+
+    test("goes on from a checkpoint as one that was not interrupted", async () => {
+      const of = (steps: number) => recipeOf({ steps, schedule: "sync" }, { teacher: teacher() });
+      const straight = await train(join(root, "straight-divergence"), of(4));
+      const dir = join(root, "resumed-divergence");
+      await train(dir, of(2));
+      expect(await train(dir, of(4), true)).toBe(straight);
+    });
+
+    test("is explained, by the same loss and gradient as in the run, of steps that are trained again on the way too", async () => {
+      const dir = join(root, "explained-divergence");
+      const rest = { teacher: { ...teacher(), rewardCoef: 1 }, checkpoint: { everySteps: 4 } };
+      await train(dir, recipeOf({ steps: 3, schedule: "sync", updatesPerBatch: 2 }, rest));
+      const groups: RecordedGroup[] = [];
+      for await (const line of readRolloutRecord(dir, 3))
+        if (!("schema" in line)) groups.push(line as RecordedGroup);
+      const { problem, rollouts } = groups.at(-1)!;
+      const { attempt, divergence } = rollouts[0]!;
+      const { settings } = await explainStep(dir, { step: 3, problem, attempt });
+      const told = settings[0]!.tokens.map((token) => token.divergence!);
+      expect(told).toEqual([...decodeLogprobs(divergence!)]);
+      expect(Math.max(...told)).toBeGreaterThan(0);
+    });
   });
 
   test("goes on from a checkpoint as one that was not interrupted, and not with another teacher", async () => {

@@ -81,6 +81,11 @@ describe("ratios", () => {
     expect(with_).not.toHaveProperty("kl/teacher/k1");
     const taught = collect({ ...batch, teacherLogprobs: referenceLogprobs.map((l) => l - 8 * K) });
     expect(taught["kl/teacher/k1"]).toBe(16 * K);
+    expect(taught).not.toHaveProperty("kl/teacher/divergence");
+    const divergences = batch.report.logprobs.map((_, t) => t / 8);
+    const pulled = collect({ ...batch, report: { ...batch.report, divergences } });
+    const counted = [...batch.batch.mask.keys()].filter((t) => batch.batch.mask[t] === 1);
+    expect(pulled["kl/teacher/divergence"]).toBeCloseTo(mean(counted.map((t) => t / 8)), 12);
     expect(taught["kl/teacher/k3"]).toBeCloseTo(Math.exp(-16 * K) + 16 * K - 1, 12);
     expect(with_["kl/reference/k3"]).toBeCloseTo(Math.exp(-8 * K) + 8 * K - 1, 12);
   });

@@ -68,9 +68,12 @@ test("the addon exports what binding.ts says", () => {
     "saveModel",
     "score",
     "sendWeights",
+    "setTeacherHead",
     "setVersion",
     "stage",
     "step",
+    "teach",
+    "teacherHead",
     "version",
     "written",
   ]);
@@ -115,7 +118,7 @@ test("a missing argument of any call is a typed error, not a crash", async () =>
   ]) {
     expect([method, await codeOf(() => loose(trainer)[method]!())]).toEqual([method, "HONE_ERR_CONFIG"]);
   }
-  for (const method of ["setVersion", "step", "gradientParts", "score"]) {
+  for (const method of ["setVersion", "step", "gradientParts", "score", "teach", "setTeacherHead"]) {
     expect([method, await codeOf(() => loose(trainer)[method]!())]).toEqual([method, "HONE_ERR_CONFIG"]);
   }
   await engine.close();

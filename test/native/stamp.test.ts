@@ -26,6 +26,7 @@ const face = [
   "group-face.ts",
   "model-face.ts",
   "receiver-face.ts",
+  "teacher-face.ts",
 ].map((file) => readFileSync(`lib/native/${file}`, "utf8"));
 
 test("the stamp is the fingerprint of the face: whoever changes the face writes the new one into stamp.ts", () => {

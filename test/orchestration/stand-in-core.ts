@@ -73,6 +73,7 @@ export class StandInTrainer implements TrainerFace {
       ratios: new Float32Array(total).fill(1),
       clipped: new Uint8Array(total),
       weights: new Float32Array(0),
+      divergences: new Float32Array(0),
       layerGradNorms: new Float64Array(2),
       ...special,
     };
@@ -90,6 +91,16 @@ export class StandInTrainer implements TrainerFace {
       entropies: new Float32Array(batch.tokens.length),
     };
   }
+
+  async teach(batch: TrainingBatch) {
+    return { logprobs: new Float32Array(batch.tokens.length), teacherHidden: new Float32Array(0) };
+  }
+
+  async teacherHead() {
+    return { weights: new Float32Array(1), width: 1, softcap: 0 };
+  }
+
+  async setTeacherHead(): Promise<void> {}
 
   async publish(engine: EngineFace): Promise<number> {
     (engine as StandInEngine).take(this.version, this.word);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
+#include "kernels/cpu/divergence.h"
 #include "kernels/cpu/lm_head_block.h"
 
 namespace hone::kernels::cpu {
@@ -175,7 +178,23 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   return {token, logprob_of(s, z[token], inverse), entropy_of(s)};
 }
 
+/// row: capped logits, with ids a scratch of its length.
+void top_of_row(const float* row, const RowStatistics& s, float inverse, const LmHeadTopArgs& a, int64_t r, int32_t* ids) {
+  const int64_t k = a.ids.dim(1);
+  std::iota(ids, ids + a.w.n, 0);
+  const Below below{row};
+  std::partial_sort(ids, ids + k, ids + a.w.n, [&](int32_t x, int32_t y) { return below(y, x); });
+  for (int64_t i = 0; i < k; ++i) {
+    a.ids.as<int32_t>()[r * k + i] = ids[i];
+    a.logprobs.as<float>()[r * k + i] = logprob_of(s, row[ids[i]], inverse);
+  }
+}
+
 }  // namespace
+
+int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence) {
+  return teacher_rows_bytes(chunk_rows(rows, vocabulary), divergence);
+}
 
 int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
   const int64_t floats = chunk_rows(rows, vocabulary) * vocabulary;
@@ -211,14 +230,19 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& a) {
   const auto cap = HONE_PICK(cap_row);
   Scratch scratch(a.scratch, rows, vocabulary);
   float* z = scratch.take<float>(chunk * vocabulary);
+  std::optional<TeacherRows> teacher;
+  if (a.teacher) teacher.emplace(a, chunk);
   for (int64_t first = 0; first < rows; first += chunk) {
     const int64_t count = std::min(chunk, rows - first);
+    if (teacher) teacher->begin(stream, first, count);
     const TensorView dz = logits_of(stream, a.h, a.w, first, count, z);
     each_row(stream, count, vocabulary, [&](int64_t r) {
       const int64_t i = first + r;
       cap(z + r * vocabulary, vocabulary, a.softcap);
+      if (teacher) teacher->measure(r, z + r * vocabulary);
       gradient({z + r * vocabulary, vocabulary, inverse, a.lse.as<float>()[i], a.entropies.as<float>()[i],
                 a.a.as<float>()[i], a.b.empty() ? 0.0f : a.b.as<float>()[i], a.targets.as<int32_t>()[i], a.softcap});
+      if (teacher) teacher->add(r, z + r * vocabulary);
     });
     linear(stream, {dz, a.w_t, {}, rows_of(a.dh, first, count), false});
     if (!a.dw.empty()) linear_grad_weight(stream, {dz, rows_of(a.h, first, count), a.dw, {}});
@@ -241,6 +265,25 @@ void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& a) {
       a.tokens.as<int32_t>()[i] = int32_t(draw.token);
       a.logprobs.as<float>()[i] = draw.logprob;
       a.entropies.as<float>()[i] = draw.entropy;
+    });
+  }
+}
+
+void lm_head_top(const Stream& stream, const LmHeadTopArgs& a) {
+  const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = chunk_rows(rows, vocabulary);
+  const float inverse = inverse_of(a.temperature);
+  Scratch scratch(a.scratch, rows, vocabulary);
+  float* z = scratch.take<float>(chunk * vocabulary);
+  int32_t* ids = scratch.take<int32_t>(chunk * vocabulary);
+  for (int64_t first = 0; first < rows; first += chunk) {
+    const int64_t count = std::min(chunk, rows - first);
+    logits_of(stream, a.h, a.w, first, count, z);
+    each_row(stream, count, vocabulary, [&](int64_t r) {
+      RowStatistics s;
+      float* row = z + r * vocabulary;
+      HONE_PICK(cap_row)(row, vocabulary, a.softcap);
+      HONE_PICK(row_statistics)(row, vocabulary, inverse, &s);
+      top_of_row(row, s, inverse, a, first + r, ids + r * vocabulary);
     });
   }
 }

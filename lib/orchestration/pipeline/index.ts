@@ -30,6 +30,8 @@ export {
   type ScoreTokens,
   type StepOutcome,
   stepOptions,
+  type TeachTokens,
+  taughtStep,
   trainBatch,
 } from "./step-trainer.ts";
 export { taughtBatch } from "./teacher-advantages.ts";

@@ -124,19 +124,31 @@ export function miniBatches(
 
 /** What the trainer takes for one update of several. @param old [T] of the whole batch. */
 export function updateData(
-  { batch: { data }, firstToken }: MiniBatch,
+  { batch: { data }, firstSequence, firstToken }: MiniBatch,
   whole: AssembledBatch,
   old: Float32Array,
 ): AssembledBatch["data"] {
   const own = (values: Float32Array) => values.slice(firstToken, firstToken + data.tokens.length);
+  const counted = (mask: Uint8Array) => mask.reduce((n, one) => n + one, 0);
+  const before = counted(whole.data.mask.subarray(0, firstToken));
+  /** Of an array with as many columns for each counted token. */
+  const rows = <T extends Float32Array | Int32Array>(values: T) => {
+    const columns = values.length / counted(whole.data.mask);
+    return values.slice(before * columns, (before + counted(data.mask)) * columns) as T;
+  };
   const { referenceLogprobs, tokenWeights, tokenPenalties } = whole.data;
+  const { teacherHidden, teacherIds, teacherTopLogprobs } = whole.data;
   return {
     ...data,
+    advantages: whole.data.advantages.slice(firstSequence, firstSequence + data.advantages.length),
     tokenAdvantages: own(whole.data.tokenAdvantages),
     proximalLogprobs: own(old),
     ...(referenceLogprobs && { referenceLogprobs: own(referenceLogprobs) }),
     ...(tokenWeights && { tokenWeights: own(tokenWeights) }),
     ...(tokenPenalties && { tokenPenalties: own(tokenPenalties) }),
+    ...(teacherHidden && { teacherHidden: rows(teacherHidden) }),
+    ...(teacherIds && { teacherIds: rows(teacherIds) }),
+    ...(teacherTopLogprobs && { teacherTopLogprobs: rows(teacherTopLogprobs) }),
   };
 }
 
@@ -148,6 +160,7 @@ class BatchReport {
   readonly #ratios: Float32Array;
   readonly #clipped: Uint8Array;
   readonly #weights: Float32Array;
+  readonly #divergences: Float32Array;
   #nonFiniteSequence = -1;
 
   constructor({ data }: AssembledBatch, old: TimedPass) {
@@ -156,6 +169,7 @@ class BatchReport {
     this.#ratios = new Float32Array(total);
     this.#clipped = new Uint8Array(total);
     this.#weights = new Float32Array(total);
+    this.#divergences = new Float32Array(total);
   }
 
   add(epoch: number, { batch, firstSequence, firstToken }: MiniBatch, report: StepReport): void {
@@ -167,6 +181,7 @@ class BatchReport {
     this.#ratios.set(report.ratios, firstToken);
     this.#clipped.set(report.clipped, firstToken);
     this.#weights.set(report.weights, firstToken);
+    this.#divergences.set(report.divergences, firstToken);
     if (this.#nonFiniteSequence < 0 && nonFiniteSequence >= 0)
       this.#nonFiniteSequence = firstSequence + nonFiniteSequence;
   }
@@ -200,6 +215,7 @@ class BatchReport {
       ratios: this.#ratios,
       clipped: this.#clipped,
       weights: last.weights.length > 0 ? this.#weights : last.weights,
+      divergences: last.divergences.length > 0 ? this.#divergences : last.divergences,
       layerGradNorms: last.layerGradNorms.map(
         (_, layer) => of.reduce((total, { layerGradNorms }) => total + layerGradNorms[layer]!, 0) / of.length,
       ),

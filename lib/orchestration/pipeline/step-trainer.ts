@@ -2,6 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { looksAtGaps, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
+import type { TeacherScores } from "../../native/teacher-face.ts";
 import type { ScoredRollout } from "../../records.ts";
 import type { StepBatch } from "./batcher.ts";
 import { customSlopes } from "./custom-slopes.ts";
@@ -46,12 +47,15 @@ export interface PolicyUpdate extends AssembledBatch {
 /** [T] natural logs of a batch's tokens under frozen weights, at the temperature of training. */
 export type ScoreTokens = (batch: TrainingBatch) => Promise<Float32Array>;
 
+/** The same under the teacher, and its distributions where the recipe compares them. */
+export type TeachTokens = (batch: TrainingBatch) => Promise<TeacherScores>;
+
 /** What scores a batch beside the policy. */
 export interface FrozenScores {
   /** The policy training started from, where the objective has a KL term. */
   readonly reference?: ScoreTokens;
   /** Where the recipe has one. */
-  readonly teacher?: ScoreTokens;
+  readonly teacher?: TeachTokens;
   /** Told after every step, of which there were so many: makes the policy the reference, where that is due. */
   readonly stepped?: (steps: number) => Promise<void>;
 }
@@ -125,8 +129,8 @@ export async function trainBatch(
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
   const reference = await timedScores(assembled.data, parts.frozen?.reference, parts.clock);
   const teacher = await timedScores(assembled.data, parts.frozen?.teacher, parts.clock);
-  const taught = teacher ? taughtBatch(assembled, teacher.logprobs, recipe.teacher!) : assembled;
-  const scored = { ...taught.data, ...(reference && { referenceLogprobs: reference.logprobs }) };
+  const taught = teacher ? taughtBatch(assembled, teacher.scores, recipe.teacher!) : assembled;
+  const scored = { ...taught.data, ...(reference && { referenceLogprobs: reference.scores }) };
   const first = recipe.objective.tokens && (await scoreFirst(parts.trainer, scored, recipe));
   const data = {
     ...scored,
@@ -134,7 +138,11 @@ export async function trainBatch(
   };
   const slopes = customSlopes(recipe);
   const entropyCoef = parts.entropy.applied;
-  const options = { ...stepOptions(recipe, learningRate, entropyCoef), ...(slopes && { slopes }) };
+  const options = {
+    ...stepOptions(recipe, learningRate, entropyCoef),
+    ...teacherTerm(recipe),
+    ...(slopes && { slopes }),
+  };
   const due = parts.measured === true && gradientsAreDue(recipe, step);
   const gradients = due ? await measureGradients(taught, { ...parts, data, options }) : undefined;
   const updates = {
@@ -160,15 +168,33 @@ export async function trainBatch(
   };
 }
 
-async function timedScores(
+/** What a step's loss has beside the objective, and recorded options have not: its teacher is asked again. */
+const teacherTerm = ({ teacher }: Recipe): Pick<StepOptions, "divergence"> =>
+  teacher?.divergence ? { divergence: { coef: teacher.coef, beta: teacher.divergence.beta } } : {};
+
+/** What a recorded step is trained by once more: with what the teacher says of its batch, where the recipe asks for that. */
+export async function taughtStep(
+  batch: AssembledBatch,
+  options: StepOptions,
+  recipe: Recipe,
+  teach: TeachTokens | undefined,
+): Promise<{ readonly batch: AssembledBatch; readonly options: StepOptions }> {
+  if (teach === undefined || recipe.teacher?.divergence === undefined || batch.rollouts.length === 0)
+    return { batch, options };
+  const { logprobs: _, ...distributions } = await teach(batch.data);
+  const taught = { ...batch, data: { ...batch.data, ...distributions } };
+  return { batch: taught, options: { ...options, ...teacherTerm(recipe) } };
+}
+
+async function timedScores<T>(
   data: TrainingBatch,
-  score: ScoreTokens | undefined,
+  score: ((data: TrainingBatch) => Promise<T>) | undefined,
   clock: Clock,
-): Promise<{ readonly logprobs: Float32Array; readonly seconds: number } | undefined> {
+): Promise<{ readonly scores: T; readonly seconds: number } | undefined> {
   if (score === undefined) return undefined;
   const begun = clock.now();
-  const logprobs = await score(data);
-  return { logprobs, seconds: (clock.now() - begun) / 1000 };
+  const scores = await score(data);
+  return { scores, seconds: (clock.now() - begun) / 1000 };
 }
 
 /** Options of a training step besides the batch and a custom objective's function. */

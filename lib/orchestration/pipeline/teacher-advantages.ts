@@ -1,5 +1,26 @@
 import type { Recipe } from "../../config/index.ts";
+import type { TeacherScores } from "../../native/teacher-face.ts";
 import type { AssembledBatch } from "./training-batch.ts";
+
+/**
+ * The batch with what a teacher makes of it. Of whole distributions, advantages are rewardCoef times the reward's, and the
+ * step is given the teacher's; of sampled tokens, see taughtTokens.
+ */
+export function taughtBatch(
+  batch: AssembledBatch,
+  { logprobs, ...distributions }: TeacherScores,
+  teacher: Pick<NonNullable<Recipe["teacher"]>, "coef" | "rewardCoef" | "divergence">,
+): AssembledBatch {
+  if (teacher.divergence === undefined) return taughtTokens(batch, logprobs, teacher);
+  const weighed = (advantages: Float32Array) => advantages.map((one) => teacher.rewardCoef * one);
+  const advantages = weighed(batch.data.advantages);
+  const tokenAdvantages = weighed(batch.data.tokenAdvantages);
+  return {
+    ...batch,
+    data: { ...batch.data, advantages, tokenAdvantages, ...distributions },
+    teacherLogprobs: logprobs,
+  };
+}
 
 /**
  * The batch with advantages from a teacher: of each sampled token rewardCoef * (its rollout's advantage) +
@@ -9,7 +30,7 @@ import type { AssembledBatch } from "./training-batch.ts";
  * The group's mean is a baseline: g alone is negative nearly everywhere, and its gradient mostly noise.
  * @param teacherLogprobs [T] natural logs at the temperature of training
  */
-export function taughtBatch(
+function taughtTokens(
   batch: AssembledBatch,
   teacherLogprobs: Float32Array,
   { coef, rewardCoef }: Pick<NonNullable<Recipe["teacher"]>, "coef" | "rewardCoef">,

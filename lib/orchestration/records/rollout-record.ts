@@ -101,6 +101,8 @@ export interface RecordedRollout {
   readonly reference?: string;
   /** The same of the teacher, where the recipe has one. */
   readonly teacher?: string;
+  /** Their divergences from the teacher's distributions, float32, where the recipe has `teacher.divergence`. */
+  readonly divergence?: string;
   /** Weights or penalties of its tokens, float32, where `objective.tokens` gave them. */
   readonly tokenWeights?: string;
   readonly tokenPenalties?: string;
@@ -311,13 +313,13 @@ class Sequences {
   }
 
   place(i: number): Pick<RecordedRollout, "sequence" | "weight" | TokenArray> {
-    const { data, rollouts, teacherLogprobs } = this.#update;
+    const { data, rollouts } = this.#update;
     const sequence = this.#first + i;
     const end = data.cuSeqlens[sequence + 1]!;
     const { rollout } = rollouts[sequence]!;
     const response = [end - rollout.tokens.length, end] as const;
-    const arrays = tokenArrays(data, teacherLogprobs).flatMap(([name, values]) =>
-      values ? [[name, encode(values.subarray(...response))] as const] : [],
+    const arrays = tokenArrays(this.#update).flatMap(([name, values]) =>
+      values?.length ? [[name, encode(values.subarray(...response))] as const] : [],
     );
     const weight = this.#weight(sequence, sampledTokens(rollout));
     return {
@@ -340,15 +342,17 @@ class Sequences {
   }
 }
 
-type TokenArray = "reference" | "teacher" | "tokenWeights" | "tokenPenalties";
+type TokenArray = "reference" | "teacher" | "divergence" | "tokenWeights" | "tokenPenalties";
 
 /** [T] what a batch has of each token beside the rollouts', by the name it is recorded under. */
-const tokenArrays = (
-  { referenceLogprobs, tokenWeights, tokenPenalties }: PolicyUpdate["data"],
-  teacherLogprobs: Float32Array | undefined,
-): (readonly [TokenArray, Float32Array | undefined])[] => [
+const tokenArrays = ({
+  data: { referenceLogprobs, tokenWeights, tokenPenalties },
+  teacherLogprobs,
+  report,
+}: PolicyUpdate): (readonly [TokenArray, Float32Array | undefined])[] => [
   ["reference", referenceLogprobs],
   ["teacher", teacherLogprobs],
+  ["divergence", report.divergences],
   ["tokenWeights", tokenWeights],
   ["tokenPenalties", tokenPenalties],
 ];

@@ -7,7 +7,7 @@ import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { StepReport, TrainerFace } from "../../native/face.ts";
 import type { Trust } from "../../trust.ts";
-import { customSlopes, openSlopes, updatePolicy } from "../pipeline/index.ts";
+import { customSlopes, openSlopes, type TeachTokens, taughtStep, updatePolicy } from "../pipeline/index.ts";
 import {
   hookAdvantages,
   noRecordOf,
@@ -20,8 +20,10 @@ import {
   recordedSteps,
 } from "../records/index.ts";
 import { Checkpoints, recordedArithmetic, recordedClock } from "../recovery/index.ts";
-import { type Core, type Model, nativeCore, openModel, trainerOptions } from "../setup/index.ts";
+import { type Opened, openScores } from "../run/index.ts";
+import { type Core, type Model, nativeCore, openModel, openTeacher, trainerOptions } from "../setup/index.ts";
 import { batchUpdates, expectRecorded, type Hooked, settleRecorded } from "./recorded-groups.ts";
+import { noServer } from "./recorded-teacher.ts";
 
 /** A recorded step, and a trainer that has the weights it started from. */
 export interface BeforeStep extends AsyncDisposable {
@@ -32,6 +34,8 @@ export interface BeforeStep extends AsyncDisposable {
   readonly recipe: Recipe;
   readonly model: Model;
   readonly trainer: TrainerFace;
+  /** Where the recipe compares whole distributions with a teacher's. */
+  readonly teach: TeachTokens | undefined;
   /** The checkpoint it was restored from, and how many steps were trained again from there. */
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
 }
@@ -80,15 +84,16 @@ export async function openBeforeStep(
       await way.trainAgain(await readStep(dir, again));
       options.onStep?.(again);
     }
-    const { trainer, model, recipe } = await way.arrive(target.step);
+    const { trainer, model, recipe, teach } = await way.arrive(target.step);
     const from = { checkpoint: route.name, trainedAgain: route.again.length };
-    const close = () => trainer.close();
+    const close = () => way.close();
     return {
       ...target,
       hooked: past.hooked,
       recipe,
       model,
       trainer,
+      teach,
       from,
       [Symbol.asyncDispose]: close,
     };
@@ -183,7 +188,8 @@ class WayBack {
   readonly #dir: string;
   readonly #past: Past;
   readonly #core: Core;
-  #open: { readonly trainer: TrainerFace; readonly model: Model; readonly recipe: Recipe } | undefined;
+  #open: Pick<BeforeStep, "trainer" | "model" | "recipe" | "teach"> | undefined;
+  readonly #opened: Opened = [];
 
   constructor(dir: string, past: Past, core: Core) {
     this.#dir = dir;
@@ -208,13 +214,15 @@ class WayBack {
   }
 
   async trainAgain({ step, groups }: Step): Promise<void> {
-    const { trainer, recipe } = await this.arrive(step);
+    const { trainer, recipe, teach } = await this.arrive(step);
     if (step.trained === undefined) return;
     const settled = settleRecorded(groups, recipe, this.#past.hooked);
     expectRecorded(settled, groups);
     const slopes = customSlopes(recipe);
     const options = { ...step.trained.objective, muonLr: 0, ...(slopes && { slopes }) };
-    const { report } = await updatePolicy(batchUpdates(settled, recipe, options), trainer);
+    const updates = batchUpdates(settled, recipe, options);
+    const taught = await taughtStep(updates.whole, options, recipe, teach);
+    const { report } = await updatePolicy({ ...updates, ...taught, whole: taught.batch }, trainer);
     expectSameStep(step, report);
     if (trainer.version === step.version) return;
     throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
@@ -233,7 +241,7 @@ class WayBack {
   }
 
   async close(): Promise<void> {
-    await this.#open?.trainer.close();
+    await Promise.all(this.#opened.splice(0).map((end) => end()));
     this.#open = undefined;
   }
 
@@ -241,8 +249,17 @@ class WayBack {
     const manifest = readRunManifest(this.#dir);
     const model = await openModel(recipe, recordedClock(manifest));
     checkOrigin(this.#dir, manifest.model, model.origin);
-    const trainer = this.#core.trainer(model.config, trainerOptions(recipe, recordedArithmetic(manifest)));
-    this.#open = { trainer, model, recipe };
+    const arithmetic = recordedArithmetic(manifest);
+    const trainer = this.#core.trainer(model.config, trainerOptions(recipe, arithmetic));
+    this.#opened.push(() => trainer.close());
+    const teacher = recipe.teacher?.divergence && (await openTeacher(recipe, model));
+    if (teacher !== undefined) {
+      if (teacher.config === undefined) throw noServer();
+      checkOrigin(this.#dir, manifest.teacher, teacher.origin, "teacher.folder");
+    }
+    const teach =
+      teacher && (await openScores(teacher, { core: this.#core, recipe, arithmetic, trainer }, this.#opened));
+    this.#open = { trainer, model, recipe, teach };
     return this.#open;
   }
 

@@ -117,7 +117,11 @@ export function recordedBatch(
   const taught =
     teacher === undefined
       ? batch
-      : taughtBatch(batch, recordedScores(batch, lines, "teacher", "the recipe has a teacher"), teacher);
+      : taughtBatch(
+          batch,
+          { logprobs: recordedScores(batch, lines, "teacher", "the recipe has a teacher") },
+          teacher,
+        );
   const of = (name: RecordedArray, why: string) => recordedScores(batch, lines, name, why);
   const data = {
     ...taught.data,

@@ -30,6 +30,7 @@ import {
   settle,
   shapingOptions,
   submitGroup,
+  type TeachTokens,
   trainBatch,
   weighed,
 } from "../pipeline/index.ts";
@@ -63,6 +64,7 @@ import {
   type Verifiers,
 } from "../setup/index.ts";
 import { firstTurnPlans, RecordedEpisodes } from "./recorded-episodes.ts";
+import { recordedTeacher } from "./recorded-teacher.ts";
 
 export interface ReplayVerdict {
   readonly steps: number;
@@ -127,8 +129,7 @@ export async function replayRun(
         commits: recordedCommits({ dir, resume: "auto" }),
         arithmetic: recordedArithmetic(manifest),
       });
-      checkOrigin(dir, manifest.model, resources.model.origin);
-      checkOrigin(dir, manifest.teacher, resources.teacher?.origin, "teacher.folder");
+      expectOrigins(dir, manifest, resources);
       const checkpoints = new Checkpoints(dir);
       if (n === 0) await checkpoints.loadStart(resources.trainer, resources);
       else {
@@ -136,9 +137,11 @@ export async function replayRun(
         await resources.trainer.load(end);
       }
       const refreshes = { kept: new ReferenceWeights(saved), last: carried.reference, oldest: () => 0 };
-      await using frozen = await openFrozenPolicies(resources, checkpoints, refreshes);
+      const said = recordedTeacher(dir, recipe);
+      const here = said ? { ...resources, teacher: undefined } : resources;
+      await using frozen = await openFrozenPolicies(here, checkpoints, refreshes);
       const entropy = new EntropyControl(recipe.objective, carried.entropy);
-      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy });
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy, said });
       for (const [i, { event }] of steps.entries()) {
         await replay.step(i);
         options.onStep?.(event.s + 1);
@@ -152,11 +155,15 @@ export async function replayRun(
     if (history.weights !== undefined && history.weights !== weights) {
       throw diverged(`the final weights hash to ${weights}, the run's to ${history.weights}`, {});
     }
-    const weightsCompared = history.weights !== undefined;
-    return { steps: history.steps.length, rollouts, weights, weightsCompared };
+    return { steps: history.steps.length, rollouts, weights, weightsCompared: history.weights !== undefined };
   } finally {
     rmSync(saved, { recursive: true, force: true });
   }
+}
+
+function expectOrigins(dir: string, manifest: StoredManifest, { model, teacher }: RunResources): void {
+  checkOrigin(dir, manifest.model, model.origin);
+  checkOrigin(dir, manifest.teacher, teacher?.origin, "teacher.folder");
 }
 
 /** The verifiers of a replay: none are opened where the log has every verdict. Undefined: the recipe's. */
@@ -200,6 +207,12 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
   );
 }
 
+/** What the record has of a teacher that is not asked again. */
+interface Told {
+  readonly entropy: EntropyControl;
+  readonly said: ((step: number) => TeachTokens) | undefined;
+}
+
 /** One stretch of a run: a recipe, and weights to begin with. */
 class Replay {
   rollouts = 0;
@@ -207,6 +220,7 @@ class Replay {
   readonly #history: Pick<RunHistory, "steps" | "drawn">;
   readonly #entropy: EntropyControl;
   readonly #frozen: FrozenScores;
+  readonly #said: ((step: number) => TeachTokens) | undefined;
   readonly #actorOptions: ActorOptions;
   readonly #logged = new Map<number, GroupEvent>();
   readonly #episodes: RecordedEpisodes;
@@ -219,8 +233,9 @@ class Replay {
   constructor(
     resources: RunResources,
     history: Pick<RunHistory, "steps" | "drawn">,
-    { entropy, ...frozen }: FrozenScores & { readonly entropy: EntropyControl },
+    { entropy, said, ...frozen }: FrozenScores & Told,
   ) {
+    this.#said = said;
     this.#entropy = entropy;
     this.#resources = resources;
     this.#history = history;
@@ -256,7 +271,7 @@ class Replay {
       trainer,
       engine: generations.engine,
       clock: systemClock,
-      frozen: this.#frozen,
+      frozen: this.#said ? { ...this.#frozen, teacher: this.#said(event.s + 1) } : this.#frozen,
       entropy: this.#entropy,
     };
     const taken = given(weighed(settled, shapingOptions(recipe)), hookAdvantages(event));

@@ -1,7 +1,7 @@
 import type { TrainerFace } from "../../native/face.ts";
-import type { FrozenScores, ScoreTokens } from "../pipeline/index.ts";
+import type { FrozenScores, ScoreTokens, TeachTokens } from "../pipeline/index.ts";
 import type { Checkpoints, ReferenceWeights } from "../recovery/index.ts";
-import { type RunResources, trainerOptions } from "../setup/index.ts";
+import { type FolderTeacher, type RunResources, type Teacher, trainerOptions } from "../setup/index.ts";
 
 /** Weights beside the policy's that score what it sampled and are never trained; each on a trainer of its own. */
 export interface FrozenPolicies extends FrozenScores, AsyncDisposable {
@@ -24,33 +24,29 @@ export async function openFrozenPolicies(
   checkpoints: Checkpoints,
   refreshes: Refreshes,
 ): Promise<FrozenPolicies> {
-  const { core, recipe, teacher, arithmetic } = resources;
-  const trainers: TrainerFace[] = [];
-  const close = async () => void (await Promise.all(trainers.map((trainer) => trainer.close())));
-  const loaded = async (trainer: TrainerFace, fill: (trainer: TrainerFace) => Promise<void>) => {
-    trainers.push(trainer);
-    await fill(trainer);
-    const score: ScoreTokens = async (batch) =>
-      (await trainer.score(batch, recipe.rollouts.temperature)).logprobs;
-    return score;
+  const { recipe, teacher } = resources;
+  const opened: Opened = [];
+  const close = async () => void (await Promise.all(opened.map((end) => end())));
+  const open = (trainer: TrainerFace) => {
+    opened.push(() => trainer.close());
+    return trainer;
   };
   try {
     const { klCoef, referenceEverySteps: every } = recipe.objective;
     let last = every > 0 ? refreshes.last : undefined;
-    const own = klCoef === 0 ? undefined : resources.openTrainer();
-    const reference =
-      own &&
-      (await loaded(own, async (trainer) => {
-        await checkpoints.loadStart(trainer, resources);
-        if (last !== undefined) await trainer.load(refreshes.kept.at(last));
-      }));
+    const own = klCoef === 0 ? undefined : open(resources.openTrainer());
+    if (own !== undefined) {
+      await checkpoints.loadStart(own, resources);
+      if (last !== undefined) await own.load(refreshes.kept.at(last));
+    }
+    const reference: ScoreTokens | undefined =
+      own && (async (batch) => (await own.score(batch, recipe.rollouts.temperature)).logprobs);
     const stepped = async (steps: number) => {
       if (own === undefined || every === 0 || steps % every !== 0) return;
       await own.load(await refreshes.kept.save(resources.trainer, steps, refreshes.oldest()));
       last = steps;
     };
-    const options = trainerOptions(recipe, arithmetic, true);
-    const taught = teacher && (await loaded(core.trainer(teacher.config, options), teacher.fill));
+    const taught = teacher && (await openScores(teacher, resources, opened));
     return {
       ...(reference && { reference }),
       ...(taught && { teacher: taught }),
@@ -62,4 +58,38 @@ export async function openFrozenPolicies(
     await close();
     throw error;
   }
+}
+
+/** How what was opened is closed. */
+export type Opened = (() => PromiseLike<void>)[];
+
+type ForTeacher = Pick<RunResources, "core" | "recipe" | "arithmetic" | "trainer">;
+
+/** What asks the teacher, on a trainer of its own or a server. @param opened what is to be closed */
+export async function openScores(
+  teacher: Teacher,
+  resources: ForTeacher,
+  opened: Opened,
+): Promise<TeachTokens> {
+  if (teacher.config !== undefined) return await openFolder(teacher, resources, opened);
+  const endpoint = teacher.open();
+  opened.push(() => endpoint[Symbol.asyncDispose]());
+  return (batch) => endpoint.score(batch);
+}
+
+async function openFolder(
+  { config, fill }: FolderTeacher,
+  { core, recipe, arithmetic, trainer: student }: ForTeacher,
+  opened: Opened,
+): Promise<TeachTokens> {
+  const { temperature } = recipe.rollouts;
+  const trainer = core.trainer(config, trainerOptions(recipe, arithmetic, true));
+  opened.push(() => trainer.close());
+  await fill(trainer);
+  const divergence = recipe.teacher?.divergence;
+  if (divergence === undefined)
+    return async (batch) => ({ logprobs: (await trainer.score(batch, temperature)).logprobs });
+  const { topK = 0 } = divergence;
+  if (topK === 0) await student.setTeacherHead(await trainer.teacherHead());
+  return (batch) => trainer.teach(batch, temperature, topK);
 }

@@ -1,6 +1,6 @@
 /** The life of a run. */
 
-export { type FrozenPolicies, openFrozenPolicies } from "./frozen-policies.ts";
+export { type FrozenPolicies, type Opened, openFrozenPolicies, openScores } from "./frozen-policies.ts";
 export { createRun } from "./run.ts";
 export type {
   PinnedPolicy,

@@ -12,4 +12,5 @@ export { encodePrompt, PromptEncoder } from "./prompts.ts";
 export { thisMachine } from "./readiness.ts";
 export { openResources, openVerifiers, type RunResources } from "./resources.ts";
 export { expectRewards, giverText, rewardPlan, rewardPlans, verificationCalls } from "./rewards.ts";
-export { openTeacher, type Teacher } from "./teacher.ts";
+export { type FolderTeacher, openTeacher, type Teacher } from "./teacher.ts";
+export { TeacherEndpoint } from "./teacher-endpoint.ts";

@@ -12,9 +12,19 @@ import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
 import { openTokenizer } from "../../native/tokenizer.ts";
 import type { Tokenizer } from "../../text/index.ts";
 import type { Model } from "./model.ts";
+import { TeacherEndpoint } from "./teacher-endpoint.ts";
 
-/** The model whose log-probs a policy learns from. */
-export interface Teacher {
+/** The model whose log-probs a policy learns from: of a folder, or behind a server. */
+export type Teacher = FolderTeacher | ServedTeacher;
+
+export interface ServedTeacher {
+  readonly config?: undefined;
+  readonly origin?: undefined;
+  /** Throws HONE_ERR_CONFIG where its key is not in the environment. */
+  open(): TeacherEndpoint;
+}
+
+export interface FolderTeacher {
   readonly folder: string;
   /** config.json, as the core reads it. */
   readonly config: ModelConfigJson;
@@ -24,7 +34,7 @@ export interface Teacher {
 }
 
 /**
- * Undefined for a recipe without a teacher. Of the weights only a sample is read.
+ * Undefined for a recipe without a teacher. Of the weights only a sample is read; a server is not asked.
  * Throws HONE_ERR_CONFIG for a teacher of another vocabulary or too short a context, and what openModel throws for the
  * folder's files.
  */
@@ -32,8 +42,16 @@ export async function openTeacher(
   recipe: Recipe,
   student: Pick<Model, "config" | "tokenizer">,
 ): Promise<Teacher | undefined> {
-  if (recipe.teacher === undefined) return undefined;
-  const folder = await resolveModelFolder(recipe.teacher.folder);
+  const { folder: named, endpoint, divergence } = recipe.teacher ?? {};
+  if (endpoint !== undefined) {
+    if (endpoint.tokenizer !== undefined) {
+      const folder = await resolveModelFolder(endpoint.tokenizer);
+      expectOneTokenizer("teacher.endpoint.tokenizer", folder, student.tokenizer);
+    }
+    return { open: () => new TeacherEndpoint(endpoint, divergence?.topK ?? 0) };
+  }
+  if (named === undefined) return undefined;
+  const folder = await resolveModelFolder(named);
   const context = maxContext(recipe);
   const config = withContext(readModelFile(folder, "config.json"), context);
   const { vocabulary, maxPositions } = modelFacts(config);
@@ -41,12 +59,7 @@ export async function openTeacher(
   const refuse = (message: string, hint: string): never => {
     throw new HoneError("HONE_ERR_CONFIG", `teacher.folder: ${folder} ${message}`, { hint });
   };
-  const another = firstDifference(openTokenizer(folder), student.tokenizer);
-  if (another !== undefined)
-    refuse(
-      `has another tokenizer than the model: ${another}`,
-      "A teacher scores the tokens that the policy sampled, so both need the same ids. Take one of the model's own family, or train on the teacher's answers instead.",
-    );
+  expectOneTokenizer("teacher.folder", folder, student.tokenizer);
   if (vocabulary < needed)
     refuse(
       `has log-probs of ${vocabulary} tokens; the model samples from ${needed}`,
@@ -58,6 +71,18 @@ export async function openTeacher(
       "Lower rollouts.maxOutputTokens, or take a teacher with a longer context.",
     );
   return { folder, config, origin: originOf(folder), fill: (trainer) => trainer.loadHf(folder) };
+}
+
+function expectOneTokenizer(field: string, folder: string, student: Tokenizer): void {
+  const another = firstDifference(openTokenizer(folder), student);
+  if (another === undefined) return;
+  throw new HoneError(
+    "HONE_ERR_CONFIG",
+    `${field}: ${folder} has another tokenizer than the model: ${another}`,
+    {
+      hint: "A teacher scores the tokens that the policy sampled, so both need the same ids. Take one of the model's own family, or train on the teacher's answers instead.",
+    },
+  );
 }
 
 /** The first id that the student can write and the teacher reads as something else. */

@@ -126,7 +126,7 @@ test("with a teacher each update has the advantages of its own tokens", async ()
   const trainer = new StandInTrainer({});
   const two = batchOf(2, 1);
   const teacherLogprobs = Float32Array.from(two.whole.data.tokens, (_, t) => -t / 4);
-  const whole = taughtBatch(two.whole, teacherLogprobs, { coef: 1, rewardCoef: 0 });
+  const whole = taughtBatch(two.whole, { logprobs: teacherLogprobs }, { coef: 1, rewardCoef: 0 });
   await updatePolicy({ ...two, whole }, trainer);
   const given = trainer.steps.flatMap(({ tokenAdvantages }) => [...tokenAdvantages!]);
   expect(given).toEqual([...whole.data.tokenAdvantages]);

@@ -15,7 +15,7 @@ const teacherLogprobs = Float32Array.of(9, -0.25, -4, 9, 9, -0.25, 9, -1);
 const gaps = [0.75, -2, 0.25]; // of the first group, whose mean is -1/3
 
 test("a sampled token's advantage is the reward's and how much likelier than its group's the teacher finds it", () => {
-  const taught = taughtBatch({ ...batch, data }, teacherLogprobs, { coef: 2, rewardCoef: 3 });
+  const taught = taughtBatch({ ...batch, data }, { logprobs: teacherLogprobs }, { coef: 2, rewardCoef: 3 });
   const [a, b, c] = gaps.map((gap) => 2 * (gap + 1 / 3));
   const expected = [0, 1.5 + a!, 1.5 + b!, 0, 0, -1.5 + c!, 0, 0.75];
   expect([...taught.data.tokenAdvantages]).toEqual(expected.map(Math.fround));
@@ -25,17 +25,17 @@ test("a sampled token's advantage is the reward's and how much likelier than its
 });
 
 test("with rewardCoef 0 rewards are no part of it", () => {
-  const taught = taughtBatch({ ...batch, data }, teacherLogprobs, { coef: 1, rewardCoef: 0 });
+  const taught = taughtBatch({ ...batch, data }, { logprobs: teacherLogprobs }, { coef: 1, rewardCoef: 0 });
   const [a, b, c] = gaps.map((gap) => gap + 1 / 3);
   expect([...taught.data.tokenAdvantages]).toEqual([0, a!, b!, 0, 0, c!, 0, 0].map(Math.fround));
 });
 
 test("a group's advantages are the same in whatever batch it is, as those of an update of several are", () => {
   const alone = assembleBatch(groups.slice(0, 1), 80);
-  const whole = taughtBatch({ ...batch, data }, teacherLogprobs, { coef: 1, rewardCoef: 1 });
+  const whole = taughtBatch({ ...batch, data }, { logprobs: teacherLogprobs }, { coef: 1, rewardCoef: 1 });
   const part = taughtBatch(
     { ...alone, data: { ...alone.data, behaviorLogprobs: sampler.slice(0, 6) } },
-    teacherLogprobs.slice(0, 6),
+    { logprobs: teacherLogprobs.slice(0, 6) },
     { coef: 1, rewardCoef: 1 },
   );
   expect(part.data.tokenAdvantages).toEqual(whole.data.tokenAdvantages.slice(0, 6));

@@ -17,8 +17,8 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
     const recipe = recipeOf(await teacherFolder(join(at.path, "t")));
     const model = await openModel(recipe);
     const teacher = await openTeacher(recipe, model);
-    expect(JSON.parse(teacher!.config)).toMatchObject({ hidden_size: 48 });
-    expect(Object.keys(teacher!.origin.files)).toContain("model.safetensors");
+    expect(JSON.parse(teacher!.config!)).toMatchObject({ hidden_size: 48 });
+    expect(Object.keys(teacher!.origin!.files)).toContain("model.safetensors");
     expect(await openTeacher(defineRecipe(tinyInput()), model)).toBeUndefined();
   });
 

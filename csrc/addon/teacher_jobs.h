@@ -1,0 +1,17 @@
+// What a trainer does as a teacher, and what its student is given of it: lib/native/teacher-face.ts.
+#pragma once
+
+#include <napi.h>
+
+#include "addon/trainer_thread.h"
+
+namespace hone::addon {
+
+Napi::Value teach(const Napi::CallbackInfo& info, TrainerThread& thread);
+Napi::Value teacher_head(const Napi::CallbackInfo& info, TrainerThread& thread);
+Napi::Value set_teacher_head(const Napi::CallbackInfo& info, TrainerThread& thread);
+
+/// Throws kConfig for what is no number.
+float to_temperature(const Napi::Value& value, const char* call);
+
+}  // namespace hone::addon

@@ -1,0 +1,77 @@
+#include "kernels/cpu/divergence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu/divergence_block.h"
+#include "kernels/cpu/lm_head_block.h"
+
+namespace hone::kernels::cpu {
+namespace {
+
+int64_t columns_of(const Divergence& teacher) { return teacher.k > 0 ? teacher.k : teacher.head.n; }
+int64_t width_of(const Divergence& teacher) { return teacher.k > 0 ? teacher.k : teacher.head.k; }
+
+float lse_of(const float* z, int64_t n, float inverse) {
+  RowStatistics s;
+  HONE_PICK(row_statistics)(z, n, inverse, &s);
+  return float(double(s.maximum) + std::log(s.total));
+}
+
+}  // namespace
+
+int64_t teacher_rows_bytes(int64_t chunk, const Divergence& teacher) {
+  return Arena::rounded(chunk * columns_of(teacher) * int64_t(sizeof(float))) +
+         Arena::rounded(chunk * width_of(teacher) * int64_t(sizeof(float)));
+}
+
+TeacherRows::TeacherRows(const LmHeadGradArgs& args, int64_t chunk)
+    : args_(args),
+      teacher_(*args.teacher),
+      own_(teacher_.scratch ? 0 : teacher_rows_bytes(chunk, teacher_), "divergence"),
+      memory_(teacher_.scratch ? teacher_.scratch : &own_),
+      mark_(memory_->mark()),
+      columns_(columns_of(teacher_)),
+      q_(memory_->take_array<float>(chunk * columns_)),
+      hidden_(memory_->take_array<float>(chunk * width_of(teacher_))) {}
+
+void TeacherRows::begin(const Stream& stream, int64_t first, int64_t count) {
+  first_ = first;
+  const int64_t width = width_of(teacher_);
+  for (int64_t r = 0; r < count; ++r) {
+    const float* const row = (teacher_.k > 0 ? teacher_.logprobs : teacher_.hidden) + of_teacher(r) * width;
+    std::memcpy((teacher_.k > 0 ? q_ : hidden_) + r * width, row, size_t(width) * sizeof(float));
+  }
+  if (teacher_.k == 0) linear(stream, {f32(hidden_, {count, width}), teacher_.head, {}, f32(q_, {count, columns_}), false});
+}
+
+void TeacherRows::measure(int64_t r, const float* z) {
+  const bool likeliest = teacher_.k > 0;
+  float *const q = q_ + r * columns_, *const some = hidden_ + r * teacher_.k;
+  const float inverse = 1.0f / args_.temperature;
+  DivergenceRow row{.z = z, .q = q, .n = likeliest ? teacher_.k : args_.w.n, .inverse = inverse,
+                    .teacher_inverse = likeliest ? 1.0f : inverse, .lse = args_.lse.as<float>()[first_ + r], .teacher_lse = 0,
+                    .beta = teacher_.beta, .slope = teacher_.slope, .softcap = args_.softcap,
+                    .log_beta = std::log(teacher_.beta), .log_rest = std::log1p(-teacher_.beta)};
+  if (likeliest) {
+    for (int64_t i = 0; i < teacher_.k; ++i) some[i] = z[teacher_.ids[of_teacher(r) * teacher_.k + i]];
+    row.z = some;
+    row.lse = lse_of(some, row.n, inverse);
+  } else {
+    HONE_PICK(cap_row)(q, row.n, teacher_.softcap);
+  }
+  row.teacher_lse = lse_of(q, row.n, row.teacher_inverse);
+  HONE_PICK(divergence_row)(row, args_.divergences.as<float>() + first_ + r);
+}
+
+void TeacherRows::add(int64_t r, float* dz) const {
+  const float* const q = q_ + r * columns_;
+  if (teacher_.k > 0) {
+    for (int64_t i = 0; i < teacher_.k; ++i) dz[teacher_.ids[of_teacher(r) * teacher_.k + i]] += q[i];
+  } else {
+    for (int64_t v = 0; v < args_.w.n; ++v) dz[v] += q[v];
+  }
+}
+
+}  // namespace hone::kernels::cpu

@@ -1,0 +1,39 @@
+// The CPU's part of kernels/divergence.h: what lm_head_grad does with a teacher, a chunk of rows at a time.
+#pragma once
+
+#include "kernels/lm_head.h"
+
+namespace hone::kernels::cpu {
+
+/// The teacher's rows of one chunk.
+class TeacherRows {
+ public:
+  TeacherRows(const LmHeadGradArgs& args, int64_t chunk);
+  ~TeacherRows() { memory_->release(mark_); }
+  TeacherRows(const TeacherRows&) = delete;
+  TeacherRows& operator=(const TeacherRows&) = delete;
+
+  /// Computes what all rows [first, first + count) need.
+  void begin(const Stream& stream, int64_t first, int64_t count);
+  /// Of row first + r, whose logits (capped) are in z: writes the divergence, and keeps its gradient.
+  void measure(int64_t r, const float* z);
+  /// Adds that to dz.
+  void add(int64_t r, float* dz) const;
+
+ private:
+  int64_t of_teacher(int64_t r) const { return args_.teacher_rows.as<int32_t>()[first_ + r]; }
+
+  const LmHeadGradArgs& args_;
+  const Divergence& teacher_;
+  Arena own_;
+  Arena* memory_;
+  int64_t mark_;
+  int64_t columns_;  // of a row of q
+  int64_t first_ = 0;
+  float* q_;       // [chunk, columns]
+  float* hidden_;  // [chunk, C'], or [chunk, k] the student's logits
+};
+
+int64_t teacher_rows_bytes(int64_t chunk, const Divergence& teacher);
+
+}  // namespace hone::kernels::cpu

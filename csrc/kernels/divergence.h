@@ -1,0 +1,38 @@
+// Divergence of an output head's rows from a teacher's, and its gradient: a part of lm_head_grad. On the CPU alone.
+#pragma once
+
+#include <cstdint>
+
+#include "core/arena.h"
+#include "kernels/matmul.h"
+
+namespace hone::kernels {
+
+/// Of a student's distribution S and a teacher's T of one token, both at the head's temperature:
+///   beta 0: KL(T || S) = sum T (log T - log S)    beta 1: KL(S || T) = sum S (log S - log T)
+///   between: beta KL(T || M) + (1 - beta) KL(S || M),  M = beta T + (1 - beta) S
+/// Over the whole vocabulary of the student, T divided by its mass there; or over the teacher's k likeliest tokens, S and T
+/// each divided by its mass on them, so that what S gives to other tokens counts nothing.
+/// Source: Agarwal et al. 2024, "On-Policy Distillation of Language Models", arXiv 2306.13649, equations 1 and 2; with the
+/// k likeliest as TRL's distillation trainers have it without a bucket for the rest.
+struct Divergence {
+  float beta = 0.5f;
+  float slope = 0.0f;  // dLoss/ddivergence, of every row
+
+  // The teacher of N tokens, over the vocabulary: what enters its head, which has at least the student's rows.
+  const float* hidden = nullptr;  // [N, head.k]
+  PackedMatrix head{};            // of [V', C']
+  float softcap = 0.0f;
+
+  // Or its likeliest of each, in any order, each once, with their log-probs at the head's temperature.
+  const int32_t* ids = nullptr;     // [N, k]
+  const float* logprobs = nullptr;  // [N, k]
+  int64_t k = 0;
+
+  Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates
+};
+
+/// Of a chunk of lm_head_grad's R rows, of a student's vocabulary.
+int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence);
+
+}  // namespace hone::kernels
