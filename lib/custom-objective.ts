@@ -16,6 +16,8 @@ export interface SlopesRequest {
   readonly advantages: Float64Array;
   /** [T], where the step has them. */
   readonly tokenAdvantages?: Float64Array;
+  /** [T] what the function's `firstPass` made of these tokens, rounded to f32; there where it has one. */
+  readonly tokenWeights?: Float64Array;
   /** [S+1]: sequence i is tokens sequences[i] to sequences[i + 1] - 1, which may be none. */
   readonly sequences: Int32Array;
   /** [S] members of each sequence's group, where the step has them. */
@@ -39,11 +41,31 @@ export interface SlopesInput extends Omit<SlopesRequest, "losses"> {
 }
 
 /**
+ * What `firstPass` is given, once a step and before any of its updates: all its tokens, under the weights before it. Arrays as
+ * in {@link SlopesRequest}, of the whole step.
+ */
+export interface StepTokens
+  extends Omit<SlopesRequest, "losses" | "out" | "tokenWeights">,
+    Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight"> {
+  /** Of the run, for draws: the same numbers are the same draws when the step is repeated. */
+  readonly seed: number;
+  /** From 0. */
+  readonly step: number;
+}
+
+/** Returns a number for each of the step's tokens ([T]): the function gets those of its own as `tokenWeights`. */
+export type FirstPass = (tokens: StepTokens) => Float64Array;
+
+/**
  * Fills `out` and returns the loss: one number, or one a sequence ([S], so that a loss that is not finite names its
  * sequence). It must depend on nothing but its argument: it may be asked again, and a replay asks it once more. The
  * recipe's KL and entropy terms are added to what it says.
  */
-export type SlopesFunction = (input: SlopesInput) => number | Float64Array;
+export interface SlopesFunction {
+  (input: SlopesInput): number | Float64Array;
+  /** Where the objective compares all tokens of a step with each other. */
+  firstPass?: FirstPass;
+}
 
 /** An objective that every process can load. */
 export interface SlopesModule {

@@ -20,7 +20,7 @@ export {
   type RecipeInput,
   recipeJsonSchema,
 } from "./config/index.ts";
-export type { SlopesFunction, SlopesInput } from "./custom-objective.ts";
+export type { FirstPass, SlopesFunction, SlopesInput, StepTokens } from "./custom-objective.ts";
 export { isHeldOut, type ProblemSource, problemId, type SourceOptions } from "./data/index.ts";
 export type {
   Completion,

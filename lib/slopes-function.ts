@@ -1,6 +1,12 @@
 /** A custom objective's function: loaded from its module, and asked. */
 
-import type { SlopesFunction, SlopesInput, SlopesModule, SlopesRequest } from "./custom-objective.ts";
+import type {
+  SlopesFunction,
+  SlopesInput,
+  SlopesModule,
+  SlopesRequest,
+  StepTokens,
+} from "./custom-objective.ts";
 import { HoneError } from "./errors.ts";
 import { loadHashed } from "./hashed-module.ts";
 
@@ -46,7 +52,23 @@ export function askSlopes(
   return takeLosses(name, answer, request.sequences, losses);
 }
 
-function called(name: string, slopes: SlopesFunction, input: SlopesInput): unknown {
+/**
+ * What a function's `firstPass` makes of a step's tokens. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or
+ * with what it threw as its cause.
+ */
+export function askFirstPass(slopes: SlopesFunction, tokens: StepTokens): Float64Array {
+  const name = `${slopes.name || "objective.slopes"}.firstPass`;
+  const bounds = { clipLow: Math.fround(tokens.clipLow), clipHigh: Math.fround(tokens.clipHigh) };
+  const answer = called(name, slopes.firstPass!, { ...tokens, ...bounds });
+  const wanted = tokens.logprobs.length;
+  if (!(answer instanceof Float64Array) || answer.length !== wanted)
+    throw fault(`${name} must return a Float64Array of ${wanted}, a number for each token of the step`);
+  const bad = answer.findIndex((one) => !Number.isFinite(Math.fround(one)));
+  if (bad >= 0) throw fault(`${name} returned ${answer[bad]} for token ${bad}`, { token: bad });
+  return answer;
+}
+
+function called<Input>(name: string, slopes: (input: Input) => unknown, input: Input): unknown {
   try {
     return slopes(input);
   } catch (cause) {

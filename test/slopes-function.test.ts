@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SlopesFunction } from "../lib/custom-objective.ts";
-import { askSlopes, loadSlopes } from "../lib/slopes-function.ts";
+import type { FirstPass, SlopesFunction } from "../lib/custom-objective.ts";
+import { askFirstPass, askSlopes, loadSlopes } from "../lib/slopes-function.ts";
 import { fileHash } from "../lib/trust.ts";
 import { slopesRequest } from "./fixtures/slopes-request.ts";
 
@@ -137,3 +137,21 @@ test.each(["again.ts", "again.mjs"])(
     }
   },
 );
+
+test.each<[string, unknown, RegExp]>([
+  ["too few numbers", () => Float64Array.of(1), /mine\.firstPass must return a Float64Array of 3/],
+  ["a promise", async () => Float64Array.of(1, 2, 3), /mine\.firstPass must return a Float64Array of 3/],
+  ["no number", () => Float64Array.of(1, Number.NaN, 1), /mine\.firstPass returned NaN for token 1/],
+  [
+    "one that f32 has not",
+    () => Float64Array.of(1, 1, 1e300),
+    /mine\.firstPass returned 1e\+300 for token 2/,
+  ],
+])("a first pass that returns %s is a typed error", (_, firstPass, message) => {
+  const mine: SlopesFunction = Object.assign(() => 0, { firstPass: firstPass as FirstPass });
+  Object.defineProperty(mine, "name", { value: "mine" });
+  const { out: __, losses: ___, ...tokens } = slopesRequest();
+  expect(() => askFirstPass(mine, { ...tokens, ...SETTINGS, seed: 0, step: 0 })).toThrow(
+    expect.objectContaining({ code: "HONE_ERR_OBJECTIVE", message: expect.stringMatching(message) }),
+  );
+});

@@ -33,6 +33,7 @@ Napi::Object to_js(Napi::Env env, const SlopesRequest& r) {
   set_numbers(out, "behaviorLogprobs", r.behavior, r.tokens);
   set_numbers(out, "referenceLogprobs", r.reference, r.tokens);
   set_numbers(out, "tokenAdvantages", r.token_advantages, r.tokens);
+  set_numbers(out, "tokenWeights", r.token_weights, r.tokens);
   set_numbers(out, "advantages", r.advantages, r.sequences);
   set_integers(out, "sequences", r.starts, r.sequences + 1);
   set_integers(out, "groupSizes", r.group_sizes, r.sequences);

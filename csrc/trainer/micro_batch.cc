@@ -241,7 +241,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .cu_seqlens = loss_starts.view(),
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
-          .token_weights = optional(token_weights),
+          .token_weights = custom ? TensorView{} : optional(token_weights),  // a custom objective is given them
           .token_penalties = optional(token_penalties),
           .group_sizes = optional(group_sizes),
           .custom_slopes = custom ? custom_slopes.view() : TensorView{},
@@ -291,6 +291,7 @@ void ask_slopes(const TrainingBatch& batch, const StepOptions& options, const Pa
                     .behavior = p.behavior.host,
                     .reference = p.reference.host,
                     .token_advantages = p.token_advantages.host,
+                    .token_weights = p.token_weights.host,
                     .advantages = p.advantages.host,
                     .starts = p.loss_starts.host,
                     .group_sizes = p.group_sizes.host,

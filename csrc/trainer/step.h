@@ -40,7 +40,7 @@ struct TrainingBatch {
 struct SlopesRequest {
   int64_t tokens = 0, sequences = 0;                 // R, S
   const float *logprobs = nullptr, *entropies = nullptr;                       // [R] under the weights before the step
-  const float *behavior = nullptr, *reference = nullptr, *token_advantages = nullptr;  // [R]
+  const float *behavior = nullptr, *reference = nullptr, *token_advantages = nullptr, *token_weights = nullptr;  // [R]
   const float* advantages = nullptr;                 // [S]
   const int32_t *starts = nullptr, *group_sizes = nullptr;  // [S+1] index into R; [S]
   kernels::StepNormalizer step;

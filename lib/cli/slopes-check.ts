@@ -1,7 +1,7 @@
 import type { SlopesFunction, SlopesRequest } from "../custom-objective.ts";
 import { HoneError } from "../errors.ts";
 import { CounterRandom } from "../random.ts";
-import { askSlopes, type SlopesSettings } from "../slopes-function.ts";
+import { askFirstPass, askSlopes, type SlopesSettings } from "../slopes-function.ts";
 
 /** Comparison of a custom objective's slopes with differences of its loss. */
 export interface SlopesFinding {
@@ -29,8 +29,8 @@ const SPREADS = [1e-4, 4e-3, 0.3];
  * is held against differences with the behavior's log-probs moved along. Tokens beside a kink are left out.
  */
 export function checkSlopes(slopes: SlopesFunction, settings: SlopesSettings): SlopesFinding {
-  const batch = madeUp();
   try {
+    const batch = weighed(slopes, settings, madeUp());
     const { out } = ask(slopes, settings, batch, batch);
     const again = ask(slopes, settings, batch, batch).out;
     const other = out.findIndex((slope, t) => !Object.is(slope, again[t]));
@@ -102,6 +102,14 @@ function ask(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequ
   const request = structuredClone({ ...batch, logprobs: at.logprobs, behaviorLogprobs: at.behaviorLogprobs });
   askSlopes(slopes, request, settings);
   return { out: request.out, loss: request.losses.reduce((sum, loss) => sum + loss, 0) };
+}
+
+/** With what its first pass makes of these tokens, constant where the loss is differentiated. */
+function weighed(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequest): SlopesRequest {
+  if (slopes.firstPass === undefined) return batch;
+  const { out: _, losses: __, ...tokens } = structuredClone(batch);
+  const weights = askFirstPass(slopes, { ...tokens, ...settings, seed: 0, step: 0 });
+  return { ...batch, tokenWeights: weights.map(Math.fround) };
 }
 
 function madeUp(): SlopesRequest {

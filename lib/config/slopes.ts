@@ -57,7 +57,8 @@ export function takeSlopes(input: unknown): { readonly plain: unknown; readonly 
   const known = isFields(given) ? (given as { [FUNCTION]?: SlopesFunction })[FUNCTION] : undefined;
   const slopes = typeof given === "function" ? (given as SlopesFunction) : known;
   if (slopes === undefined) return { plain: input };
-  return { plain: inPlace({ function: slopes.name || "anonymous", sha256: sourceHash(slopes) }), slopes };
+  const sha256 = sourceHash(slopes, ...(slopes.firstPass ? [slopes.firstPass] : []));
+  return { plain: inPlace({ function: slopes.name || "anonymous", sha256 }), slopes };
 }
 
 /** Lets a recipe's `objective.slopes` know its function. */

@@ -5,13 +5,13 @@ import { fileHash } from "../trust.ts";
 import { isModulePlace } from "../user-module.ts";
 
 /**
- * Hash of a function's source, 64 hexadecimal digits. Spaces and line ends do not count: loaders of TypeScript put
+ * Hash of functions' sources, 64 hexadecimal digits. Spaces and line ends do not count: loaders of TypeScript put
  * spaces where types were.
  */
 // biome-ignore lint/complexity/noBannedTypes: any function has a source
-export function sourceHash(from: Function): string {
-  const source = Function.prototype.toString.call(from).replace(/\s+/g, " ");
-  return createHash("sha256").update(source).digest("hex");
+export function sourceHash(...from: Function[]): string {
+  const sources = from.map((one) => Function.prototype.toString.call(one).replace(/\s+/g, " "));
+  return createHash("sha256").update(sources.join("\n")).digest("hex");
 }
 
 /** Hash of the file at a module's place; undefined where there is none. */

@@ -5,10 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
+import { explainStep } from "../../lib/explain/index.ts";
 import { openProcesses } from "../../lib/fleet/index.ts";
 import { RUN_FILES } from "../../lib/metrics/index.ts";
-import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
+import {
+  createRun,
+  nativeCore,
+  type RecordedGroup,
+  readRolloutRecord,
+  replayRun,
+} from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
+import type { StepRecord } from "../../lib/records.ts";
 import { Trust } from "../../lib/trust.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
@@ -132,6 +140,60 @@ ranks(
       code: "HONE_ERR_OBJECTIVE",
       message: expect.stringContaining("mine threw: too far"),
     });
+  },
+  patient(120_000),
+);
+
+const HIGH_ENTROPY = "./test/fixtures/custom-high-entropy.ts#highEntropy";
+
+native(
+  "a module whose first pass compares all tokens of a step trains as the built-in rule does",
+  async () => {
+    const run = async (name: string, objective: RecipeInput["objective"], updatesPerBatch = 1) => {
+      const { advantages: _, ...input } = tinyInput({
+        steps: 3,
+        schedule: "sync",
+        packedTokens: 64,
+        updatesPerBatch,
+      });
+      const recipe = defineRecipe({
+        ...input,
+        objective,
+        advantages: { filter: "none", divideBy: "none" },
+        rollouts: { ...input.rollouts, record: true },
+        checkpoint: { everySteps: 1, keepLast: 9 },
+      });
+      const folder = join(dir, name);
+      await using going = await createRun(recipe, { dir: folder, verifiers });
+      await going.finished;
+      return readFileSync(join(folder, RUN_FILES.log), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as StepRecord).metrics);
+    };
+    const tokens = { kind: "high-entropy", fraction: 0.25 } as const;
+    const builtIn = await run("built-in", { kind: "reinforce", tokens });
+    const custom = await run("custom", { kind: "custom", slopes: HIGH_ENTROPY });
+    for (const [i, metrics] of custom.entries()) {
+      expect(metrics["tokens/chosen"]).toBe(builtIn[i]!["tokens/chosen"]);
+      expect(metrics["grad/norm"]! / builtIn[i]!["grad/norm"]!).toBeCloseTo(1, 6);
+    }
+    expect(custom[0]!["grad/norm"]).toBeGreaterThan(0);
+    const trust = Trust.all;
+    const folder = join(dir, "several");
+    await run("several", { kind: "custom", slopes: HIGH_ENTROPY }, 2);
+    expect(await replayRun(folder, { verifiers, trust })).toMatchObject({ steps: 3, weightsCompared: true });
+    const groups: RecordedGroup[] = [];
+    for await (const line of readRolloutRecord(folder, 3))
+      if (!("schema" in line)) groups.push(line as RecordedGroup);
+    const { problem, rollouts } = groups[0]!;
+    const { settings } = await explainStep(folder, {
+      step: 3,
+      problem,
+      attempt: rollouts[0]!.attempt,
+      trust,
+    });
+    expect(settings[0]!.tokens.some(({ coefficient }) => coefficient === 0)).toBe(true);
   },
   patient(120_000),
 );

@@ -5,11 +5,12 @@ import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } 
 import type { TeacherScores } from "../../native/teacher-face.ts";
 import type { ScoredRollout } from "../../records.ts";
 import type { StepBatch } from "./batcher.ts";
-import { customSlopes } from "./custom-slopes.ts";
+import { customSlopes, openSlopes } from "./custom-slopes.ts";
 import type { EntropyControl } from "./entropy-control.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { scoreFirst, type UpdateReport, updatePolicy } from "./policy-updates.ts";
+import { weighedByObjective } from "./step-tokens.ts";
 import { taughtBatch } from "./teacher-advantages.ts";
 import { selectTokens } from "./token-selection.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
@@ -131,10 +132,14 @@ export async function trainBatch(
   const teacher = await timedScores(assembled.data, parts.frozen?.teacher, parts.clock);
   const taught = teacher ? taughtBatch(assembled, teacher.scores, recipe.teacher!) : assembled;
   const scored = { ...taught.data, ...(reference && { referenceLogprobs: reference.scores }) };
-  const first = recipe.objective.tokens && (await scoreFirst(parts.trainer, scored, recipe));
+  const custom = await openSlopes(recipe);
+  const { tokens: rule } = recipe.objective;
+  const first = (rule ?? custom?.firstPass) && (await scoreFirst(parts.trainer, scored, recipe));
   const data = {
     ...scored,
-    ...(first && selectTokens(recipe.objective.tokens!, scored, first, { seed: recipe.seed, step })),
+    ...(first && rule && selectTokens(rule, scored, first, { seed: recipe.seed, step })),
+    ...(first &&
+      custom?.firstPass && { tokenWeights: weighedByObjective(custom, scored, first, recipe, step) }),
   };
   const slopes = customSlopes(recipe);
   const entropyCoef = parts.entropy.applied;

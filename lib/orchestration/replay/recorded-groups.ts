@@ -110,7 +110,7 @@ function recordedEpisode(runs: readonly number[], length: number, verdict: Verdi
  */
 export function recordedBatch(
   groups: readonly ResettledGroup[],
-  { rollouts: { maxOutputTokens }, objective: { klCoef, tokens }, teacher }: Recipe,
+  { rollouts: { maxOutputTokens }, objective: { klCoef, kind, tokens }, teacher }: Recipe,
 ): AssembledBatch {
   const batch = assembleBatch(groups, maxOutputTokens);
   const lines = new Map(groups.flatMap((group) => [...group.lines]));
@@ -126,10 +126,16 @@ export function recordedBatch(
   const data = {
     ...taught.data,
     ...(klCoef !== 0 && { referenceLogprobs: of("reference", `objective.klCoef is ${klCoef}`) }),
+    ...(kind === "custom" &&
+      hasWeights(lines) && { tokenWeights: of("tokenWeights", "its objective weighs tokens") }),
     ...(tokens && { [selectedBy(tokens)]: of(selectedBy(tokens), `objective.tokens is ${tokens.kind}`) }),
   };
   return { ...taught, data };
 }
+
+/** Of a custom objective with a first pass. */
+const hasWeights = (lines: ReadonlyMap<Rollout, RecordedRollout>): boolean =>
+  [...lines.values()].some(({ tokenWeights }) => tokenWeights !== undefined);
 
 type RecordedArray = "reference" | "teacher" | "tokenWeights" | "tokenPenalties";
 

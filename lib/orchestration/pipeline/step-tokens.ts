@@ -1,0 +1,52 @@
+import type { Recipe } from "../../config/index.ts";
+import type { SlopesFunction } from "../../custom-objective.ts";
+import { askFirstPass } from "../../slopes-function.ts";
+import type { FirstPass } from "./token-selection.ts";
+import type { AssembledBatch } from "./training-batch.ts";
+
+/** [T] what a custom objective's `firstPass` makes of a step's tokens; 0 where the policy chose none. */
+export function weighedByObjective(
+  slopes: SlopesFunction,
+  data: AssembledBatch["data"],
+  first: FirstPass,
+  { seed, objective }: Pick<Recipe, "seed" | "objective">,
+  step: number,
+): Float32Array {
+  const sampled = [...data.mask.keys()].filter((t) => data.mask[t] === 1);
+  const of = (values: Float32Array) => Float64Array.from(sampled, (t) => values[t]!);
+  const { referenceLogprobs, groupSizes, advantages, sequences, groups } = data;
+  const { clipLow, clipHigh, sequenceWeight } = objective;
+  const answer = askFirstPass(slopes, {
+    logprobs: of(first.logprobs),
+    entropies: of(first.entropies),
+    behaviorLogprobs: of(data.behaviorLogprobs),
+    ...(referenceLogprobs && { referenceLogprobs: of(referenceLogprobs) }),
+    advantages: Float64Array.from(advantages),
+    tokenAdvantages: of(data.tokenAdvantages),
+    sequences: startsOf(data),
+    ...(groupSizes && { groupSizes: groupSizes.slice() }),
+    totalSequences: sequences,
+    totalGroups: groups!,
+    totalTokens: sampled.length,
+    clipLow,
+    clipHigh,
+    sequenceWeight,
+    seed,
+    step,
+  });
+  const weights = new Float32Array(data.tokens.length);
+  sampled.forEach((t, i) => {
+    weights[t] = answer[i]!;
+  });
+  return weights;
+}
+
+/** [S+1] where each sequence's sampled tokens begin among them all. */
+function startsOf({ cuSeqlens, mask }: AssembledBatch["data"]): Int32Array {
+  const starts = new Int32Array(cuSeqlens.length);
+  for (let i = 1; i < starts.length; i++) {
+    const own = mask.subarray(cuSeqlens[i - 1], cuSeqlens[i]);
+    starts[i] = starts[i - 1]! + own.reduce((n, one) => n + one, 0);
+  }
+  return starts;
+}
