@@ -31,12 +31,17 @@ export class ReferenceWeights {
     for (const later of this.#steps().filter((one) => one > step)) this.#remove(later);
   }
 
-  /** Saves the trainer's weights as those of `step`, and removes what no run needs that goes on from `oldest` or later. */
-  async save(trainer: TrainerFace, step: number, oldest: number): Promise<string> {
+  /**
+   * Saves the trainer's weights as those of `step`, and removes what no run needs that goes on from the oldest checkpoint or
+   * later; without one a run begins again, with the policy that it began with. `oldest` is asked after saving, for which
+   * a trainer waits until a checkpoint on its way is there.
+   */
+  async save(trainer: TrainerFace, step: number, oldest: () => number | undefined): Promise<string> {
     mkdirSync(this.#directory, { recursive: true });
     this.#remove(step);
     await trainer.save(this.#pathOf(step), JSON.stringify({ schema: 1, kind: "reference" }));
-    const needed = this.#steps().findLast((one) => one <= oldest) ?? 0;
+    const from = oldest() ?? step;
+    const needed = this.#steps().findLast((one) => one <= from) ?? 0;
     for (const older of this.#steps().filter((one) => one < needed)) this.#remove(older);
     return this.#pathOf(step);
   }

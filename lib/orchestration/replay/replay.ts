@@ -136,7 +136,11 @@ export async function replayRun(
         if (recipe.lora !== undefined) await checkpoints.loadBase(resources.trainer, resources.model);
         await resources.trainer.load(end);
       }
-      const refreshes = { kept: new ReferenceWeights(saved), last: carried.reference, oldest: () => 0 };
+      const refreshes = {
+        kept: new ReferenceWeights(saved),
+        last: carried.reference,
+        oldest: () => undefined,
+      };
       const said = recordedTeacher(dir, recipe);
       const here = said ? { ...resources, teacher: undefined } : resources;
       await using frozen = await openFrozenPolicies(here, checkpoints, refreshes);

@@ -14,8 +14,8 @@ export interface Refreshes {
   readonly kept: ReferenceWeights;
   /** Steps after which it was last; undefined: it is what training started from. */
   readonly last: number | undefined;
-  /** The earliest step that a run may go on from. */
-  readonly oldest: () => number;
+  /** The earliest step that a run may go on from; undefined: none but its beginning. */
+  readonly oldest: () => number | undefined;
 }
 
 /** Opens and loads those that the recipe asks for. */
@@ -43,7 +43,7 @@ export async function openFrozenPolicies(
       own && (async (batch) => (await own.score(batch, recipe.rollouts.temperature)).logprobs);
     const stepped = async (steps: number) => {
       if (own === undefined || every === 0 || steps % every !== 0) return;
-      await own.load(await refreshes.kept.save(resources.trainer, steps, refreshes.oldest()));
+      await own.load(await refreshes.kept.save(resources.trainer, steps, refreshes.oldest));
       last = steps;
     };
     const taught = teacher && (await openScores(teacher, resources, opened));

@@ -239,8 +239,7 @@ export async function train(
     );
     const kept = new ReferenceWeights(checkpoints.directory);
     kept.cut(progress.step);
-    // one that is being written is newer than any that is there
-    const refreshes = { kept, last: state?.reference, oldest: () => checkpoints.oldest ?? 0 };
+    const refreshes = { kept, last: state?.reference, oldest: () => checkpoints.oldest };
     await using frozen = await openFrozenPolicies(resources, checkpoints, refreshes);
     const parts = {
       ...resources,

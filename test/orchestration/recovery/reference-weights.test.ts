@@ -20,13 +20,28 @@ const trainer = {
 } as unknown as TrainerFace;
 const there = () => readdirSync(dir).sort();
 
-test("what no run needs that goes on from the oldest checkpoint is removed, and nothing without a checkpoint", async () => {
+test("without a checkpoint the newest alone stays, and one that came while it was saved counts", async () => {
   const kept = new ReferenceWeights(dir);
-  for (const step of [2, 4]) await kept.save(trainer, step, 0);
+  for (const step of [2, 4, 6]) await kept.save(trainer, step, () => undefined);
+  expect(there()).toEqual(["reference-000006"]);
+  let checkpoint: number | undefined;
+  const slow = {
+    save: async (folder: string) => {
+      await trainer.save(folder, "");
+      checkpoint = 7;
+    },
+  };
+  await kept.save(slow as unknown as TrainerFace, 8, () => checkpoint);
+  expect(there()).toEqual(["reference-000006", "reference-000008"]);
+});
+
+test("what no run needs that goes on from the oldest checkpoint is removed", async () => {
+  const kept = new ReferenceWeights(dir);
+  for (const step of [2, 4]) await kept.save(trainer, step, () => 0);
   expect(there()).toEqual(["reference-000002", "reference-000004"]);
-  await kept.save(trainer, 6, 5);
+  await kept.save(trainer, 6, () => 5);
   expect(there()).toEqual(["reference-000004", "reference-000006"]);
-  await kept.save(trainer, 8, 3);
+  await kept.save(trainer, 8, () => 3);
   expect(there()).toEqual(["reference-000004", "reference-000006", "reference-000008"]);
   expect(existsSync(kept.at(6))).toBe(true);
   expect(() => kept.at(2)).toThrow("reference-000002 is missing");
@@ -34,20 +49,20 @@ test("what no run needs that goes on from the oldest checkpoint is removed, and 
 
 test("a run that goes on loses those of later steps and what was left half done, and saves a step anew", async () => {
   const kept = new ReferenceWeights(dir);
-  for (const step of [2, 4]) await kept.save(trainer, step, 0);
+  for (const step of [2, 4]) await kept.save(trainer, step, () => 0);
   mkdirSync(join(dir, "reference-000006.tmp-12"));
   mkdirSync(join(dir, "step-000003"));
   kept.cut(3);
   expect(there()).toEqual(["reference-000002", "step-000003"]);
   kept.cut(2);
-  await kept.save(trainer, 4, 2);
-  await kept.save(trainer, 4, 2);
+  await kept.save(trainer, 4, () => 2);
+  await kept.save(trainer, 4, () => 2);
   expect(there()).toEqual(["reference-000002", "reference-000004", "step-000003"]);
 });
 
 test("a folder that is not there yet is made", async () => {
   const kept = new ReferenceWeights(join(dir, "checkpoints"));
   kept.cut(3);
-  await kept.save(trainer, 2, 0);
+  await kept.save(trainer, 2, () => 0);
   expect(there()).toEqual(["checkpoints"]);
 });
