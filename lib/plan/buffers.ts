@@ -104,7 +104,8 @@ function distributionBytes({ teacher, training, rollouts }: Recipe, config: stri
   if (teacher?.divergence === undefined) return 0;
   const { width, vocabulary } = modelFacts(config);
   const { topK = 0 } = teacher.divergence;
-  const tokens = training.groupsPerStep * rollouts.groupSize * rollouts.maxOutputTokens;
+  const { groupsPerStep } = training;
+  const tokens = groupsPerStep * rollouts.groupSize * rollouts.maxOutputTokens;
   if (topK > 0) return 4 * (2 * tokens * 2 * topK + HEAD_ROWS * 2 * topK);
   return 4 * (2 * tokens * width + vocabulary * width + HEAD_ROWS * (vocabulary + width));
 }
