@@ -123,6 +123,7 @@ const typeText = (type: string): string => TYPES[type] ?? type;
 
 /** Values that are meant for known ones, by field: those of earlier versions (CHANGELOG.md), and what others call them. */
 const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "advantages.divideBy": { group: "sample-std", batch: "batch-std" },
   "advantages.filter": { raw: "score", shaped: "reward" },
   device: { gpu: "cuda", nvidia: "cuda", "cuda:0": "cuda" },
   "objective.kind": {
@@ -137,23 +138,41 @@ const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Fields under the names that other trainers (TRL, verl) give them. */
 const FOREIGN: Readonly<Record<string, string>> = {
   beta: "objective.klCoef",
+  chat_template_kwargs: "chatTemplate.variables",
   dataset: "domains.<name>.source",
+  entropy_coef: "objective.entropyCoef",
+  entropy_target: "objective.entropyControl.target",
   epsilon: "objective.clipLow",
   epsilon_high: "objective.clipHigh",
   gradient_accumulation_steps: "training.groupsPerStep",
+  importance_sampling_level: "objective.kind",
   learning_rate: "optimizer.lr",
   loss_type: "objective.kind",
+  lr_scheduler_type: "optimizer.schedule",
+  mask_truncated_completions: "advantages.overlong",
   max_completion_length: "rollouts.maxOutputTokens",
   max_grad_norm: "optimizer.gradientClip",
   max_prompt_length: "rollouts.maxPromptTokens",
   max_steps: "training.steps",
+  min_p: "rollouts.minP",
   model_name_or_path: "model.folder",
   num_generations: "rollouts.groupSize",
+  num_iterations: "training.epochs",
   per_device_train_batch_size: "training.groupsPerStep",
+  ref_model_sync_steps: "objective.referenceEverySteps",
+  report_to: "trackers",
   reward_funcs: "domains.<name>.reward",
+  reward_weights: "domains.<name>.rewards",
   save_steps: "checkpoint.everySteps",
+  save_total_limit: "checkpoint.keepLast",
+  scale_rewards: "advantages.divideBy",
   steps: "training.steps",
+  steps_per_generation: "training.updatesPerBatch",
+  teacher_model_name_or_path: "teacher.folder",
   temperature: "rollouts.temperature",
+  top_entropy_quantile: "objective.tokens.fraction",
+  top_k: "rollouts.topK",
+  top_p: "rollouts.topP",
   warmup_steps: "optimizer.warmupSteps",
 };
 

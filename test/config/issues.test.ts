@@ -71,6 +71,30 @@ test.each<[string, object, Record<string, string>]>([
     },
   ],
   [
+    "what TRL calls several updates, normalisation and a teacher",
+    {
+      num_iterations: 2,
+      steps_per_generation: 4,
+      scale_rewards: "group",
+      importance_sampling_level: "sequence",
+      mask_truncated_completions: true,
+      teacher_model_name_or_path: "x",
+      ref_model_sync_steps: 4,
+      advantages: { divideBy: "group" },
+    },
+    {
+      num_iterations: "is not a field of a recipe -> training.epochs",
+      steps_per_generation: "is not a field of a recipe -> training.updatesPerBatch",
+      scale_rewards: "is not a field of a recipe -> advantages.divideBy",
+      importance_sampling_level: "is not a field of a recipe -> objective.kind",
+      mask_truncated_completions: "is not a field of a recipe -> advantages.overlong",
+      teacher_model_name_or_path: "is not a field of a recipe -> teacher.folder",
+      ref_model_sync_steps: "is not a field of a recipe -> objective.referenceEverySteps",
+      "advantages.divideBy":
+        'is "group"; expected one of "population-std", "sample-std", "batch-std", "domain-std", "none" -> sample-std',
+    },
+  ],
+  [
     "a field in its place is not taken for another's",
     { training: { step: 2, steps: 2, groupsPerStep: 4 } },
     { "training.step": "is not a field of a recipe -> steps" },

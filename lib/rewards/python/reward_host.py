@@ -183,6 +183,9 @@ def style_of(function):
         return "TRL"
     if "solution_str" in parameters:
         return "verl"
+    # TRL calls by keywords, so that a function may do without the texts, as TRL's own overlong punishment does
+    if "completion_ids" in parameters or "prompts" in parameters:
+        return "TRL"
     raise Fault(
         f"{name_of(function)}{signature_of(function)} takes neither TRL's parameters (prompts, completions, ...)"
         " nor verl's (data_source, solution_str, ground_truth, extra_info)"
