@@ -131,6 +131,11 @@ const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     drgrpo: "dr-grpo",
     dr_grpo: "dr-grpo",
     gspo_token: "gspo-token",
+    sequence: "gspo",
+    sequence_token: "gspo-token",
+    luspo: "gspo",
+    bnpo: "dapo",
+    rloo: "ppo-clip",
     geo_mean: "gmpo",
   },
 };

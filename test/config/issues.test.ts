@@ -81,6 +81,7 @@ test.each<[string, object, Record<string, string>]>([
       teacher_model_name_or_path: "x",
       ref_model_sync_steps: 4,
       advantages: { divideBy: "group" },
+      objective: { kind: "sequence_token" },
     },
     {
       num_iterations: "is not a field of a recipe -> training.epochs",
@@ -92,6 +93,7 @@ test.each<[string, object, Record<string, string>]>([
       ref_model_sync_steps: "is not a field of a recipe -> objective.referenceEverySteps",
       "advantages.divideBy":
         'is "group"; expected one of "population-std", "sample-std", "batch-std", "domain-std", "none" -> sample-std',
+      "objective.kind": expect.stringMatching(/ -> gspo-token$/),
     },
   ],
   [
