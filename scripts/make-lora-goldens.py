@@ -1,15 +1,18 @@
-"""Goldens of adapters: a tiny Llama with W + s B A in float64 PyTorch, as PEFT has it, and ten AdamW steps of it.
+"""Goldens of adapters: a tiny Llama or Qwen3.5 with W + s B A in float64 PyTorch, as PEFT has it, and ten AdamW steps of it.
 
-python3 scripts/make-lora-goldens.py test/fixtures/peft    # needs torch, transformers, safetensors
+python3 scripts/make-lora-goldens.py test/fixtures/peft           # needs torch, transformers, safetensors
+python3 scripts/make-lora-goldens.py test/fixtures/peft-hybrid    # a folder of this name: Qwen3.5
 """
 import sys
 import torch, json, math, os
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoModelForCausalLM, LlamaConfig, Qwen3_5TextConfig
 from safetensors.torch import save_file
 out_dir = sys.argv[1]
 torch.manual_seed(0); torch.set_default_dtype(torch.float64)
 c=LlamaConfig(vocab_size=61,hidden_size=40,num_hidden_layers=2,num_attention_heads=4,num_key_value_heads=2,head_dim=16,intermediate_size=56,max_position_embeddings=128,tie_word_embeddings=False,rms_norm_eps=1e-5)
-m=LlamaForCausalLM(c).double()
+if out_dir.rstrip("/").endswith("hybrid"):
+    c=Qwen3_5TextConfig(vocab_size=61,hidden_size=24,num_hidden_layers=2,num_attention_heads=2,num_key_value_heads=1,head_dim=8,intermediate_size=28,max_position_embeddings=128,tie_word_embeddings=True,rms_norm_eps=1e-5,linear_num_key_heads=1,linear_num_value_heads=2,linear_key_head_dim=8,linear_value_head_dim=10,linear_conv_kernel_dim=4,layer_types=["linear_attention","full_attention"])
+m=AutoModelForCausalLM.from_config(c,dtype=torch.float64).double()
 for p in m.parameters(): p.data=(p.data+0.05*torch.randn_like(p)).float().double()
 m.float().save_pretrained(os.path.join(out_dir, "model")); m.double()
 for p in m.parameters(): p.requires_grad_(False)
@@ -20,9 +23,8 @@ class L(torch.nn.Module):
         A=(torch.rand(r,base.in_features)*2-1)/math.sqrt(base.in_features); B=torch.randn(base.out_features,r)*0.05
         s.A=torch.nn.Parameter(A.float().double()); s.B=torch.nn.Parameter(B.float().double()); ad[name]=s
     def forward(s,x): return s.base(x)+alpha/r*((x@s.A.T)@s.B.T)
-for i,l in enumerate(m.model.layers):
-    for part,names in (("self_attn",["q_proj","k_proj","v_proj","o_proj"]),("mlp",["gate_proj","up_proj","down_proj"])):
-        for n in names: setattr(getattr(l,part),n,L(getattr(getattr(l,part),n),f"model.layers.{i}.{part}.{n}"))
+for name,linear in [(n,x) for n,x in m.model.named_modules() if isinstance(x,torch.nn.Linear)]:
+    parent,_,own=name.rpartition("."); setattr(m.model.get_submodule(parent),own,L(linear,f"model.{name}"))
 def tensors(): return {f"base_model.model.{n}.lora_{k}.weight":getattr(s,k).detach().float().contiguous() for n,s in ad.items() for k in "AB"}
 os.makedirs(f"{out_dir}/adapter", exist_ok=True); save_file(tensors(), f"{out_dir}/adapter/adapter_model.safetensors")
 json.dump({"peft_type":"LORA","r":r,"lora_alpha":alpha,"bias":"none","target_modules":["q_proj"]},open(f"{out_dir}/adapter/adapter_config.json", "w"))

@@ -22,18 +22,35 @@ struct Target {
   int64_t first, n, k;
 };
 
-std::vector<Target> targets_of(const ModelConfig& c) {
-  const int64_t q = c.q_width(), kv = c.kv_width(), C = c.width, F = c.mlp_width;
-  const LayerNames names = layer_names(c);
-  std::vector<Target> out;
+void add_attention(const ModelConfig& c, std::vector<Target>& out) {
+  const int64_t q = c.q_width(), made = (c.gated_attention ? 2 : 1) * q, kv = c.kv_width(), C = c.width;
   if (c.fused_qkv) {
     out.push_back({"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C});
   } else {
-    out.push_back({"q_proj", "self_attn", Product::kQkv, 0, q, C});
-    out.push_back({"k_proj", "self_attn", Product::kQkv, q, kv, C});
-    out.push_back({"v_proj", "self_attn", Product::kQkv, q + kv, kv, C});
+    out.push_back({"q_proj", "self_attn", Product::kQkv, 0, made, C});
+    out.push_back({"k_proj", "self_attn", Product::kQkv, made, kv, C});
+    out.push_back({"v_proj", "self_attn", Product::kQkv, made + kv, kv, C});
   }
   out.push_back({"o_proj", "self_attn", Product::kO, 0, C, q});
+}
+
+void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
+  const int64_t wide = c.delta.channels() + c.delta.values(), M = c.delta.value_heads, C = c.width;
+  const auto rows = [&](const char* name, int64_t first, int64_t n) { out.push_back({name, "linear_attn", Product::kQkv, first, n, C}); };
+  if (c.delta_by_head) {
+    rows("in_proj_qkvz", 0, wide), rows("in_proj_ba", wide, 2 * M);
+  } else {
+    rows("in_proj_qkv", 0, c.delta.channels()), rows("in_proj_z", c.delta.channels(), c.delta.values());
+    rows("in_proj_b", wide, M), rows("in_proj_a", wide + M, M);
+  }
+  out.push_back({"out_proj", "linear_attn", Product::kO, 0, C, c.delta.values()});
+}
+
+std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
+  const int64_t C = c.width, F = c.mlp_width;
+  const LayerNames names = layer_names(c);
+  std::vector<Target> out;
+  c.is_linear(layer) ? add_linear_attention(c, out) : add_attention(c, out);
   if (c.mixes()) return out;
   if (c.fused_gate_up) {
     out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
@@ -45,42 +62,63 @@ std::vector<Target> targets_of(const ModelConfig& c) {
   return out;
 }
 
-std::string joined(const std::vector<Target>& targets) {
-  std::string out;
-  for (const Target& t : targets) out += (out.empty() ? "" : ", ") + std::string(t.name);
+using LayerTargets = std::vector<std::vector<Target>>;  // by layer
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Of all layers, each once.
+std::vector<std::string> names_in(const LayerTargets& layers) {
+  std::vector<std::string> out;
+  for (const auto& layer : layers) {
+    for (const Target& t : layer) {
+      if (!has(out, t.name)) out.push_back(t.name);
+    }
+  }
   return out;
 }
 
-[[noreturn]] void refuse_experts(const ModelConfig& model, const std::string& target, const std::vector<Target>& all) {
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+[[noreturn]] void refuse_experts(const ModelConfig& model, const std::string& target, const std::vector<std::string>& all) {
   fail(Code::kUnsupported, "lora: target \"%s\" means matrices of experts, which get no adapters here (%s is a mixture of %lld); targets can be %s.",
        target.c_str(), model.arch.c_str(), (long long)model.experts.count, joined(all).c_str());
 }
 
-/// Those that the config names, in the model's order.
-std::vector<Target> chosen(const ModelConfig& model, const AdapterConfig& config) {
-  if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
-  if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
-  if (model.is_hybrid()) {
-    fail(Code::kUnsupported, "lora: %s has layers of gated DeltaNet, whose matrices have no adapters. Train all weights: leave lora out.",
-         model.arch.c_str());
-  }
-  const std::vector<Target> all = targets_of(model);
-  if (config.targets == std::vector<std::string>{"all-linear"}) {
-    if (model.mixes()) refuse_experts(model, "all-linear", all);
-    return all;
-  }
-  for (const std::string& name : config.targets) {
-    if (std::any_of(all.begin(), all.end(), [&](const Target& t) { return t.name == name; })) continue;
-    if (model.mixes() && (name == "gate_proj" || name == "up_proj" || name == "down_proj")) refuse_experts(model, name, all);
+void check_targets(const ModelConfig& model, const std::vector<std::string>& targets, const std::vector<std::string>& all) {
+  if (targets.empty()) fail(Code::kConfig, "lora: targets is empty; name at least one of %s.", joined(all).c_str());
+  for (const std::string& name : targets) {
+    if (has(all, name)) continue;
+    if (model.mixes() && has({"all-linear", "gate_proj", "up_proj", "down_proj"}, name)) refuse_experts(model, name, all);
     fail(Code::kConfig, "lora: %s has no \"%s\"; targets can be %s, or \"all-linear\" alone.", model.arch.c_str(), name.c_str(),
          joined(all).c_str());
   }
-  std::vector<Target> out;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Target& t) {
-    return std::find(config.targets.begin(), config.targets.end(), t.name) != config.targets.end();
-  });
-  if (out.empty()) fail(Code::kConfig, "lora: targets is empty; name at least one of %s.", joined(all).c_str());
+}
+
+/// Those that the config names, in the model's order.
+LayerTargets chosen(const ModelConfig& model, const AdapterConfig& config) {
+  if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
+  if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
+  LayerTargets out;
+  for (int64_t l = 0; l < model.layers; ++l) out.push_back(targets_of(model, l));
+  if (!model.mixes() && config.targets == std::vector<std::string>{"all-linear"}) return out;
+  check_targets(model, config.targets, names_in(out));
+  for (auto& layer : out) std::erase_if(layer, [&](const Target& t) { return !has(config.targets, t.name); });
   return out;
+}
+
+template <class Bytes>
+int64_t most_of(const LayerTargets& layers, const Bytes& bytes) {
+  int64_t most = 0;
+  for (const auto& layer : layers) {
+    for (const Target& t : layer) most = std::max(most, bytes(t));
+  }
+  return most;
 }
 
 DType pack_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
@@ -112,9 +150,9 @@ std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterCon
     specs.push_back({name, {n, k}, offset, true});
     offset += (n * k + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   };
-  const std::vector<Target> targets = chosen(model, config);
+  const LayerTargets targets = chosen(model, config);
   for (int64_t l = 0; l < model.layers; ++l) {
-    for (const Target& t : targets) {
+    for (const Target& t : targets[size_t(l)]) {
       const std::string name = "model.layers." + std::to_string(l) + "." + t.part + "." + t.name;
       add(name + ".lora_A.weight", config.rank, t.k);
       add(name + ".lora_B.weight", t.n, config.rank);
@@ -132,7 +170,7 @@ std::string peft_name(const std::string& name) { return "base_model.model." + na
 
 Json adapter_json(const ModelConfig& model, const AdapterConfig& config) {
   Json out = Json::object(), targets = Json::array();
-  for (const Target& t : chosen(model, config)) targets.push(Json::string(t.name));
+  for (const std::string& name : names_in(chosen(model, config))) targets.push(Json::string(name));
   out.set("peft_type", Json::string("LORA"));
   out.set("task_type", Json::string("CAUSAL_LM"));
   out.set("r", Json::integer(config.rank));
@@ -174,9 +212,9 @@ Adapters::Adapters(const ModelConfig& model, const AdapterConfig& config, const 
       pieces_(size_t(model.layers * kProducts)),
       packs_(adapter_pack_bytes(stream, model, config), "adapters", tensor_memory(stream)) {
   size_t spec = 0;
-  const std::vector<Target> targets = chosen(model, config);
+  const LayerTargets targets = chosen(model, config);
   for (int64_t l = 0; l < model.layers; ++l) {
-    for (const Target& t : targets) {
+    for (const Target& t : targets[size_t(l)]) {
       pieces_[size_t(l * kProducts + int64_t(t.product))].push_back({t.first, spec, spec + 1, {}, {}, {}});
       spec += 2;
     }
@@ -243,31 +281,29 @@ void Adapters::gradient(const Stream& stream, int64_t layer, Product product, co
 }
 
 int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
-  int64_t layer = 0;
-  for (const Target& t : chosen(model, config)) {
-    // On a GPU the transposes have the bytes of what they are transposes of.
-    const bool turned = !stream.is_cuda();
-    layer += packed_bytes(stream, config.rank, t.k) + (turned ? packed_bytes(stream, t.k, config.rank) : packed_bytes(stream, config.rank, t.k)) +
-             (turned ? packed_bytes(stream, config.rank, t.n) : packed_bytes(stream, t.n, config.rank));
+  // On a GPU the transposes have the bytes of what they are transposes of.
+  const bool turned = !stream.is_cuda();
+  const int64_t r = config.rank;
+  int64_t bytes = 0;
+  for (const auto& layer : chosen(model, config)) {
+    for (const Target& t : layer) {
+      bytes += packed_bytes(stream, r, t.k) + (turned ? packed_bytes(stream, t.k, r) + packed_bytes(stream, r, t.n)
+                                                      : packed_bytes(stream, r, t.k) + packed_bytes(stream, t.n, r));
+    }
   }
-  return model.layers * layer;
+  return bytes;
 }
 
 int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
-  int64_t most = 0;
-  for (const Target& t : chosen(model, config)) {
-    most = std::max(most, Arena::rounded(t.n * config.rank * dtype_bytes(activation_dtype(stream))) +
-                              kernels::linear_scratch_bytes(stream, t.n, t.k, config.rank));
-  }
-  return most;
+  return most_of(chosen(model, config), [&](const Target& t) {
+    return Arena::rounded(t.n * config.rank * dtype_bytes(activation_dtype(stream))) + kernels::linear_scratch_bytes(stream, t.n, t.k, config.rank);
+  });
 }
 
 int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens) {
-  int64_t most = 0;
-  for (const Target& t : chosen(model, config)) {
-    most = std::max({most, kernels::linear_scratch_bytes(stream, tokens, config.rank, t.k),
-                     kernels::linear_scratch_bytes(stream, tokens, config.rank, t.n)});
-  }
+  const int64_t most = most_of(chosen(model, config), [&](const Target& t) {
+    return std::max(kernels::linear_scratch_bytes(stream, tokens, config.rank, t.k), kernels::linear_scratch_bytes(stream, tokens, config.rank, t.n));
+  });
   return Arena::rounded(tokens * config.rank * dtype_bytes(activation_dtype(stream))) + most;
 }
 

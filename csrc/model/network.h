@@ -134,7 +134,7 @@ struct Gradients {
   Parameters* parameters = nullptr;
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;  // of adapter_specs
-  TensorView unused{};                 // [unused_gradient_width] f32: a frozen norm's, which is not read
+  TensorView unused{};                 // [unused_gradient_width] f32: of what is frozen, which is not read
   LayerGradients* window = nullptr;    // in place of `parameters`
   TensorView head() const;
   TensorView embedding() const;

@@ -291,7 +291,9 @@ std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& g
   return {{{{0, rows.ids.dim(0)}, {0, rows.outputs()}}, grads}};
 }
 
-int64_t unused_gradient_width(const ModelConfig& c) { return std::max(c.width, c.q_width()); }
+int64_t unused_gradient_width(const ModelConfig& c) {
+  return std::max({c.width, c.q_width(), c.delta.channels() * c.delta.taps, c.delta.value_heads, c.delta.value_dim});
+}
 
 TensorView Gradients::head() const {
   if (window) return window->head();
@@ -313,6 +315,9 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
   LayerViews out;
   out.attn_norm = out.attn_after = out.mlp_norm = out.mlp_after = first(c.width);
   out.q_norm = first(c.q_norm_width()), out.k_norm = first(c.k_norm_width());
+  if (!c.is_linear(i)) return out;
+  const kernels::DeltaSizes& s = c.delta;
+  out.delta = {f32(unused.as<float>(), {s.channels(), s.taps}), first(s.value_heads), first(s.value_heads), first(s.value_dim)};
   return out;
 }
 

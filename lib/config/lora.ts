@@ -11,6 +11,13 @@ const LORA_TARGETS = [
   "down_proj",
   "qkv_proj",
   "gate_up_proj",
+  "in_proj_qkv",
+  "in_proj_z",
+  "in_proj_b",
+  "in_proj_a",
+  "in_proj_qkvz",
+  "in_proj_ba",
+  "out_proj",
 ] as const;
 
 /** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */

@@ -8,7 +8,7 @@ import { noAddon } from "../e2e/native-core.ts";
 import { patient } from "../patience.ts";
 import { optimizer, stepOptions } from "./small-model.ts";
 
-const folder = fileURLToPath(new URL("../fixtures/peft", import.meta.url));
+const folderOf = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 interface Golden {
   readonly ids: readonly (readonly number[])[];
@@ -18,9 +18,13 @@ interface Golden {
   readonly after: Readonly<Record<string, readonly number[]>>;
 }
 
-test.skipIf(noAddon !== undefined)(
-  "ten AdamW steps on A and B are PyTorch's",
-  async () => {
+test.skipIf(noAddon !== undefined).each([
+  ["Llama", "peft"],
+  ["Qwen3.5, a layer of gated DeltaNet and one of attention", "peft-hybrid"],
+])(
+  "ten AdamW steps on A and B are PyTorch's: %s",
+  async (_, name) => {
+    const folder = folderOf(name);
     const golden = JSON.parse(readFileSync(`${folder}/steps.json`, "utf8")) as Golden;
     const trainer = new Trainer(readFileSync(`${folder}/model/config.json`, "utf8"), {
       optimizer: {
@@ -53,10 +57,10 @@ test.skipIf(noAddon !== undefined)(
       for (const [t, wanted] of golden.logprob0.entries())
         expect(report.logprobs[t + 1]).toBeCloseTo(wanted, 5);
     }
-    for (const [name, wanted] of Object.entries(golden.after)) {
-      const got = await trainer.parameter(name);
+    for (const [matrix, wanted] of Object.entries(golden.after)) {
+      const got = await trainer.parameter(matrix);
       const worst = Math.max(...wanted.map((x, i) => Math.abs(got[i]! - x)));
-      expect(worst, name).toBeLessThan(5e-6); // measured: 5e-7
+      expect(worst, matrix).toBeLessThan(5e-6); // measured: 5e-7
     }
     await trainer.close();
   },

@@ -32,7 +32,16 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
 /// On every matrix that may have one: those of experts may not.
 TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
   if (!model.mixes()) return adapted(rank, alpha);
-  return adapted(rank, alpha, {"q_proj", "k_proj", "v_proj", "o_proj"});
+  std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
+  if (model.delta_by_head) linear = {"in_proj_qkvz", "in_proj_ba", "out_proj"};
+  if (model.is_hybrid()) targets.insert(targets.end(), linear.begin(), linear.end());
+  return adapted(rank, alpha, std::move(targets));
+}
+
+/// Layers of gated DeltaNet, which the f64 model of the differences does not have.
+std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
+  return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
+          {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {
@@ -137,6 +146,58 @@ TEST(gradients_of_a_and_b_match_central_differences) {
   check_gradients("recomputed", model, again);
 }
 
+/// dA and dB are what the chain rule makes of the gradient of W', which a trainer of all weights has.
+void check_chain_rule(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
+  TrainerConfig plain = config;
+  plain.adapters = {};
+  Trainer trainer(model, config, nullptr), whole(model, plain, nullptr);
+  fill(trainer);
+  const test::TemporaryFolder folder("adapters");
+  trainer.save_model(folder / "merged");
+  model::load_hf_weights(folder / "merged", whole.parameters());
+  whole.parameters_changed();
+  Batch batch = test::some_batch(model);
+  batch.behavior.assign(batch.tokens.size(), -3.0f);
+  StepOptions o;
+  o.objective = kernels::Objective::kReinforce, o.lr = 0.0f;
+  trainer.step(batch.view(), o), whole.step(batch.view(), o);
+  const model::TensorBlock& block = trainer.trained();
+  for (size_t i = 0; i < block.specs().size(); i += 2) {
+    const model::TensorSpec &a = block.specs()[i], &b = block.specs()[i + 1];
+    const std::string matrix = a.name.substr(0, a.name.find(".lora_A"));
+    const float* dw = whole.gradients().view(matrix + ".weight").as<float>();
+    const float *pa = block.view(a).as<float>(), *pb = block.view(b).as<float>();
+    const float *da = trainer.gradients().view(a).as<float>(), *db = trainer.gradients().view(b).as<float>();
+    const int64_t r = a.shape[0], k = a.shape[1], n = b.shape[0];
+    const double s = double(config.adapters.alpha) / double(r);
+    double off = 0.0, largest = 0.0;
+    const auto compare = [&](double found, double wanted) { off = std::max(off, std::fabs(found - wanted)), largest = std::max(largest, std::fabs(wanted)); };
+    for (int64_t j = 0; j < r; ++j) {
+      for (int64_t c = 0; c < k; ++c) {
+        double sum = 0.0;
+        for (int64_t row = 0; row < n; ++row) sum += double(pb[row * r + j]) * double(dw[row * k + c]);
+        compare(da[j * k + c], s * sum);
+      }
+      for (int64_t row = 0; row < n; ++row) {
+        double sum = 0.0;
+        for (int64_t c = 0; c < k; ++c) sum += double(dw[row * k + c]) * double(pa[j * k + c]);
+        compare(db[row * r + j], s * sum);
+      }
+    }
+    if (!(largest > 0.0) || off > 1e-6 + 1e-4 * largest) test::report(__FILE__, __LINE__, name + ": the gradient of " + matrix + " is off by " + test::show(off) + " of " + test::show(largest));
+  }
+}
+
+TEST(gradients_of_a_and_b_in_hybrids_are_those_of_their_matrices) {
+  for (const auto& [name, model] : hybrids()) {
+    TrainerConfig config = adapted_whole(model, 3, 6.0f);
+    check_chain_rule(name, model, config);
+    config.recompute = true;
+    check_chain_rule(name + ", recomputed", model, config);
+  }
+  check_chain_rule("two targets", test::hybrid_config(), adapted(2, 1.0f, {"in_proj_a", "o_proj"}));
+}
+
 // ---- bits ----------------------------------------------------------------------------------------------
 
 /// Steps that move the adapters; the log-probs of the next.
@@ -156,8 +217,10 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(fresh_adapters_change_no_bit) {
+  auto models = all_models();
+  for (const auto& row : hybrids()) models.push_back(row);
   for (const DType storage : {DType::kF32, DType::kBF16}) {
-    for (const auto& [name, model] : all_models()) {
+    for (const auto& [name, model] : models) {
       TrainerConfig with = adapted_whole(model, 4, 8.0f), without;
       with.weight_storage = without.weight_storage = storage;
       Trainer a(model, with, nullptr), b(model, without, nullptr);
@@ -203,6 +266,7 @@ void compare_engine(const model::ModelConfig& model, TrainerConfig config, DType
 TEST(engine_equals_trainer_after_steps_of_adapters) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     for (const auto& [name, model] : test::architecture_configs()) compare_engine(model, adapted_whole(model, 8, 16.0f), storage, Stream::Backend::kCpu);
+    for (const auto& [name, model] : hybrids()) compare_engine(model, adapted_whole(model, 8, 16.0f), storage, Stream::Backend::kCpu);
   }
 }
 
@@ -256,11 +320,12 @@ TEST(a_checkpoint_of_adapters_goes_on_with_the_same_bits) {
 }
 
 TEST(a_merged_model_has_the_bits_of_the_adapted_one_and_a_folder_of_adapters_is_a_start) {
-  for (const DType storage : {DType::kF32, DType::kBF16}) {
-    const model::ModelConfig model = test::tiny_config();
+  const std::pair<DType, model::ModelConfig> cases[] = {
+      {DType::kF32, test::tiny_config()}, {DType::kBF16, test::tiny_config()}, {DType::kF32, test::hybrid_config()}, {DType::kBF16, test::hybrid_mixture_config(true)}};
+  for (const auto& [storage, model] : cases) {
     const Batch batch = test::some_batch(model);
     const test::TemporaryFolder folder("adapters");
-    TrainerConfig config = adapted(4, 8.0f), plain;
+    TrainerConfig config = adapted_whole(model, 4, 8.0f), plain;
     config.weight_storage = plain.weight_storage = storage;
     Trainer trainer(model, config, nullptr), whole(model, plain, nullptr), again(model, config, nullptr);
     fill(trainer, 0.0f);
@@ -274,7 +339,9 @@ TEST(a_merged_model_has_the_bits_of_the_adapted_one_and_a_folder_of_adapters_is_
     again.parameters_changed();
     again.load_adapters(folder / "adapters");
     EXPECT_TRUE(same(wanted, train(again, batch, 0)));
-    Trainer narrow(model, adapted(2, 8.0f), nullptr), fewer(model, adapted(4, 8.0f, {"q_proj"}), nullptr);
+    TrainerConfig thin = config;
+    thin.adapters.rank = 2;
+    Trainer narrow(model, thin, nullptr), fewer(model, adapted(4, 8.0f, {"q_proj"}), nullptr);
     EXPECT_THROWS(narrow.load_adapters(folder / "adapters"), Code::kConfig);
     EXPECT_THROWS(fewer.load_adapters(folder / "adapters"), Code::kFormat);
   }
@@ -287,6 +354,8 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(model, adapted(4, 8.0f, {}), Code::kConfig);
   refuse(model, adapted(4, 8.0f, {"lm_head"}), Code::kConfig);
   refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3 has qkv_proj
+  refuse(model, adapted(4, 8.0f, {"in_proj_z"}), Code::kConfig);
+  refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next has it
   for (const char* target : {"all-linear", "up_proj"}) {  // experts get none
     for (const auto& [name, mixture] : test::switch_configs()) {
       if (mixture.mixes()) refuse(mixture, adapted(4, 8.0f, {target}), Code::kUnsupported);

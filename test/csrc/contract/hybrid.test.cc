@@ -137,9 +137,10 @@ TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_fli
 
 TEST(steps_take_the_memory_that_they_are_said_to_take) {
   for (const bool attention_last : {true, false}) {
-    for (const bool recompute : {true, false}) {
+    for (const int mode : {0, 1, 2, 3}) {
       trainer::TrainerConfig config;
-      config.packed_tokens = 40, config.recompute = recompute;
+      config.packed_tokens = 40, config.recompute = mode % 2 == 1;
+      if (mode >= 2) config.adapters = {4, 8.0f, {"all-linear"}, 1};
       const model::ModelConfig model = hybrid_config(attention_last);
       const std::vector<int32_t> tokens(40, 3), starts{0, 25, 40};
       std::vector<uint8_t> mask(40, 1);
@@ -161,9 +162,7 @@ TEST(steps_take_the_memory_that_they_are_said_to_take) {
 TEST(a_hybrid_is_refused_for_what_it_has_no_kernels_for) {
   const model::ModelConfig model = hybrid_config();
   EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
-  trainer::TrainerConfig adapted, sharded;
-  adapted.adapters = {4, 8.0f, {"all-linear"}, 1};
-  EXPECT_THROWS(trainer::Trainer(model, adapted, nullptr), Code::kUnsupported);
+  trainer::TrainerConfig sharded;
   sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
   EXPECT_THROWS(trainer::Trainer(model, sharded, nullptr), Code::kUnsupported);
   EXPECT_THROWS(trainer::trainer_bytes(model, sharded, 1, 1, {0, 2}), Code::kUnsupported);
