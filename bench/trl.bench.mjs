@@ -3,10 +3,11 @@
 // compared: the score of the sampled answers batch by batch, and on held-out rows of the trained models, both asked and judged
 // by Hone. Distillation has no score while it trains: its curve is the reverse KL to the teacher.
 //   python3 -m venv venv && venv/bin/pip install torch transformers trl && HONE_PEERS=venv/bin/python npm run bench -- --only trl
-//   node bench/trl.bench.mjs --objectives grpo,rloo --seeds 1 --dir runs/trl     some of it; runs in the folder are not made again
-// Half an hour of one core. Writes bench/results/DATE-trl.json, .md and .svg, unless --smoke. Without HONE_PEERS: no rows.
+//   node bench/trl.bench.mjs --objectives 'grpo;rloo' --seeds 1 --dir runs/trl     some of it; runs in the folder are not made again
+// Forty minutes of one core. Writes bench/results/DATE-trl.json, .md and .svg; of some of it, into the folder. Without
+// HONE_PEERS: no rows.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -240,12 +241,12 @@ const variants = Object.entries(flags.smoke || flags.objectives !== all ? {} : V
 const machine = { cpu: cpus()[0]?.model, node: process.version, ...results[0].trl[0].versions };
 const teacher = existsSync(at("teacher.result.json")) ? json(at("teacher.result.json")).after : undefined;
 const facts = { date: new Date().toISOString(), machine, batches, seeds, before, teacher };
-done({
-  ...machine,
-  rows: writeReport({
-    facts,
-    results,
-    variants,
-    folder: flags.smoke ? dir : path.join(root, "bench/results"),
-  }),
+const isWhole = !flags.smoke && flags.objectives === all && seeds.length === 3;
+const rows = writeReport({
+  facts,
+  results,
+  variants,
+  folder: isWhole ? path.join(root, "bench/results") : dir,
 });
+if (flags.dir === undefined) rmSync(dir, { recursive: true });
+done({ ...machine, rows });
