@@ -30,6 +30,11 @@ const { values: flags } = parseArgs({
   },
 });
 const chosen = flags.smoke ? ["grpo"] : flags.objectives.split(";");
+const unknown = chosen.find((name) => OBJECTIVES[name] === undefined);
+if (unknown !== undefined) {
+  console.error(`no objective is called ${unknown}; there are ${all.replaceAll(";", "; ")}`);
+  process.exit(2);
+}
 const seeds = Array.from({ length: flags.smoke ? 1 : Number(flags.seeds) }, (_, seed) => seed);
 const batches = flags.smoke ? 2 : Number(flags.batches);
 
