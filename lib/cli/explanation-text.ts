@@ -12,7 +12,7 @@ export function explanationText(explanation: Explanation, columns: number, style
     "",
     ...tokenTable(settings, columns, style),
     "",
-    ...[...LEGEND, ...unknownOf(settings)].map(style.dim),
+    ...[...LEGEND, ...unknownOf(settings), ...pulledOf(settings)].map(style.dim),
   ];
   return lines.map((line) => line.trimEnd()).join("\n");
 }
@@ -21,6 +21,14 @@ const LEGEND = [
   "then, now: log-prob when it was sampled, and under the weights before the step. ratio: what the clip looks at.",
   "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
 ];
+
+/** What the column of divergences is, where there is one. */
+function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
+  const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
+  return isPulled
+    ? ["divergence: of the token's distribution from the teacher's; its gradient is in no coefficient."]
+    : [];
+}
 
 /** Settings of a custom objective that are unknown. */
 function unknownOf(settings: readonly ExplainedSettings[]): string[] {

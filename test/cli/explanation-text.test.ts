@@ -141,6 +141,15 @@ test("with a teacher a token has an advantage of its own, and the reward's is sa
   expect(text).toMatch(/0 four +3 \(−2\) +-1\.5000 +-1\.2500 +-0\.50000 +1\.25000/);
 });
 
+test("a token's divergence from its teacher has a column, which the legend explains", () => {
+  const pulled = { ...TRAINED, tokens: [token(0, { divergence: 0.25 }), token(1, { divergence: 0 })] };
+  const text = explanationText({ ...EXPLAINED, settings: [pulled] }, 120, PLAIN);
+  expect(text).toMatch(/token +version +then +now +divergence +ratio/);
+  expect(text).toMatch(/0 four +3 \(−2\) +-1\.5000 +-1\.2500 +0\.25000 +1\.25000/);
+  expect(text).toContain("its gradient is in no coefficient");
+  expect(explanationText(EXPLAINED, 120, PLAIN)).not.toContain("divergence");
+});
+
 test("other settings stand beside what was trained", () => {
   const other = {
     ...TRAINED,

@@ -74,24 +74,23 @@ export interface ReplayVerdict {
   readonly weightsCompared: boolean;
 }
 
+interface ReplayOptions {
+  readonly core?: Core;
+  readonly verifiers?: Verifiers;
+  /** Recipe of the entry script, for a run with a custom objective: its function is not in the folder. */
+  readonly recipe?: Recipe | undefined;
+  /** What the folder's record may make this process execute. Default: nothing. */
+  readonly trust?: Trust | undefined;
+  readonly onStep?: (step: number) => void;
+}
+
 /**
  * Executes a run again from its folder: the weights training started from, and the log of what happened when.
  * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
  * naming the first rollout, version or weights that came out differently, ConfigError where the recipe's objective is
  * another function than the run's, HONE_ERR_TRUST listing the modules and judges that it names and `trust` does not allow.
  */
-export async function replayRun(
-  dir: string,
-  options: {
-    readonly core?: Core;
-    readonly verifiers?: Verifiers;
-    /** Recipe of the entry script, for a run with a custom objective: its function is not in the folder. */
-    readonly recipe?: Recipe | undefined;
-    /** What the folder's record may make this process execute. Default: nothing. */
-    readonly trust?: Trust | undefined;
-    readonly onStep?: (step: number) => void;
-  } = {},
-): Promise<ReplayVerdict> {
+export async function replayRun(dir: string, options: ReplayOptions = {}): Promise<ReplayVerdict> {
   const manifest = readRunManifest(dir);
   const log = join(dir, RUN_FILES.events);
   const history = readHistory(readEvents(log));
