@@ -301,6 +301,20 @@ def chosen_of(rollout, tokens):
     return mask
 
 
+def divergence_of(log_s, teacher, rule):
+    """[n] of the policy's log-probs and the teacher's logits [n, V], see docs/explanation/numerics.md."""
+    beta, k = rule["beta"], rule.get("topK")
+    log_t = teacher[:, : log_s.shape[1]].log_softmax(-1)
+    if k is not None:
+        top = log_t.topk(k).indices
+        log_s, log_t = log_s.gather(1, top).log_softmax(-1), log_t.gather(1, top).log_softmax(-1)
+    kl = lambda a, b: (a.exp() * (a - b)).sum(-1)
+    if beta in (0, 1):
+        return kl(log_t, log_s) if beta == 0 else kl(log_s, log_t)
+    log_m = (beta * log_t.exp() + (1 - beta) * log_s.exp()).log()
+    return beta * kl(log_t, log_m) + (1 - beta) * kl(log_s, log_m)
+
+
 class Step:
     """One recorded step: its first line, and the rollouts it trained on with what belongs to them."""
 
@@ -336,6 +350,11 @@ class Step:
             said = words(rollout["teacher"], torch.float32).double()[chosen]
             self.differ("teacher", 0.0, (scored - said).abs().max().item(), 1.0)
             gaps.append(said - words(rollout["logprobs"], torch.float32).double()[chosen])
+            if rule.get("divergence"):
+                rollout["taught"], rollout["teacherLogits"] = rule["rewardCoef"] * rollout["advantage"], logits
+        if rule.get("divergence"):
+            self.rule = rule
+            return
         mean = torch.cat(gaps).mean() if gaps else 0.0
         for (rollout, *_), gap in zip(group, gaps):
             rollout["taught"] = rule["rewardCoef"] * rollout["advantage"] + rule["coef"] * (gap - mean)
@@ -449,6 +468,12 @@ class Step:
             total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
             total = total - o["entropyCoef"] * share * -(log_p.exp() * log_p).sum()
+            if "teacherLogits" in rollout:
+                away = divergence_of(log_p, rollout["teacherLogits"] / o["temperature"], self.rule["divergence"])
+                total = total + self.rule["coef"] * away.sum() / update["tokens"]
+                if old is None:
+                    recorded = words(rollout["divergence"], torch.float32).double()[chosen]
+                    self.differ("teacher", 0.0, (away.detach() - recorded).abs().max().item(), 1.0)
             if "reference" in rollout:
                 gap = words(rollout["reference"], torch.float32).double()[chosen] - new
                 estimate = {"k1": -gap, "k2": gap.square() / 2, "k3": gap.expm1() - gap}[o.get("klEstimator", "k3")]

@@ -79,6 +79,8 @@ const episodes: Partial<RecipeInput> = {
 const clip = { clipLow: 0.05, clipHigh: 0.05 };
 /** Written before the first test. */
 const teachers = mkdtempSync(join(tmpdir(), "hone-replica-teacher-"));
+/** Reward and teacher both, by whole distributions. */
+const whole = (divergence: object) => ({ ...taught, divergence });
 const taught = { folder: join(teachers, "teacher"), coef: 0.5, rewardCoef: 1 };
 beforeAll(async () => {
   if (noAddon === undefined && noTorch === undefined) await teacherFolder(taught.folder);
@@ -162,6 +164,18 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     },
   ],
   ["cispo, a teacher alone", { objective: { kind: "cispo", ...clip }, teacher: { folder: taught.folder } }],
+  [
+    "gspo, forward KL to a teacher beside the reward",
+    { objective: { kind: "gspo" }, teacher: whole({ beta: 0 }) },
+  ],
+  [
+    "dapo, half-way to a teacher, two updates",
+    { objective: { kind: "dapo", ...clip }, teacher: whole({}), training: { steps: 6, updatesPerBatch: 2 } },
+  ],
+  [
+    "cispo, reverse KL to a teacher's likeliest",
+    { objective: { kind: "cispo", ...clip }, teacher: whole({ beta: 1, topK: 9 }) },
+  ],
   ["cispo clipped from above alone", { objective: { kind: "cispo", clipLow: 1, clipHigh: 0.05 } }],
   [
     "cispo with a KL and an entropy term",
