@@ -95,11 +95,13 @@ TensorView some_heads(TensorView view, int64_t first, int64_t count) {
 /// One op after another; each checks its own arguments.
 void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t heads, int64_t kv_heads) {
   const TensorView q = some_heads(a.qk, 0, heads), k = some_heads(a.qk, heads, kv_heads);
+  const RopeArgs turn{.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = a.interleaved};
+  if (a.norm_last) rope(stream, turn);
   if (!a.q_norm.empty()) {
     rms_norm(stream, {.x = q, .weight = a.q_norm, .y = q, .eps = a.eps, .offset = a.norm_offset});
     rms_norm(stream, {.x = k, .weight = a.k_norm, .y = k, .eps = a.eps, .offset = a.norm_offset});
   }
-  rope(stream, {.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = a.interleaved});
+  if (!a.norm_last) rope(stream, turn);
   if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
 }
 
@@ -109,6 +111,7 @@ void expect_prepared(const Stream& stream, const PrepareHeadsArgs& a, const char
   expect_activation(stream, a.qk, {R, H + K, D}, op, "qk");
   expect_activation(stream, a.v, {R, K, D}, op, "v");
   expect_heads(stream, H, K, D, op);
+  if (a.norm_last) fail(Code::kUnsupported, "%s: norms after the rotation; the CUDA kernels norm before it.", op);
   if (a.q_norm.empty() != a.k_norm.empty()) fail(Code::kInternal, "%s: a norm for q and k, or for neither.", op);
   if (!a.q_norm.empty()) {
     expect_contiguous(a.q_norm, DType::kF32, {D}, op, "q_norm");

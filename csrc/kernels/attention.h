@@ -89,8 +89,8 @@ struct KvWriteArgs {
 };
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 
-/// Prepares heads for attention, in place: norms q and k head by head, if there are weights for it, and rotates them.
-/// With pages, also writes k and v there. Same bits as rms_norm, rope and kv_write one after another; on a GPU one
+/// Prepares heads for attention, in place: norms q and k head by head, if there are weights for it, and rotates them; or
+/// rotates them first, which the CPU alone does. With pages, also writes k and v there. Same bits as rms_norm, rope and kv_write one after another; on a GPU one
 /// launch.
 struct PrepareHeadsArgs {
   TensorView qk;              // [R, H + K, D] act in/out, strided rows: query heads, then key heads
@@ -102,6 +102,7 @@ struct PrepareHeadsArgs {
   KvPlace to{};               // pages.keys empty: nothing is written
   float norm_offset = 0.0f;   // RmsNormArgs::offset
   bool interleaved = false;   // RopeArgs::interleaved
+  bool norm_last = false;     // norms what is rotated
 };
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 

@@ -56,6 +56,7 @@ struct ModelConfig {
   bool sinks = false;          // a learned score a head beside those of keys, whose value is 0
   bool qk_norm = false;        // an RMS norm of q and of k: per head,
   bool qk_norm_whole = false;  // or over all heads at once
+  bool qk_norm_last = false;   // per head, of what is rotated
 
   /// Where the two halves of a layer (attention, MLP) have their norms: on the input, on the output before it is added
   /// to the residual stream, or on both.

@@ -120,7 +120,8 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                                         .table = rope_table,
                                         .to = attention.place(layer),
                                         .norm_offset = config.norm_offset,
-                                        .interleaved = config.rope.interleaved};
+                                        .interleaved = config.rope.interleaved,
+                                        .norm_last = config.qk_norm_last};
   if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention) {
     kernels::linear_heads(stream, {product, heads});
   } else {

@@ -227,16 +227,22 @@ struct Backward : HalfBackward {
   }
 };
 
+/// Rotates q and k of a matrix, or turns them back.
+void turn_heads(const Backward& b, const TensorView& qk, bool back) {
+  const TensorView heads = head_view(qk, 0, b.config.heads + b.config.kv_heads, b.config.head_dim);
+  kernels::rope(b.stream, {.x = heads, .positions = b.rows.positions, .table = b.rope_table, .inverse = back, .interleaved = b.config.rope.interleaved});
+}
+
 /// The gradient of q, k and v before their norms and rotation.
 void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) {
   if (b.config.sinks) b.sinks_gradient(w, act);
   b.attention_gradient(act, dqkv);
-  kernels::rope(b.stream, {.x = head_view(dqkv, 0, b.config.heads + b.config.kv_heads, b.config.head_dim),
-                           .positions = b.rows.positions,
-                           .table = b.rope_table,
-                           .inverse = true,
-                           .interleaved = b.config.rope.interleaved});
-  if (b.config.qk_norm) b.norm_heads_backward(w, act, dqkv);
+  if (b.config.qk_norm_last) {
+    turn_heads(b, act.qk_raw, false);  // what the norms saw
+    b.norm_heads_backward(w, act, dqkv);
+  }
+  turn_heads(b, dqkv, true);
+  if (b.config.qk_norm && !b.config.qk_norm_last) b.norm_heads_backward(w, act, dqkv);
 }
 
 /// With gates: heads and gates apart, then joined in scratch.dqkv.

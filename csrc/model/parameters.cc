@@ -44,9 +44,9 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
   }
   if (c.qk_norm) {
     out.align();
-    out.add(attention + "q_norm.weight", {c.q_norm_width()});
+    out.add(attention + (c.qk_norm_last ? "query_layernorm.weight" : "q_norm.weight"), {c.q_norm_width()});
     out.align();
-    out.add(attention + "k_norm.weight", {c.k_norm_width()});
+    out.add(attention + (c.qk_norm_last ? "key_layernorm.weight" : "k_norm.weight"), {c.k_norm_width()});
   }
 }
 

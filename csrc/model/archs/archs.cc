@@ -23,6 +23,7 @@ constexpr Architecture kTable[] = {
     {"glm4", "Glm4ForCausalLM", archs::parse_glm4, archs::write_glm},
     {"ernie4_5", "Ernie4_5ForCausalLM", archs::parse_ernie4_5, archs::write_ernie4_5},
     {"seed_oss", "SeedOssForCausalLM", archs::parse_seed_oss, archs::write_seed_oss},
+    {"hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM", archs::parse_hunyuan, archs::write_hunyuan},
     {"exaone4", "Exaone4ForCausalLM", archs::parse_exaone4, archs::write_exaone4},
     {"ministral3", "Ministral3ForCausalLM", archs::parse_ministral3, archs::write_mistral},
     {"minicpm", "MiniCPMForCausalLM", archs::parse_minicpm, archs::write_minicpm},

@@ -73,6 +73,8 @@ void write_glm(const ModelConfig& config, Json& json);
 void parse_glm4(ConfigFields& fields, ModelConfig& config);
 void parse_ernie4_5(ConfigFields& fields, ModelConfig& config);
 void write_ernie4_5(const ModelConfig& config, Json& json);
+void parse_hunyuan(ConfigFields& fields, ModelConfig& config);
+void write_hunyuan(const ModelConfig& config, Json& json);
 void parse_seed_oss(ConfigFields& fields, ModelConfig& config);
 void write_seed_oss(const ModelConfig& config, Json& json);
 void parse_exaone4(ConfigFields& fields, ModelConfig& config);

@@ -68,6 +68,16 @@ void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& c
 
 void parse_rope(const Json& json, const std::string& where, ModelConfig& config, bool partial, ConfigProblems* problems);
 
+/// Hunyuan's have a greater base from the first token on. Source: transformers, HunYuanDenseV1RotaryEmbedding.
+void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
+  fields.ignore({"factor", "original_max_position_embeddings"});
+  const double alpha = config.arch == "hunyuan_v1_dense" ? fields.number("alpha", 0.0) : 0.0;
+  if (alpha == 0.0) return;
+  const double D = double(config.head_dim);
+  config.rope.theta *= std::pow(alpha, D / std::max(D - 2.0, 1.0));
+  fields.ignore({"beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
+}
+
 /// One object for full and one for sliding attention. Source: transformers 5, Gemma3TextConfig.
 void parse_rope_by_layer(ConfigFields& fields, ModelConfig& config) {
   parse_rope(*fields.value("full_attention"), fields.path("full_attention"), config, false, fields.problems());
@@ -89,7 +99,7 @@ void parse_rope(const Json& json, const std::string& where, ModelConfig& config,
   if (type.empty()) type = old_name.empty() ? "default" : old_name;
   if (partial) config.rope.partial = fields.number("partial_rotary_factor", config.rope.partial);
   if (!is_unscaled(type)) parse_scaling(fields, type, config);
-  if (type == "dynamic") fields.ignore({"factor", "original_max_position_embeddings"});
+  if (type == "dynamic") parse_dynamic(fields, config);
   fields.ignore({"mrope_section", "mrope_interleaved"});  // positions of text are the same on all axes
   judge_unread(fields, *problems);
 }

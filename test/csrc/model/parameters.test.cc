@@ -123,8 +123,9 @@ TEST(layer_views_are_the_named_tensors) {
       walk.is(v.attn_norm, {names.attn_norm});
       walk.is(v.qkv, names.qkv);
       if (config.qkv_bias) walk.is(v.qkv_bias, names.qkv, ".bias");
-      walk.is(v.q_norm, {config.qk_norm ? "self_attn.q_norm" : nullptr});
-      walk.is(v.k_norm, {config.qk_norm ? "self_attn.k_norm" : nullptr});
+      const bool last = config.qk_norm_last;
+      walk.is(v.q_norm, {!config.qk_norm ? nullptr : last ? "self_attn.query_layernorm" : "self_attn.q_norm"});
+      walk.is(v.k_norm, {!config.qk_norm ? nullptr : last ? "self_attn.key_layernorm" : "self_attn.k_norm"});
       walk.is(v.sinks, {config.sinks ? "self_attn.sinks" : nullptr}, "");
       walk.is(v.o, {"self_attn.o_proj"});
       walk.is(v.o_bias, {config.o_bias ? "self_attn.o_proj" : nullptr}, ".bias");

@@ -69,15 +69,16 @@ Reference::Projected Reference::project(int64_t layer, const Vector& normed, int
   }
   const auto finish = [&](Vector& x, const char* norm_name) {
     for (size_t at = 0; at < x.size(); at += size_t(config.head_dim)) {
+      if (config.qk_norm_last) rotate(&x[at], layer, position);
       if (config.qk_norm && !config.qk_norm_whole) {
         const Vector y = norm(&x[at], weight(layer, norm_name));
         std::copy(y.begin(), y.end(), x.begin() + long(at));
       }
-      rotate(&x[at], layer, position);
+      if (!config.qk_norm_last) rotate(&x[at], layer, position);
     }
   };
-  finish(p.q, "self_attn.q_norm.weight");
-  finish(p.k, "self_attn.k_norm.weight");
+  finish(p.q, config.qk_norm_last ? "self_attn.query_layernorm.weight" : "self_attn.q_norm.weight");
+  finish(p.k, config.qk_norm_last ? "self_attn.key_layernorm.weight" : "self_attn.k_norm.weight");
   return p;
 }
 

@@ -145,6 +145,7 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
     c.arch = "olmo2", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = c.qk_norm_whole = true, c.residual_scale = 0.6f;
     c.experts.sigmoid = true, c.experts.layers = {false, true};
   });
+  add("qk norm of what is rotated", [](auto& c) { c.arch = "hunyuan_v1_dense"; c.qk_norm = c.qk_norm_last = true; });
   return all;
 }
 
