@@ -73,6 +73,18 @@ export const OBJECTIVES = {
     ...ONE,
     teacher: true,
     trl: { trainer: "DistillationTrainer", args: { beta: 1 } },
+    // TRL has one answer a prompt, Hone two at least
+    hone: {
+      objective: { kind: "dapo", ...clip(0.2, 0.28) },
+      teacher: { divergence: { beta: 1 } },
+      groupSize: 2,
+      curve: "kl/teacher/divergence",
+    },
+  },
+  "distillation, sampled tokens": {
+    ...ONE,
+    teacher: true,
+    trl: { trainer: "DistillationTrainer", args: { beta: 1 } },
     hone: { objective: { kind: "dapo", ...clip(0.2, 0.28) } },
   },
 };
@@ -143,6 +155,7 @@ export function recordedRecipe(objective, given, batches) {
 /** A recipe of Hone that does the same. @param rows files of rows; @param python a Python without which no reward is asked */
 export function honeRecipe(objective, { model, teacher, rows, rewards, python }, batches, seed) {
   const { updates, epochs = 1, lr, hone } = objective;
+  const { groupSize = GROUP } = hone;
   return {
     seed,
     model: { folder: model },
@@ -153,12 +166,18 @@ export function honeRecipe(objective, { model, teacher, rows, rewards, python },
       },
     },
     python: { bin: python },
-    ...(objective.teacher && { teacher: { folder: teacher } }),
-    rollouts: { groupSize: GROUP, maxPromptTokens: LENGTH, maxOutputTokens: LENGTH },
+    ...(objective.teacher && { teacher: { folder: teacher, ...hone.teacher } }),
+    rollouts: { groupSize, maxPromptTokens: LENGTH, maxOutputTokens: LENGTH },
     objective: hone.objective,
     advantages: { filter: "none", ...hone.advantages },
     optimizer: { lr, warmupSteps: 0, beta2: 0.999, gradientClip: 1 },
-    training: { steps: batches, groupsPerStep: PROMPTS, updatesPerBatch: updates, epochs, schedule: "sync" },
+    training: {
+      steps: batches,
+      groupsPerStep: (GROUP * PROMPTS) / groupSize,
+      updatesPerBatch: updates,
+      epochs,
+      schedule: "sync",
+    },
     sinks: ["jsonl"],
     evaluation: { problemsPerDomain: 1, settings: [{ temperature: 1 }] },
   };

@@ -73,7 +73,7 @@ const PANEL = { width: 440, height: 300, columns: 3 };
 
 function panelOf({ name, hone, trl }, i) {
   const lines = [lineOf("TRL", 1, trl), lineOf("Hone", 0, hone)];
-  const distilled = name === "distillation";
+  const distilled = name.startsWith("distillation");
   const y = distilled ? { label: "" } : { label: "", range: [0.2, 1] };
   const svg = figureSvg({ title: name, note: "", x: { label: "batch" }, y, lines });
   const [x, top] = [(i % PANEL.columns) * PANEL.width, Math.floor(i / PANEL.columns) * PANEL.height];

@@ -141,7 +141,7 @@ function ofHone(name, seed) {
   const folder = `${slug(name)}/hone-${seed}`;
   return kept(folder, () => {
     const seconds = train(folder, honeRecipe(objective, given, batches, seed));
-    const metric = objective.teacher ? "kl/teacher/k1" : "score/mean";
+    const { curve: metric = objective.teacher ? "kl/teacher/k1" : "score/mean" } = objective.hone;
     const steps = lines(at(folder, "run/steps.jsonl")).map(({ metrics }) => metrics);
     const [curve, clipped] = [metric, "clip/tokens"].map((of) => steps.map((metrics) => metrics[of] ?? 0));
     return { seconds, curve, clipped, after: heldOut(`${folder}/held-out`, at(folder, "model")) };
