@@ -4,7 +4,7 @@
 import { Trainer } from "../dist/lib/native/index.js";
 import { newModelConfig } from "../dist/lib/orchestration/index.js";
 import { CounterRandom } from "../dist/lib/random.js";
-import { askSlopes } from "../dist/lib/slopes-function.js";
+import { askSlopes } from "../dist/lib/shared/objectives/slopes-function.js";
 
 const steps = process.argv.includes("--smoke") ? 2 : 12;
 const [VOCABULARY, SEQUENCES, PROMPT, RESPONSE] = [400, 256, 30, 50];

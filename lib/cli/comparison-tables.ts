@@ -1,7 +1,7 @@
 import type { TableFormat } from "../report/index.ts";
 import { formatTable, type PlainTable } from "../report/table-formats.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import type { Comparison, ModelSummary, ShownChange } from "../suites/index.ts";
-import { visibleText } from "../visible-text.ts";
 import { percent, span, tokens } from "./evaluation-tables.ts";
 
 /** A table of `hone compare`. */

@@ -1,6 +1,6 @@
 import { textTable } from "../report/index.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import type { UsefulGroups } from "../suites/index.ts";
-import { visibleText } from "../visible-text.ts";
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`;
 

@@ -1,8 +1,8 @@
 import { HoneError } from "../errors.ts";
 import type { TableFormat } from "../report/index.ts";
 import { formatTable } from "../report/index.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import type { EvaluationResults, Interval, Share, SuiteGaps, SuiteResult } from "../suites/index.ts";
-import { visibleText } from "../visible-text.ts";
 
 export const percent = (share: number | undefined): string =>
   share === undefined ? "–" : (100 * share).toFixed(1);

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { type ErrorCode, HoneError } from "../errors.ts";
 import { flow } from "../report/ansi.ts";
 import { printedColumns } from "../report/terminal.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 
 /**
  * Exit codes of the commands. A process stopped by a signal exits with 128 plus the signal's number, as in a shell.

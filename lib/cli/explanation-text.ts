@@ -1,6 +1,6 @@
 import type { ExplainedSettings, ExplainedToken, Explanation, GradientPart } from "../explain/index.ts";
 import { type Style, textTable } from "../report/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 
 /** Text of `hone explain`: from verdict to gradient, then a row a token. */
 export function explanationText(explanation: Explanation, columns: number, style: Style): string {

@@ -3,8 +3,8 @@ import { HoneError } from "../errors.ts";
 import { generateTokens, loadModel, modelFacts, readModelFile } from "../inference/index.ts";
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
+import { readTokenizerConfig } from "../shared/models/tokenizer-config.ts";
 import { type ChatChoice, chatFormat } from "../text/index.ts";
-import { readTokenizerConfig } from "../tokenizer-config.ts";
 
 export interface GenerateRequest {
   readonly directory: string;

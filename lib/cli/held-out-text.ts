@@ -1,6 +1,6 @@
 import { textTable } from "../report/index.ts";
 import type { BeforeAfter, BeforeAfterProblem, HeldOutSaid } from "../samples/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import { part, sideBySide } from "./sample-tables.ts";
 
 const BEGINNING_CHARS = 60;

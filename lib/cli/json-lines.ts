@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import { textLines } from "../text-lines.ts";
+import { textLines } from "../shared/files/text-lines.ts";
 
 /** A line of a JSONL file that is not blank; `number` counts from 1, blank lines too. */
 export interface NumberedLine {

@@ -6,7 +6,7 @@ import {
   type RunRow,
   type RunsDifference,
 } from "../runs/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 
 /** Fields shown of a recipe's differences; --json has all. */
 const MOST_FIELDS = 4;

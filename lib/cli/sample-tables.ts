@@ -1,7 +1,7 @@
 import { padEnd } from "../report/ansi.ts";
 import { clip, flow, textTable } from "../report/index.ts";
 import type { Hint, NamedProblem, Sample, Taking, WholeSample } from "../samples/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 
 /** Characters of a text that are looked at for an excerpt of one line. */
 const EXCERPT_CHARS = 400;

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { evaluates, leftAtDefault, type Recipe } from "../config/index.ts";
 import { HeldOutRecord, type Scoreboard, type Validation } from "../evaluation/index.ts";
-import { lockFolder } from "../folder-lock.ts";
 import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
@@ -15,6 +14,7 @@ import {
   type RunOutcome,
 } from "../orchestration/index.ts";
 import { beforeAfterText, type CandidateRow, type RunSummary, type Terminal } from "../report/index.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import { STDOUT } from "../trackers/index.ts";
 import { processesOf } from "./run-processes.ts";
 import { SessionDisplay, type TerminalLook } from "./session-display.ts";

@@ -1,7 +1,7 @@
 import type { SlopesFunction, SlopesRequest } from "../custom-objective.ts";
 import { HoneError } from "../errors.ts";
 import { CounterRandom } from "../random.ts";
-import { askFirstPass, askSlopes, type SlopesSettings } from "../slopes-function.ts";
+import { askFirstPass, askSlopes, type SlopesSettings } from "../shared/objectives/slopes-function.ts";
 
 /** Comparison of a custom objective's slopes with differences of its loss. */
 export interface SlopesFinding {

@@ -1,7 +1,7 @@
 import type { PipelineStatus, ProcessStatus, VerifierStatus } from "../metrics/index.ts";
 import { clip, flow, processTable } from "../report/index.ts";
 import type { RunStatus } from "../runs/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 
 /** A run at this moment for people, lines of at most `columns`. @param nowMs milliseconds since 1970 */
 export function statusText(status: RunStatus, columns: number, nowMs: number): string {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { lockFolder } from "../folder-lock.ts";
 import { readJson, readRunManifest, wholeLines } from "../metrics/index.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import {
   Delivery,
   type DeliveryState,

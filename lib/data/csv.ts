@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { streamPlainFile } from "../plain-file.ts";
+import { streamPlainFile } from "../shared/files/plain-file.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 /**

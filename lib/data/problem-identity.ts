@@ -1,5 +1,5 @@
-import { contentHash } from "../content-hash.ts";
 import type { Problem } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
 
 /**
  * Returns what makes a problem the same one whenever it is drawn: of a row its domain, what it asks and its reference;

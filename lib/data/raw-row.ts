@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import { membersOf } from "../json-text.ts";
+import { membersOf } from "../shared/text/json-text.ts";
 
 /** One row as in its file, before its fields are checked. */
 export interface RawRow {

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
-import { plainFileBlocks, readPlainFile, streamPlainFile } from "../plain-file.ts";
+import { plainFileBlocks, readPlainFile, streamPlainFile } from "../shared/files/plain-file.ts";
 import { csvRows } from "./csv.ts";
 import type { DataFile } from "./files.ts";
 import { elementSpans, skipSpace } from "./json-array.ts";

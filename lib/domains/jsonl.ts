@@ -12,7 +12,7 @@ import {
   readFields,
 } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
-import { membersOf } from "../json-text.ts";
+import { membersOf } from "../shared/text/json-text.ts";
 import { ANSWER_COLUMNS, type AnswerColumn, type AskedColumn, answersIn, askedIn } from "./columns.ts";
 import { describeTools } from "./function-calling/read/bfcl-prompt.ts";
 import { hiddenChoices } from "./hidden-choices.ts";

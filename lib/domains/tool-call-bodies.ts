@@ -2,7 +2,7 @@ import { readCalls } from "../python/call.ts";
 import { readJson } from "../python/json.ts";
 import { readLiteral } from "../python/literal.ts";
 import { type PythonValue, str } from "../python/value.ts";
-import type { CallBody } from "../tool-call-forms.ts";
+import type { CallBody } from "../shared/models/tool-call-forms.ts";
 import type { Call } from "./call.ts";
 import { fieldsOf, type JsonCallReading, jsonCalls } from "./json-calls.ts";
 

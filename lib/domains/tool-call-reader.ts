@@ -1,5 +1,5 @@
 import { type PlainValue, type PythonValue, toPlain } from "../python/value.ts";
-import { TOOL_CALL_FORMS, type ToolCallForm } from "../tool-call-forms.ts";
+import { TOOL_CALL_FORMS, type ToolCallForm } from "../shared/models/tool-call-forms.ts";
 import type { Call, Calls } from "./call.ts";
 import { type BodyReading, readBody } from "./tool-call-bodies.ts";
 

@@ -1,6 +1,6 @@
 import { verifierEnvironment } from "../rewards/pool/verifier-environment.ts";
 import { PythonProcess, type Reply } from "../rewards/python/python-process.ts";
-import { Semaphore } from "../semaphore.ts";
+import { Semaphore } from "../shared/async/semaphore.ts";
 
 /** An environment in a Python file, and the processes that play it. */
 export interface PythonSource {

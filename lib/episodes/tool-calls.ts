@@ -1,7 +1,7 @@
 import type { ToolCall } from "../domains/index.ts";
 import { plainArguments, readMarkedCalls } from "../domains/tool-call-reader.ts";
+import { toolCallForm } from "../shared/models/tool-call-forms.ts";
 import type { ToolCallStyle } from "../text/index.ts";
-import { toolCallForm } from "../tool-call-forms.ts";
 
 export interface CallsRead {
   readonly calls: readonly ToolCall[];

@@ -1,6 +1,6 @@
-import { contentHash } from "../content-hash.ts";
 import { AppendFile } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
 import type { AskedProblem, JudgedAnswer } from "./evaluate.ts";
 
 /** Evaluation of a run: of which weights. */

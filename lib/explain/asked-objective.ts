@@ -1,6 +1,6 @@
 import type { SlopesFunction, SlopesRequest } from "../custom-objective.ts";
 import type { AssembledBatch } from "../orchestration/index.ts";
-import { askSlopes, type SlopesSettings } from "../slopes-function.ts";
+import { askSlopes, type SlopesSettings } from "../shared/objectives/slopes-function.ts";
 
 /** What a custom objective's function said of one sequence. */
 export interface ToldTerms {

@@ -1,7 +1,7 @@
 import type { Recipe } from "../config/index.ts";
-import { clipRange } from "../objective-forms.ts";
 import type { ResettledGroup } from "../orchestration/index.ts";
 import { type Rollout, type ScoredRollout, sampledTokens } from "../records.ts";
+import { clipRange } from "../shared/objectives/objective-forms.ts";
 import type {
   ExplainedGroup,
   ExplainedPenalty,

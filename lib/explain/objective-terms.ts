@@ -1,5 +1,5 @@
 import type { StepOptions } from "../native/face.ts";
-import { type LossTotals, OBJECTIVE_FORMS, weightInLoss } from "../objective-forms.ts";
+import { type LossTotals, OBJECTIVE_FORMS, weightInLoss } from "../shared/objectives/objective-forms.ts";
 import type { ToldTerms } from "./asked-objective.ts";
 
 /** What the terms of a step are computed by; `objective` is its kind. */

@@ -1,8 +1,8 @@
-import { Wake } from "../deferred.ts";
 import type { AttemptTokens } from "../native/attempt-tokens.ts";
 import type { EngineFace, EngineStats } from "../native/face.ts";
 import { type Completion, Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
+import { Wake } from "../shared/async/deferred.ts";
 import type { Lease, StreamStore } from "../streams/index.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./call-log.ts";
 import { decodeRequest, type EngineSpec, faultText, type NumberedRequest } from "./messages.ts";

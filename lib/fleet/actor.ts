@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { deferred } from "../deferred.ts";
 import type { EngineFace } from "../native/face.ts";
 import type { Core } from "../orchestration/index.ts";
+import { deferred } from "../shared/async/deferred.ts";
 import { ActorEngine, type EngineWeights } from "./actor-engine.ts";
 import { MemberHeartbeat, type MemberParts } from "./heartbeat.ts";
 import { fleetSettings } from "./membership.ts";

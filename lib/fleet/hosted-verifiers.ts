@@ -1,7 +1,7 @@
-import { type Deferred, deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { JobEnd, JobPlace, VerificationJob } from "../rewards/index.ts";
 import { abandoned } from "../rewards/pool/worker-group.ts";
+import { type Deferred, deferred } from "../shared/async/deferred.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { CallLog } from "./call-log.ts";
 import type { Membership } from "./membership.ts";

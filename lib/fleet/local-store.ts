@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
-import { lockFolder } from "../folder-lock.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import { socketUrl } from "../streams/index.ts";
 
 const PREFIX = "hone-fleet-";

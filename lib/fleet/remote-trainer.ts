@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type Deferred, deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
+import { type Deferred, deferred } from "../shared/async/deferred.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { CallLog } from "./call-log.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";

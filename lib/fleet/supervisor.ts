@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../errors.ts";
 import type { ProcessEnd } from "../metrics/index.ts";
 import { ownModule } from "../own-module.ts";
-import { APPENDING } from "../plain-file.ts";
+import { APPENDING } from "../shared/files/plain-file.ts";
 import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
 import type { LastEnd } from "./heartbeat.ts";
 

@@ -1,7 +1,7 @@
-import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions, TrainingBatch } from "../native/face.ts";
 import type { CommunicatorFace } from "../native/group-face.ts";
+import { deferred } from "../shared/async/deferred.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { type HeartbeatSettings, MemberHeartbeat, type MemberWork } from "./heartbeat.ts";
 import { type FaultText, isOfTheWay, type TransferPlan } from "./messages.ts";

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { deferred, Wake } from "../deferred.ts";
 import type { JobEnd, JobPlace } from "../rewards/index.ts";
 import { WorkerGroups } from "../rewards/pool/worker-groups.ts";
+import { deferred, Wake } from "../shared/async/deferred.ts";
 import type { Lease } from "../streams/index.ts";
 import { LeasedWork, MOST_DELIVERIES } from "./call-log.ts";
 import { MemberHeartbeat, type MemberParts } from "./heartbeat.ts";

@@ -1,6 +1,6 @@
-import { Channel } from "../channel.ts";
 import { Engine, FINISH, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
+import { Channel } from "../shared/async/channel.ts";
 import type { LoadedModel } from "./model-folder.ts";
 
 export interface GenerateOptions {

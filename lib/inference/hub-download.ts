@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { within } from "../deadline.ts";
 import { HoneError } from "../errors.ts";
+import { within } from "../shared/async/deadline.ts";
 import type { HubClient, HubFile } from "./hub-client.ts";
 import { isBeingDownloaded, PartialFile } from "./partial-file.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type DeviceName, defaultDevice } from "../device.ts";
 import { type OptimizerOptions, Trainer } from "../native/index.ts";
-import { readPlainFile } from "../plain-file.ts";
+import { readPlainFile } from "../shared/files/plain-file.ts";
 import { dependsOnContext, modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */

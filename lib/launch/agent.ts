@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
-import { deferred } from "../deferred.ts";
 import { HoneError } from "../errors.ts";
 import {
   gpuVariables,
@@ -14,6 +13,7 @@ import {
   Rendezvous,
   sessionRun,
 } from "../fleet/index.ts";
+import { deferred } from "../shared/async/deferred.ts";
 import { openStore, withoutPassword } from "../streams/index.ts";
 import type { LauncherEnv } from "./launcher-env.ts";
 import { devicesANode, type Placement, type Roles } from "./placement.ts";

@@ -8,7 +8,7 @@ import {
   type SpokenPart,
   type WholeSample,
 } from "../samples/index.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { ShownSample } from "./wire.ts";
 

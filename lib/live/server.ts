@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { limitConnections } from "../connection-limit.ts";
 import { HoneError } from "../errors.ts";
+import { limitConnections } from "../shared/http/connection-limit.ts";
 import type { Trust } from "../trust.ts";
 import { isOwnHost, isOwnOrigin, newToken, sameSecret } from "./access.ts";
 import { ANSWERS } from "./answers.ts";

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isLocked } from "../folder-lock.ts";
 import {
   type PipelineStatus,
   parseRecord,
@@ -9,6 +8,7 @@ import {
   readRunManifest,
   type StoredManifest,
 } from "../metrics/index.ts";
+import { isLocked } from "../shared/files/folder-lock.ts";
 import { EvaluationMarks } from "./evaluation-marks.ts";
 import { Marks } from "./marks.ts";
 import { RecordedRollouts } from "./recorded-range.ts";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { HoneError } from "../errors.ts";
-import { APPENDING } from "../plain-file.ts";
+import { APPENDING } from "../shared/files/plain-file.ts";
 import { fileWork } from "./sink.ts";
 
 const NEWLINE = 0x0a;

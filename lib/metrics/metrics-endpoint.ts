@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { limitConnections } from "../connection-limit.ts";
+import { limitConnections } from "../shared/http/connection-limit.ts";
 
 /** Scrapers come one at a time, say what they want at once and take it. Others may hold a place for so long. */
 const MOST_CONNECTIONS = 32;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { REWRITING } from "../plain-file.ts";
+import { REWRITING } from "../shared/files/plain-file.ts";
 import { fileFailure, fileWork } from "./sink.ts";
 
 /** Names inside a run folder. */

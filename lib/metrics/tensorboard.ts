@@ -1,10 +1,10 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { crc32c } from "../crc32c.ts";
 import { HoneError } from "../errors.ts";
-import { APPENDING } from "../plain-file.ts";
 import type { StepRecord } from "../records.ts";
+import { crc32c } from "../shared/files/crc32c.ts";
+import { APPENDING } from "../shared/files/plain-file.ts";
 import { fileWork, type Sink, type StepDetails } from "./sink.ts";
 import {
   histogramsOf,

@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import { readTokenizerConfig, type TokenizerConfig } from "../tokenizer-config.ts";
+import { readTokenizerConfig, type TokenizerConfig } from "../shared/models/tokenizer-config.ts";
 import type { NativeTokenizer } from "./binding.ts";
 import { translated } from "./errors.ts";
 import { binding } from "./load.ts";

@@ -1,6 +1,6 @@
 import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import { defaultDevice } from "../device.ts";
-import { askSlopes, loadSlopes } from "../slopes-function.ts";
+import { askSlopes, loadSlopes } from "../shared/objectives/slopes-function.ts";
 import type { NativeTrainer } from "./binding.ts";
 import { nativeCommunicator } from "./communicator.ts";
 import { nativeEngine } from "./engine.ts";

@@ -1,4 +1,4 @@
-import { type JsonMaker, readJsonText } from "../json-text.ts";
+import { type JsonMaker, readJsonText } from "../shared/text/json-text.ts";
 import { bool, dict, float, int, list, NONE, type PythonValue, str } from "./value.ts";
 
 /** Deeper nesting is not read; CPython's reader gives up at about twice this depth. */

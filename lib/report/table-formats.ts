@@ -1,4 +1,4 @@
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../shared/text/visible-text.ts";
 import { textTable } from "./text-table.ts";
 
 /** Formats of tables. */

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isLocked } from "../folder-lock.ts";
 import { fileWork, RUN_FILES, RunDigest, readRunManifest } from "../metrics/index.ts";
 import { type EvaluationTable, type RunSummary, readSummary } from "../report/index.ts";
+import { isLocked } from "../shared/files/folder-lock.ts";
 
 /** An event line is shorter, but for that of a group. */
 const TAIL_BYTES = 65_536;

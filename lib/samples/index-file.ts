@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { APPENDING, REWRITING } from "../plain-file.ts";
+import { APPENDING, REWRITING } from "../shared/files/plain-file.ts";
 import { FORMAT, type Tables, tables } from "./tables.ts";
 
 /** What tables cover: the journal's bytes before `end`, which `tail` tells. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { HoneError } from "../errors.ts";
 import type { JournalLine } from "../orchestration/index.ts";
-import { objectOfLine } from "../text-lines.ts";
+import { objectOfLine } from "../shared/files/text-lines.ts";
 import type { Place } from "./builder.ts";
 
 const NEWLINE = 0x0a;

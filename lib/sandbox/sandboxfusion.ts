@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { within } from "../deadline.ts";
 import { HoneError } from "../errors.ts";
+import { within } from "../shared/async/deadline.ts";
 import { HARNESS, jobBytes, readTraces, stdinOf } from "./harness.ts";
 import { neededImports } from "./preamble.ts";
 import {

@@ -1,4 +1,3 @@
-import { Channel } from "../channel.ts";
 import type { Recipe } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import type { GroupRequest, GroupRollouts, JudgedGroup, SettledGroup } from "../orchestration/index.ts";
@@ -12,6 +11,7 @@ import {
   verifyGroups,
 } from "../orchestration/pipeline/schedule.ts";
 import type { DomainName, Problem, Rollout } from "../records.ts";
+import { Channel } from "../shared/async/channel.ts";
 import { Actors } from "./actors.ts";
 import { type Attempt, type SubmittedGroup, submittedGroup } from "./attempt.ts";
 import { expectDomains, type Machine } from "./machine.ts";

@@ -1,5 +1,5 @@
-import { crc32c } from "../crc32c.ts";
 import { HoneError } from "../errors.ts";
+import { crc32c } from "../shared/files/crc32c.ts";
 
 /** Rises when what messages hold changes its meaning; a reader refuses every other one. */
 export const MESSAGE_VERSION = 1;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ChatServer, type ChatServerOptions } from "../chat-server.ts";
-import { contentHash } from "../content-hash.ts";
 import { HoneError } from "../errors.ts";
 import type { Problem } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
+import { ChatServer, type ChatServerOptions } from "../shared/http/chat-server.ts";
 import type { Answer, Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
 
 export interface EndpointOptions extends Sampling, Partial<ChatServerOptions> {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { freemem } from "node:os";
-import { contentHash } from "../content-hash.ts";
 import type { DeviceName } from "../device.ts";
 import {
   EnvironmentPartner,
@@ -28,6 +27,7 @@ import {
   openTokenizer,
 } from "../native/index.ts";
 import { type Problem, sampledTokens } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
 import { type ChatChoice, chatFormat, type PromptFormat, type TurnFormat } from "../text/index.ts";
 import type { Answerer, Drawn, Draws, Sampling } from "./answerer.ts";
 import { problemKey } from "./suite.ts";

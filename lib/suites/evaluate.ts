@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { lockFolder } from "../folder-lock.ts";
 import { writeWhole } from "../metrics/index.ts";
 import type { Problem } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import type { Answerer, Drawn, Draws } from "./answerer.ts";
 import { JudgingQueue } from "./judging-queue.ts";
 import {

@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { fileWork } from "../metrics/index.ts";
-import { APPENDING } from "../plain-file.ts";
+import { APPENDING } from "../shared/files/plain-file.ts";
 
 /** Magic, deflate, FEXTRA, no time, no system, 8 bytes of extra: subfield "HN" with the member's size. Source: RFC 1952. */
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x48, 0x4e, 4, 0]);

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { contentHash } from "../content-hash.ts";
 import { versionOf } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { readJson, writeWhole } from "../metrics/index.ts";
 import type { FinishReason, Problem, Verdict } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
 import type { Answer } from "./answerer.ts";
 import { MemberLog, readMemberLog } from "./member-log.ts";
 import { type Metric, problemKey, type Suite } from "./suite.ts";

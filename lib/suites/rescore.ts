@@ -1,7 +1,7 @@
 import { isEnvironment, versionOf } from "../domains/index.ts";
-import { lockFolder } from "../folder-lock.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { type VerificationRequest, VerifierPool } from "../rewards/index.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import { expectTrusted, readFrom, type Trust } from "../trust.ts";
 import { EvaluationLog } from "./record.ts";
 

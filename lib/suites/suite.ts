@@ -1,7 +1,7 @@
-import { contentHash } from "../content-hash.ts";
 import type { DatasetReport } from "../data/index.ts";
 import type { Play } from "../episodes/index.ts";
 import type { Problem } from "../records.ts";
+import { contentHash } from "../shared/files/content-hash.ts";
 
 /** `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which counts parts. */
 export type Metric = "correct" | "score";

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
-import { lockFolder } from "../folder-lock.ts";
 import { writeWhole } from "../metrics/index.ts";
-import { APPENDING } from "../plain-file.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
+import { APPENDING } from "../shared/files/plain-file.ts";
 import { type Job, startCheckpoint } from "./plan.ts";
 
 /** How a process ended: by itself, on request, or wrongly, with what it said last. */

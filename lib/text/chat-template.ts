@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 import type { ChatMessage } from "../records.ts";
-import { readTokenizerConfig } from "../tokenizer-config.ts";
+import { readTokenizerConfig } from "../shared/models/tokenizer-config.ts";
 import { globals, RaisedByTemplate } from "./jinja/globals.ts";
 import { Interpreter } from "./jinja/interpreter.ts";
 import { parseTemplate } from "./jinja/parser.ts";

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
-import { readPlainFile } from "../plain-file.ts";
 import type { ChatMessage, Problem } from "../records.ts";
-import { readTokenizerConfig } from "../tokenizer-config.ts";
+import { readPlainFile } from "../shared/files/plain-file.ts";
+import { readTokenizerConfig } from "../shared/models/tokenizer-config.ts";
 import { ChatTemplate, openChatTemplate } from "./chat-template.ts";
 import { readJson } from "./jinja/values.ts";
 import type { Tokenizer } from "./tokenizer.ts";

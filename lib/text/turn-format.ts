@@ -1,10 +1,10 @@
 import { HoneError } from "../errors.ts";
 import type { ChatMessage } from "../records.ts";
-import { TOOL_CALL_FORMS } from "../tool-call-forms.ts";
+import { TOOL_CALL_FORMS } from "../shared/models/tool-call-forms.ts";
 import type { ChatTemplate } from "./chat-template.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** How a chat template writes calls: the name of a form of lib/tool-call-forms.ts, or "plain", which is `name(text)`. */
+/** How a chat template writes calls: the name of a form of lib/shared/models/tool-call-forms.ts, or "plain", which is `name(text)`. */
 export type ToolCallStyle = string;
 
 /** What stands between two turns of the policy. */

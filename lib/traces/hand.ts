@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HoneError } from "../errors.ts";
-import { textLines } from "../text-lines.ts";
+import { textLines } from "../shared/files/text-lines.ts";
 import { type Agreement, agreementOf, type Found, foundOf } from "./agreement.ts";
 import { CATEGORIES, type Category, type Step } from "./categories.ts";
 import { atOnce } from "./read-traces.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { lockFolder } from "../folder-lock.ts";
 import { fileWork } from "../metrics/index.ts";
+import { lockFolder } from "../shared/files/folder-lock.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import { tracesFigures } from "./figures.ts";
 import { type Grade, gradeReader, readHand } from "./hand.ts";

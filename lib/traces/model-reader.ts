@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ChatServer, type ChatServerOptions } from "../chat-server.ts";
 import { HoneError } from "../errors.ts";
+import { ChatServer, type ChatServerOptions } from "../shared/http/chat-server.ts";
 import { type AnswerCache, requestKey } from "./answer-cache.ts";
 import { CATEGORIES, type Category, type Step } from "./categories.ts";
 import { labelPrompt, ORDERS, PROMPTS_VERSION, splitPrompt } from "./prompts.ts";

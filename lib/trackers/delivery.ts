@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { within } from "../deadline.ts";
 import { RUN_FILES, type Sink, type StepDetails } from "../metrics/index.ts";
 import type { StepRecord } from "../records.ts";
+import { within } from "../shared/async/deadline.ts";
 import { type Delivered, Spool, type SpoolBatch } from "./spool.ts";
 import {
   MOST_AT_ONCE,

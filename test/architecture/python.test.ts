@@ -23,7 +23,7 @@ test("its constants are spelled and read nowhere else", () => {
     "lib/text/jinja/": "templates have these constants in their own grammar, and errors in Python's words",
     "lib/domains/logic/games/boolean-expressions/draw.ts": "words of a puzzle's question",
     "lib/domains/instruction-following/read/if-rlvr.ts": "a sample row, as it is published",
-    "lib/tool-call-forms.ts":
+    "lib/shared/models/tool-call-forms.ts":
       "writes calls in the forms of models that call in Python; shared files import nothing",
     "lib/launch/jobset-file.ts": "the state of a pod's condition, as Kubernetes spells it",
   };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { showSamples } from "../../lib/cli/samples.ts";
-import { visibleJson } from "../../lib/visible-text.ts";
+import { visibleJson } from "../../lib/shared/text/visible-text.ts";
 import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
 
 let dir: string;

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sendWaiting, trackerDemands, trackerRows } from "../../lib/cli/track.ts";
-import { lockFolder } from "../../lib/folder-lock.ts";
 import { writeRunManifest } from "../../lib/metrics/index.ts";
+import { lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { beginSession, Delivery, type Tracker } from "../../lib/trackers/index.ts";
 import { Trust } from "../../lib/trust.ts";
 import { NO_DETAILS } from "../metrics/details.ts";

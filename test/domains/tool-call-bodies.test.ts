@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readBody } from "../../lib/domains/tool-call-bodies.ts";
 import { toPlain } from "../../lib/python/value.ts";
-import { toolCallForm } from "../../lib/tool-call-forms.ts";
+import { toolCallForm } from "../../lib/shared/models/tool-call-forms.ts";
 
 /** [name, {argument: value}] of each call, or what is wrong. Arguments called `t` are texts. */
 function read(form: string, block: string): unknown {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readCalls, writeCall } from "../../lib/episodes/tool-calls.ts";
-import { TOOL_CALL_FORMS } from "../../lib/tool-call-forms.ts";
+import { TOOL_CALL_FORMS } from "../../lib/shared/models/tool-call-forms.ts";
 
 const call = (name: string, given: Record<string, unknown>) => ({ name, arguments: given });
 

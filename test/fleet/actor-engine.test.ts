@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
-import { deferred } from "../../lib/deferred.ts";
 import { ActorWeights } from "../../lib/fleet/actor.ts";
 import { ActorEngine } from "../../lib/fleet/actor-engine.ts";
 import { encodeRequest, type TransferPlan } from "../../lib/fleet/messages.ts";
 import { ACTORS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { decodeOutcome } from "../../lib/fleet/outcomes.ts";
 import type { EngineMessage } from "../../lib/native/face.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { deadLettersOf, openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
 import { ENGINE, request, until } from "./small-engine.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { begun, open, versionsOf } from "./begun-fleet.ts";
 import { killActor, localFleet, lost } from "./local-fleet.ts";

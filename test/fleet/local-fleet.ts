@@ -1,4 +1,3 @@
-import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { runActor } from "../../lib/fleet/actor.ts";
 import { type Fleet, type FleetSettings, openFleet } from "../../lib/fleet/index.ts";
@@ -8,6 +7,7 @@ import type { RoleFacts } from "../../lib/fleet/role-metrics.ts";
 import type { StagedWeights, WeightTransport } from "../../lib/fleet/transport.ts";
 import type { EngineFace, TrainerFace } from "../../lib/native/face.ts";
 import type { Core } from "../../lib/orchestration/index.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, StandInTrainer } from "../orchestration/stand-in-core.ts";
 

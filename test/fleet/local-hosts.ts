@@ -1,9 +1,9 @@
-import { deferred } from "../../lib/deferred.ts";
 import { HostedVerifiers } from "../../lib/fleet/hosted-verifiers.ts";
 import { Membership } from "../../lib/fleet/membership.ts";
 import { type FleetSettings, REGISTERS, SETTINGS } from "../../lib/fleet/names.ts";
 import { runVerifierHost } from "../../lib/fleet/verifier-host.ts";
 import type { JobEnd, JobPlace, VerificationJob } from "../../lib/rewards/index.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 
 export const jobOf = (...texts: readonly string[]): VerificationJob => ({

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deferred } from "../../lib/deferred.ts";
 import type { HoneError } from "../../lib/errors.ts";
 import { Supervisor } from "../../lib/fleet/supervisor.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { until } from "./small-engine.ts";
 
 let logs: string;

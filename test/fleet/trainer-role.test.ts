@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { deferred } from "../../lib/deferred.ts";
 import { HoneError } from "../../lib/errors.ts";
 import type { TransferPlan } from "../../lib/fleet/messages.ts";
 import { REGISTERS, SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { decodeReply, encodeCall } from "../../lib/fleet/trainer-calls.ts";
 import { runTrainer } from "../../lib/fleet/trainer-role.ts";
 import type { TrainerOptions } from "../../lib/native/face.ts";
+import { deferred } from "../../lib/shared/async/deferred.ts";
 import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { TRAINER, until } from "./small-engine.ts";

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { lockFolder } from "../../lib/folder-lock.ts";
 import { WatchedRun } from "../../lib/live/watched-run.ts";
+import { lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { addStep, smallRun, temporary, writeStatus } from "./live-run.ts";
 
 test("reads what is there, then only what is new", () => {

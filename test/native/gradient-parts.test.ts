@@ -4,7 +4,7 @@ import type { SlopesRequest } from "../../lib/custom-objective.ts";
 import type { StepOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { Trainer } from "../../lib/native/index.ts";
 import { CounterRandom } from "../../lib/random.ts";
-import { askSlopes } from "../../lib/slopes-function.ts";
+import { askSlopes } from "../../lib/shared/objectives/slopes-function.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
 import { modelConfig, stepOptions, trainerOptions, VOCABULARY } from "./small-model.ts";
 

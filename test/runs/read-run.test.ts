@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { lockFolder } from "../../lib/folder-lock.ts";
 import { readRun } from "../../lib/runs/read-run.ts";
+import { lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { scratch, table, type Written, writeRun } from "./folders.ts";
 
 const END = '{"e":"end","s":3,"v":3,"w":"x"}\n';

@@ -1,13 +1,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLocked, lockFolder } from "../../lib/folder-lock.ts";
 import { readStatus } from "../../lib/runs/index.ts";
+import { isLocked, lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { writeStatus } from "../live/live-run.ts";
 import { scratch, writeRun } from "./folders.ts";
 
-vi.mock("../../lib/folder-lock.ts", async (original) => {
-  const real = await original<typeof import("../../lib/folder-lock.ts")>();
+vi.mock("../../lib/shared/files/folder-lock.ts", async (original) => {
+  const real = await original<typeof import("../../lib/shared/files/folder-lock.ts")>();
   return { ...real, isLocked: vi.fn(real.isLocked) };
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockFolder } from "../../lib/folder-lock.ts";
+import { lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { isDone } from "../../lib/sweeps/job-states.ts";
 import type { Job } from "../../lib/sweeps/plan.ts";
 import { logTail, progressIn, runProcess } from "../../lib/sweeps/process.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { lockFolder } from "../../lib/folder-lock.ts";
+import { lockFolder } from "../../lib/shared/files/folder-lock.ts";
 import { defineSweep } from "../../lib/sweeps/definition.ts";
 import type { JobEntry } from "../../lib/sweeps/job-states.ts";
 import { progressIn } from "../../lib/sweeps/process.ts";

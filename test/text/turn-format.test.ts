@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { QUICKSTART_LEXICON } from "../../lib/domains/index.ts";
 import { HoneError } from "../../lib/errors.ts";
 import { openTokenizer } from "../../lib/native/index.ts";
+import { TOOL_CALL_FORMS } from "../../lib/shared/models/tool-call-forms.ts";
 import { chatFormat, LexiconTokenizer, plainFormat } from "../../lib/text/index.ts";
-import { TOOL_CALL_FORMS } from "../../lib/tool-call-forms.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { writeModelFiles } from "../fixtures/model-folder.ts";
 

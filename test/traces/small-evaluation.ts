@@ -1,8 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contentHash } from "../../lib/content-hash.ts";
 import type { Problem } from "../../lib/records.ts";
+import { contentHash } from "../../lib/shared/files/content-hash.ts";
 import { EvaluationLog, expectManifest } from "../../lib/suites/record.ts";
 import { problemKey } from "../../lib/suites/suite.ts";
 

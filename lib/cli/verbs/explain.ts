@@ -1,5 +1,5 @@
 import { HoneError } from "../../errors.ts";
-import { visibleJson } from "../../visible-text.ts";
+import { visibleJson } from "../../shared/text/visible-text.ts";
 import { EXIT } from "../exit.ts";
 import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
 import { loadRecipe } from "../load-recipe.ts";

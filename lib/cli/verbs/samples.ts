@@ -5,7 +5,7 @@ import type { Verdict } from "../../records.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { CHANGE_KINDS, HINT_KINDS, ORDERS, PROBLEM_KINDS } from "../../samples/choices.ts";
 import { parseRange, type Range } from "../../samples/filter.ts";
-import { visibleJson } from "../../visible-text.ts";
+import { visibleJson } from "../../shared/text/visible-text.ts";
 import { EXIT } from "../exit.ts";
 import type { SampleFlags } from "../samples.ts";
 import type { Common, Verb } from "./verb.ts";

@@ -1,7 +1,7 @@
-import { within } from "../../deadline.ts";
 import { HoneError } from "../../errors.ts";
 import { columnsOf } from "../../report/terminal.ts";
 import { textTable } from "../../report/text-table.ts";
+import { within } from "../../shared/async/deadline.ts";
 import { EXIT, interruptSignal } from "../exit.ts";
 import { TRUST, type TrustFlags, trustOf } from "../folder-trust.ts";
 import { loadRecipe } from "../load-recipe.ts";

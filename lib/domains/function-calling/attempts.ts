@@ -1,5 +1,5 @@
 import { readJson } from "../../python/json.ts";
-import { TOOL_CALL_FORMS } from "../../tool-call-forms.ts";
+import { TOOL_CALL_FORMS } from "../../shared/models/tool-call-forms.ts";
 import type { Entry } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
 

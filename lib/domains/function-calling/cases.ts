@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HoneError } from "../../errors.ts";
-import { membersOf } from "../../json-text.ts";
 import { readJson } from "../../python/json.ts";
+import { membersOf } from "../../shared/text/json-text.ts";
 import { RowsBeside } from "../case-rows.ts";
 import { checked } from "../checked.ts";
 import type { CaseReader } from "../verify-case.ts";

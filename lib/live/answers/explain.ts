@@ -1,7 +1,7 @@
 import { HoneError } from "../../errors.ts";
 import { type ExplainedSettings, type Explanation, explainStep } from "../../explain/index.ts";
 import type { Verdict } from "../../records.ts";
-import { visibleText } from "../../visible-text.ts";
+import { visibleText } from "../../shared/text/visible-text.ts";
 import { type Question, runOf } from "../question.ts";
 
 /** The one that is under way: each holds a model. */

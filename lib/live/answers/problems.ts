@@ -8,7 +8,7 @@ import {
   problems as problemsOf,
   takings,
 } from "../../samples/index.ts";
-import { visibleText } from "../../visible-text.ts";
+import { visibleText } from "../../shared/text/visible-text.ts";
 import { type Question, runOf } from "../question.ts";
 import { samplesOf } from "../run-samples.ts";
 import type { ProblemAnswer, ProblemsAnswer } from "../wire.ts";

@@ -1,10 +1,10 @@
-import { Channel } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
 import type { Recipe } from "../../config/index.ts";
 import { type PlayedEpisode, turnBudget } from "../../episodes/index.ts";
 import type { GenerationRequest, SamplingOptions } from "../../native/face.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { Prompt, Rollout } from "../../records.ts";
+import { Channel } from "../../shared/async/channel.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import { type EpisodeStage, playAttempt } from "./episode-stage.ts";
 import type { GroupRequest, UnfinishedGroups } from "./group-request.ts";

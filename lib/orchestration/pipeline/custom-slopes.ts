@@ -2,7 +2,7 @@ import { expectTrustedRecipes, type Recipe, slopesFunction } from "../../config/
 import type { SlopesFunction } from "../../custom-objective.ts";
 import { HoneError } from "../../errors.ts";
 import type { StepOptions } from "../../native/face.ts";
-import { askSlopes, loadSlopes } from "../../slopes-function.ts";
+import { askSlopes, loadSlopes } from "../../shared/objectives/slopes-function.ts";
 import { moduleUrl } from "../../user-module.ts";
 
 /**

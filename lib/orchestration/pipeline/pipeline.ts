@@ -1,4 +1,3 @@
-import { Channel, pour } from "../../channel.ts";
 import type { Clock } from "../../clock.ts";
 import { type Recipe, verifierWorkers } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
@@ -6,6 +5,7 @@ import type { CurriculumFacts } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { Generations } from "../../native/generations.ts";
 import type { DomainName } from "../../records.ts";
+import { Channel, pour } from "../../shared/async/channel.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import type { Curriculum, Verifiers } from "../setup/index.ts";
 import { PromptEncoder, verificationCalls } from "../setup/index.ts";

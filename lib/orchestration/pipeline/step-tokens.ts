@@ -1,6 +1,6 @@
 import type { Recipe } from "../../config/index.ts";
 import type { SlopesFunction } from "../../custom-objective.ts";
-import { askFirstPass } from "../../slopes-function.ts";
+import { askFirstPass } from "../../shared/objectives/slopes-function.ts";
 import type { FirstPass } from "./token-selection.ts";
 import type { AssembledBatch } from "./training-batch.ts";
 

@@ -1,5 +1,5 @@
-import { Channel } from "../../channel.ts";
 import type { Rollout, Verdict } from "../../records.ts";
+import { Channel } from "../../shared/async/channel.ts";
 import type { GroupRollouts } from "./actor.ts";
 
 /** Verdicts for rollouts, in their order. Rejects only when verification as a whole is lost. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { fileWork } from "../../metrics/index.ts";
-import { REWRITING } from "../../plain-file.ts";
+import { REWRITING } from "../../shared/files/plain-file.ts";
 
 const KEY_BYTES = 16;
 const FIRST_SLOTS = 1 << 12;

@@ -1,4 +1,4 @@
-import { contentHash } from "../../content-hash.ts";
+import { contentHash } from "../../shared/files/content-hash.ts";
 import type { JudgedProblem } from "./journal-lines.ts";
 
 const BEGINNING_CHARS = 60;

@@ -13,8 +13,6 @@ import { type Recipe, recordedLast } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork, ROLLOUT_FILE, RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { OptimizerOptions, StepOptions } from "../../native/face.ts";
-import { weightInLoss } from "../../objective-forms.ts";
-import { REWRITING } from "../../plain-file.ts";
 import {
   type DomainName,
   type DropReason,
@@ -25,7 +23,9 @@ import {
   type Verdict,
 } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
-import { textLines } from "../../text-lines.ts";
+import { REWRITING } from "../../shared/files/plain-file.ts";
+import { textLines } from "../../shared/files/text-lines.ts";
+import { weightInLoss } from "../../shared/objectives/objective-forms.ts";
 import type { SettledGroup } from "../pipeline/index.ts";
 import { type PolicyUpdate, type StepOutcome, stepOptions, type UpdateReport } from "../pipeline/index.ts";
 import { rlOptimizer } from "../setup/index.ts";

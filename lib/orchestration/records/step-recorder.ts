@@ -10,9 +10,9 @@ import {
   type VerifierFacts,
 } from "../../metrics/index.ts";
 import type { EngineStats } from "../../native/face.ts";
-import { clipRange } from "../../objective-forms.ts";
 import type { DomainName, StepRecord } from "../../records.ts";
 import type { VerifierStats } from "../../rewards/index.ts";
+import { clipRange } from "../../shared/objectives/objective-forms.ts";
 import type { Pipeline, PolicyUpdate, StepOutcome } from "../pipeline/index.ts";
 import { ProcessorTime } from "./processor-time.ts";
 

@@ -15,7 +15,7 @@ import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { fileWork } from "../../metrics/index.ts";
 import { type AttemptTokens, firstTokens, joinedTokens } from "../../native/attempt-tokens.ts";
-import { REWRITING } from "../../plain-file.ts";
+import { REWRITING } from "../../shared/files/plain-file.ts";
 import { decodeMessage, encodeMessage, type Message } from "../../streams/index.ts";
 import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "../pipeline/index.ts";
 import { attemptSections, attemptTokens } from "./attempt-sections.ts";

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Recipe } from "../../config/index.ts";
-import { contentHash } from "../../content-hash.ts";
 import { identityOf } from "../../data/index.ts";
 import { versionOf } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import { AppendFile, RUN_FILES } from "../../metrics/index.ts";
 import type { FinishReason, Problem, Rollout, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
-import { objectOfLine, textLines } from "../../text-lines.ts";
+import { contentHash } from "../../shared/files/content-hash.ts";
+import { objectOfLine, textLines } from "../../shared/files/text-lines.ts";
 import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";

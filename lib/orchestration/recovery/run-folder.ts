@@ -4,7 +4,6 @@ import { z } from "zod";
 import { type Arithmetic, type Recipe, recipeDemands } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import { ConfigError, HoneError } from "../../errors.ts";
-import { lockFolder } from "../../folder-lock.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import {
   clearLeft,
@@ -16,6 +15,7 @@ import {
   writeRunManifest,
   writeWhole,
 } from "../../metrics/index.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
 import { moduleHashes } from "../../trust.ts";
 import { inTodaysNames, recipeChanges } from "../records/index.ts";
 import type { HeldOut, HubCommits, RunResources } from "../setup/index.ts";

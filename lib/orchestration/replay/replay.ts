@@ -9,11 +9,11 @@ import {
   type Recipe,
   shardingOf,
 } from "../../config/index.ts";
-import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest, type StoredManifest } from "../../metrics/index.ts";
 import type { Rollout, Verdict } from "../../records.ts";
+import { deferred } from "../../shared/async/deferred.ts";
 import type { Trust } from "../../trust.ts";
 import type { GroupRequest } from "../pipeline/index.ts";
 import {

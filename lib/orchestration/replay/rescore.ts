@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expectTrustedRecipes } from "../../config/index.ts";
 import { isEnvironment, UNVERSIONED, versionOf } from "../../domains/index.ts";
-import { lockFolder } from "../../folder-lock.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
 import type { DomainName, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
 import type { Trust } from "../../trust.ts";
 import {
   type JournaledCompletion,

@@ -1,4 +1,4 @@
-import { deferred } from "../../deferred.ts";
+import { deferred } from "../../shared/async/deferred.ts";
 
 /** Stage of a run's life. A step may be running only while it is at "training" and not idle. */
 export type Stage<Training> =

@@ -1,6 +1,6 @@
-import { Channel } from "../../channel.ts";
 import type { Sink, StepDetails } from "../../metrics/index.ts";
 import type { StepRecord } from "../../records.ts";
+import { Channel } from "../../shared/async/channel.ts";
 import { Delivery, type DeliveryState } from "../../trackers/index.ts";
 import { nameRollout, type StepOutcome } from "../pipeline/index.ts";
 import { Announcer } from "./announcer.ts";

@@ -1,11 +1,11 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { systemClock } from "../../clock.ts";
 import { definedRecipe, type Recipe } from "../../config/index.ts";
-import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
 import { type EvaluationFacts, openSinks, type Sink } from "../../metrics/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
 import type { StepRecord } from "../../records.ts";
+import { deferred } from "../../shared/async/deferred.ts";
 import { beginSession, openTrackers, sends } from "../../trackers/index.ts";
 import { openSlopes } from "../pipeline/index.ts";
 import {

@@ -1,8 +1,8 @@
-import { ChatServer } from "../../chat-server.ts";
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { TrainingBatch } from "../../native/face.ts";
 import type { TeacherScores } from "../../native/teacher-face.ts";
+import { ChatServer } from "../../shared/http/chat-server.ts";
 
 type EndpointOptions = NonNullable<NonNullable<Recipe["teacher"]>["endpoint"]>;
 

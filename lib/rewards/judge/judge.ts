@@ -1,8 +1,8 @@
-import { ChatServer } from "../../chat-server.ts";
 import type { RewardInput } from "../../domains/reward.ts";
 import { fraction, noAnswer, unparsable } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { Verdict } from "../../records.ts";
+import { ChatServer } from "../../shared/http/chat-server.ts";
 import { JudgeCache, type JudgeReply } from "./judge-cache.ts";
 import { type JudgeCase, type JudgeForm, type JudgeQuestion, judgeQuestion } from "./judge-prompt.ts";
 

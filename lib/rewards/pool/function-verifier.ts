@@ -1,7 +1,7 @@
 import { type RewardFunction, rewardedReference, rewardInput, rewardVerdict } from "../../domains/reward.ts";
 import type { RewardScale } from "../../domains/reward-scale.ts";
 import type { Verdict } from "../../records.ts";
-import { Semaphore } from "../../semaphore.ts";
+import { Semaphore } from "../../shared/async/semaphore.ts";
 import { checkVerdict } from "./judging.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
 import { noAnswerIn, TimeLimit, tooSlow } from "./time-limit.ts";

@@ -2,7 +2,7 @@ import type { RewardScale } from "../../domains/reward-scale.ts";
 import { type VerifierLimits, wrong } from "../../domains/verifier.ts";
 import { HoneError } from "../../errors.ts";
 import type { FinishReason, Problem, Verdict } from "../../records.ts";
-import { Semaphore } from "../../semaphore.ts";
+import { Semaphore } from "../../shared/async/semaphore.ts";
 import type { PythonCall } from "../python/python-call.ts";
 import { groupedMessages, messagesOf } from "./messages.ts";
 import { noAnswerIn, tooSlow } from "./time-limit.ts";

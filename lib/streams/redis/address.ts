@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { pathToFileURL } from "node:url";
 import { HoneError } from "../../errors.ts";
-import { readPlainFile } from "../../plain-file.ts";
+import { readPlainFile } from "../../shared/files/plain-file.ts";
 
 /** Address of a Redis server and how to connect, by the names of ioredis. */
 export type RedisAddress = (TcpAddress | SocketAddress) & {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
+import { deferred } from "../../shared/async/deferred.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { fencedBy, heldBy, type Refusal, StreamError } from "../stream-error.ts";
 import { type Argument, CALLS, type Reply } from "./calls.ts";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
-import { type Deferred, deferred } from "../../deferred.ts";
 import { HoneError } from "../../errors.ts";
+import { type Deferred, deferred } from "../../shared/async/deferred.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { isSocketHere, nameOf, unixUrl } from "./address.ts";
 import { FrameReader, sendFrame } from "./frames.ts";

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { SteadyClock } from "../../clock.ts";
 import { HoneError } from "../../errors.ts";
-import { answers, lockFolder } from "../../folder-lock.ts";
+import { answers, lockFolder } from "../../shared/files/folder-lock.ts";
 import type { Arguments, Driver, Fence, OperationName, Result } from "../driver.ts";
 import { MemoryDriver } from "../memory.ts";
 import { StreamError } from "../stream-error.ts";

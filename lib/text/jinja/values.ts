@@ -1,5 +1,5 @@
-import { type JsonMaker, readJsonText } from "../../json-text.ts";
 import { constantRepr, floatRepr, textRepr } from "../../python/spelling.ts";
+import { type JsonMaker, readJsonText } from "../../shared/text/json-text.ts";
 
 /**
  * The values a template computes with, and how Python prints, compares and measures them.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { deferred } from "../../../lib/deferred.ts";
 import { AskedVerifiers, verifierStatuses } from "../../../lib/orchestration/pipeline/asked-verifiers.ts";
 import type { Problem, Verdict } from "../../../lib/records.ts";
+import { deferred } from "../../../lib/shared/async/deferred.ts";
 
 const request = (verifier: string) => ({
   problem: { verifier } as Problem,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Channel } from "../../../lib/channel.ts";
 import { type BatchRule, batchGroups } from "../../../lib/orchestration/pipeline/batcher.ts";
 import type { GroupRequest } from "../../../lib/orchestration/pipeline/group-request.ts";
 import type { SettledGroup } from "../../../lib/orchestration/pipeline/grouper.ts";
 import { OutstandingGroups } from "../../../lib/orchestration/pipeline/outstanding-groups.ts";
+import { Channel } from "../../../lib/shared/async/channel.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 
 const settledOf = (request: GroupRequest, dropped?: "zero-advantage"): SettledGroup => ({

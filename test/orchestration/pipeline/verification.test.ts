@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Channel } from "../../../lib/channel.ts";
-import { type Deferred, deferred } from "../../../lib/deferred.ts";
 import type { GroupRollouts } from "../../../lib/orchestration/pipeline/actor.ts";
 import { verifyGroups } from "../../../lib/orchestration/pipeline/verification.ts";
 import type { Rollout, Verdict } from "../../../lib/records.ts";
+import { Channel } from "../../../lib/shared/async/channel.ts";
+import { type Deferred, deferred } from "../../../lib/shared/async/deferred.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 
 const groupOf = (group: number, attempts = 2): GroupRollouts => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { deferred } from "../../../lib/deferred.ts";
 import { Lifecycle } from "../../../lib/orchestration/run/lifecycle.ts";
+import { deferred } from "../../../lib/shared/async/deferred.ts";
 
 const training = { isIdle: false };
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));

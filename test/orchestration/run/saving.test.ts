@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
 import type { Clock } from "../../../lib/clock.ts";
-import { type Deferred, deferred } from "../../../lib/deferred.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import type { RunState } from "../../../lib/orchestration/recovery/index.ts";
 import type { RunContext } from "../../../lib/orchestration/run/run-context.ts";
 import { Saving } from "../../../lib/orchestration/run/saving.ts";
+import { type Deferred, deferred } from "../../../lib/shared/async/deferred.ts";
 
 const state = (step: number) => ({ step }) as RunState;
 

@@ -1,5 +1,5 @@
 import { HoneError } from "../../../errors.ts";
-import { elementsOf, membersOf } from "../../../json-text.ts";
+import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 
 /** A row's tests as TACO has them: the JSON text of { inputs, outputs, fn_name? }. */
 export interface Tests {

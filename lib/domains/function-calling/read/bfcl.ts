@@ -11,7 +11,7 @@ import {
   readFields,
   readJson,
 } from "../../../data/row-reader.ts";
-import { elementsOf, membersOf } from "../../../json-text.ts";
+import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 import { asTemplatesTakeThem, describeTools, LANGUAGES, toolsOf } from "./bfcl-prompt.ts";
 
 /** The single-turn categories; those of relevance have no expected call. */

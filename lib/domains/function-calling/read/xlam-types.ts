@@ -1,4 +1,4 @@
-import { elementsOf, membersOf } from "../../../json-text.ts";
+import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 
 /** A parameter as xLAM describes it, in BFCL's types. */
 export interface Parameter {

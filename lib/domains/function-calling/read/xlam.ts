@@ -11,7 +11,7 @@ import {
   readJson,
 } from "../../../data/row-reader.ts";
 import { HoneError } from "../../../errors.ts";
-import { elementsOf, membersOf } from "../../../json-text.ts";
+import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 import { asTemplatesTakeThem, describeTools, toolsOf } from "./bfcl-prompt.ts";
 import { type Parameter, parameterOf } from "./xlam-types.ts";
 

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isLocked, lockFolder } from "../lib/folder-lock.ts";
-import { scriptOn } from "./fixtures/child-program.ts";
+import { isLocked, lockFolder } from "../../../lib/shared/files/folder-lock.ts";
+import { scriptOn } from "../../fixtures/child-program.ts";
 
 // Mutants tried: not released, dead names kept, no look at the others after listening.
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "hone-lock-"));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
-const LOCK = await scriptOn("folder-lock.ts");
+const LOCK = await scriptOn("shared/files/folder-lock.ts");
 const taken = {
   code: "HONE_ERR_USAGE",
   message: expect.stringContaining("belongs to a run that is under way"),

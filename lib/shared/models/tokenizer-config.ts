@@ -1,8 +1,8 @@
 /** What a model folder says about its tokenizer beside tokenizer.json: special tokens, ends, chat templates. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { HoneError } from "./errors.ts";
-import { readPlainFile } from "./plain-file.ts";
+import { HoneError } from "../../errors.ts";
+import { readPlainFile } from "../files/plain-file.ts";
 
 /** Published files have up to some hundred kilobytes. */
 const MOST_BYTES = 1 << 26;

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { HoneError } from "./errors.ts";
+import { HoneError } from "../../errors.ts";
 import { streamPlainFile } from "./plain-file.ts";
 
 /** Characters of the longest line: a completion of a million tokens has some four million. */

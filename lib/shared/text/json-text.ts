@@ -1,4 +1,4 @@
-import { HoneError } from "./errors.ts";
+import { HoneError } from "../../errors.ts";
 
 /** Makes a value of each kind of JSON value. Numbers are passed as text, so that no digit is lost. */
 export interface JsonMaker<Value> {

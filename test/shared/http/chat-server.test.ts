@@ -2,9 +2,9 @@
 // Mutants tried: 429 not tried again; Retry-After ignored; a cut answer taken; the key in an error; no limit of connections.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
-import { ChatServer, type ChatServerOptions } from "../lib/chat-server.ts";
-import { collectingGarbage } from "./fixtures/garbage.ts";
-import { LocalServer } from "./fixtures/local-server.ts";
+import { ChatServer, type ChatServerOptions } from "../../../lib/shared/http/chat-server.ts";
+import { collectingGarbage } from "../../fixtures/garbage.ts";
+import { LocalServer } from "../../fixtures/local-server.ts";
 
 type Script = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 

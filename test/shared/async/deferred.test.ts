@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deferred } from "../lib/deferred.ts";
+import { deferred } from "../../../lib/shared/async/deferred.ts";
 
 test("settles from outside, either way, once", async () => {
   const good = deferred<number>();

@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { within } from "./deadline.ts";
-import { deferred } from "./deferred.ts";
-import { HoneError } from "./errors.ts";
-import { Semaphore } from "./semaphore.ts";
+import { HoneError } from "../../errors.ts";
+import { within } from "../async/deadline.ts";
+import { deferred } from "../async/deferred.ts";
+import { Semaphore } from "../async/semaphore.ts";
 
 export interface ChatServerOptions {
   /** "http://localhost:8000/v1". */

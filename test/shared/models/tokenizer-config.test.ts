@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readTokenizerConfig } from "../lib/tokenizer-config.ts";
+import { readTokenizerConfig } from "../../../lib/shared/models/tokenizer-config.ts";
 
 let folder = "";
 beforeEach(() => {

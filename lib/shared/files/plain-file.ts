@@ -10,7 +10,7 @@ import {
   type Stats,
 } from "node:fs";
 import { promisify } from "node:util";
-import { HoneError } from "./errors.ts";
+import { HoneError } from "../../errors.ts";
 
 /**
  * As "a+" and "w+", but never through a symbolic link (ELOOP): in a folder that somebody else made, a file's name may be

@@ -6,9 +6,9 @@ import type {
   SlopesModule,
   SlopesRequest,
   StepTokens,
-} from "./custom-objective.ts";
-import { HoneError } from "./errors.ts";
-import { loadHashed } from "./hashed-module.ts";
+} from "../../custom-objective.ts";
+import { HoneError } from "../../errors.ts";
+import { loadHashed } from "../../hashed-module.ts";
 
 const USE = {
   what: "objective.slopes",

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { objectOfLine, textLines } from "../lib/text-lines.ts";
+import { objectOfLine, textLines } from "../../../lib/shared/files/text-lines.ts";
 
 let dir: string;
 let path: string;

@@ -2,7 +2,7 @@
 // comma before the closing bracket let through, the first of equal members kept, control characters let through.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { elementsOf, type JsonMaker, membersOf, readJsonText } from "../lib/json-text.ts";
+import { elementsOf, type JsonMaker, membersOf, readJsonText } from "../../../lib/shared/text/json-text.ts";
 
 /** Numbers as they are written, everything else as JSON.parse gives it. */
 const LITERAL: JsonMaker<unknown> = {

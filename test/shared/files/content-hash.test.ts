@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentHash } from "../lib/content-hash.ts";
+import { contentHash } from "../../../lib/shared/files/content-hash.ts";
 
 test("is the first half of the SHA-256 of the parts as JSON, as sha256sum gives it", () => {
   // printf '["a","b"]' | sha256sum

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readMarkedCalls } from "../lib/domains/tool-call-reader.ts";
-import { toPlain } from "../lib/python/value.ts";
-import { TOOL_CALL_FORMS, toolCallForm } from "../lib/tool-call-forms.ts";
+import { readMarkedCalls } from "../../../lib/domains/tool-call-reader.ts";
+import { toPlain } from "../../../lib/python/value.ts";
+import { TOOL_CALL_FORMS, toolCallForm } from "../../../lib/shared/models/tool-call-forms.ts";
 
 /** One call of get_time(city="Bern", days=2), written by hand as the families' chat templates render it. */
 const RENDERED: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoneError } from "./errors.ts";
+import { HoneError } from "../../errors.ts";
 
 /** Of a lock's sockets behind the lock's name: the process's number and random digits. */
 const REST = /^-(\d+)-[0-9a-f]+$/;

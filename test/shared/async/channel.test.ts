@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Channel, pour } from "../lib/channel.ts";
+import { Channel, pour } from "../../../lib/shared/async/channel.ts";
 
 async function drain<T>(channel: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { clipRange, type OBJECTIVE_FORMS, weightInLoss } from "../lib/objective-forms.ts";
+import {
+  clipRange,
+  type OBJECTIVE_FORMS,
+  weightInLoss,
+} from "../../../lib/shared/objectives/objective-forms.ts";
 
 const totals = { sequences: 5, groups: 2, tokens: 70, normalizer: 24 };
 

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { within } from "../lib/deadline.ts";
-import { collectingGarbage } from "./fixtures/garbage.ts";
+import { within } from "../../../lib/shared/async/deadline.ts";
+import { collectingGarbage } from "../../fixtures/garbage.ts";
 
 const forever = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
@@ -41,7 +41,7 @@ test("gives what the work gives, or its error, and leaves nothing on the parent"
 });
 
 test("nothing of the package combines a time-out with another signal in the way that loses it", () => {
-  const root = join(import.meta.dirname, "../lib");
+  const root = join(import.meta.dirname, "../../../lib");
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
     /\.[jt]s$/.test(file),
   );

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readPlainFile } from "../lib/plain-file.ts";
+import { readPlainFile } from "../../../lib/shared/files/plain-file.ts";
 
 let dir: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { limitConnections } from "../lib/connection-limit.ts";
+import { limitConnections } from "../../../lib/shared/http/connection-limit.ts";
 
 const MOST = 4;
 const REQUEST = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";

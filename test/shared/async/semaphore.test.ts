@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Semaphore } from "../lib/semaphore.ts";
+import { Semaphore } from "../../../lib/shared/async/semaphore.ts";
 
 test("at most the permitted number runs, in order of arrival, also after a failure", async () => {
   const semaphore = new Semaphore(() => 2);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { visibleJson, visibleText } from "../lib/visible-text.ts";
+import { visibleJson, visibleText } from "../../../lib/shared/text/visible-text.ts";
 
 test.each([
   ["plain, 二 and 👍\nnext line", "plain, 二 and 👍\nnext line"],

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { FirstPass, SlopesFunction } from "../lib/custom-objective.ts";
-import { askFirstPass, askSlopes, loadSlopes } from "../lib/slopes-function.ts";
-import { fileHash } from "../lib/trust.ts";
-import { slopesRequest } from "./fixtures/slopes-request.ts";
+import type { FirstPass, SlopesFunction } from "../../../lib/custom-objective.ts";
+import { askFirstPass, askSlopes, loadSlopes } from "../../../lib/shared/objectives/slopes-function.ts";
+import { fileHash } from "../../../lib/trust.ts";
+import { slopesRequest } from "../../fixtures/slopes-request.ts";
 
 const SETTINGS = { clipLow: 0.1, clipHigh: 0.2, sequenceWeight: "length" } as const;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { crc32c } from "../lib/crc32c.ts";
+import { crc32c } from "../../../lib/shared/files/crc32c.ts";
 
 /** A bit at a time, without a table. */
 function bitwise(bytes: Uint8Array): number {
