@@ -36,7 +36,7 @@ export const TRAINER_CALLS = {
   score: {},
   teach: { ofFirst: true },
   teacherHead: { ofFirst: true },
-  setTeacherHead: { kept: true },
+  setTeacherHead: { kept: true, base: true },
   save: {},
   stage: { kept: true },
   written: { beside: true },

@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { decodeCall, decodeReply, encodeCall, encodeReply, failed } from "../../lib/fleet/trainer-calls.ts";
+import {
+  decodeCall,
+  decodeReply,
+  encodeCall,
+  encodeReply,
+  failed,
+  TRAINER_CALLS,
+  type TrainerCall,
+  traitsOf,
+} from "../../lib/fleet/trainer-calls.ts";
 
 test("a call is read as it was made: arrays, big integers, and numbers that JSON lacks", () => {
   const batch = {
@@ -54,4 +63,10 @@ test("another kind of message is no call", () => {
   expect(() => decodeCall(encodeReply({ number: 1, rank: 0, version: 4 }))).toThrow(
     /kind "reply" where "call"/,
   );
+});
+
+test("what makes a trainer and is in no checkpoint is called again on one that goes on from a checkpoint", () => {
+  const names = Object.keys(TRAINER_CALLS) as TrainerCall[];
+  const made = names.filter((name) => traitsOf(name).base);
+  expect(made).toEqual(["initialize", "loadHf", "loadAdapters", "resetOptimizer", "setTeacherHead"]);
 });
