@@ -43,11 +43,24 @@ export class AskedObjective {
 
   readonly ask = (request: SlopesRequest): void => {
     const numbers = request.tokenAdvantages!;
-    const { advantages } = this.#batch.data;
-    const tokenAdvantages = numbers.map((i) => advantages[i]!);
+    const tokenAdvantages = this.#advantagesOf(request.sequences, numbers);
     const isOwn = askSlopes(this.#slopes, { ...request, tokenAdvantages }, this.#settings);
     this.#keep(request, numbers, isOwn);
   };
+
+  /** Of the tokens that a request asks about: a sequence's own, or what a teacher gives each of its counted tokens. */
+  #advantagesOf(sequences: Int32Array, numbers: Float64Array): Float64Array {
+    const { advantages, tokenAdvantages, cuSeqlens, mask } = this.#batch.data;
+    const all = numbers.map((i) => advantages[i]!);
+    if (tokenAdvantages === undefined) return all;
+    for (let s = 0; s + 1 < sequences.length; s++) {
+      let at = sequences[s]!;
+      const i = numbers[at]!;
+      for (let t = cuSeqlens[i]!; at < sequences[s + 1]! && t < cuSeqlens[i + 1]!; t++)
+        if (mask[t] === 1) all[at++] = tokenAdvantages[t]!;
+    }
+    return all;
+  }
 
   #keep({ sequences, out, losses }: SlopesRequest, numbers: Float64Array, isOwn: boolean): void {
     for (let s = 0; s < losses.length; s++) {

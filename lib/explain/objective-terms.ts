@@ -307,7 +307,8 @@ export function sequenceTerms(
       : { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined };
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const selected = selection(sequence, t, moved[t]!);
-    const factor = scale * weights[t]!.weight * selected.factor;
+    // a custom objective's slopes have the weights of its first pass already
+    const factor = scale * weights[t]!.weight * (kind ? selected.factor : 1);
     const policySlope = factor * term.slope + scale * selected.penalty.slope;
     const divergence = klTerm(settings.klEstimator ?? "k3", d);
     const klSlope = kl * divergence.slope;

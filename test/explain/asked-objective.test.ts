@@ -93,6 +93,16 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
     expect(mine.gradient!.sequence.share).toBeCloseTo(builtIn.gradient!.sequence.share, 6);
   });
 
+  test("weights of a first pass are in the slopes, once", async () => {
+    const weighted = `${REINFORCE.replace("tokenAdvantages, ", "tokenAdvantages, tokenWeights, ").replace("out[t] = ", "out[t] = tokenWeights[t] * ")}
+      mine.firstPass = ({ logprobs }) => Float64Array.from(logprobs, (_, t) => (t % 2 === 0 ? 3 : 0.5));`;
+    const run = await byModule(`${moduleOf(weighted)}#mine`);
+    const asked = { ...(await trainedAttempt(run, STEPS)), gradient: true, trust: Trust.all };
+    const [mine] = (await explainStep(run.dir, asked)).settings as [ExplainedSettings];
+    expect(mine.gradient!.norm).toBeGreaterThan(0);
+    expect(mine.gradient!.fromCoefficients / mine.gradient!.norm).toBeCloseTo(1, 5);
+  });
+
   test("a module that is not the run's, and a function of the entry script, are refused", async () => {
     const run = await byModule(`${moduleOf(REINFORCE)}#mine`);
     const asked = await trainedAttempt(run, STEPS);
