@@ -2,6 +2,7 @@ import type { TrainerFace } from "../../native/face.ts";
 import type { FrozenScores, ScoreTokens, TeachTokens } from "../pipeline/index.ts";
 import type { Checkpoints, ReferenceWeights } from "../recovery/index.ts";
 import { type FolderTeacher, type RunResources, type Teacher, trainerOptions } from "../setup/index.ts";
+import { firstOf } from "./likeliest-tokens.ts";
 
 /** Weights beside the policy's that score what it sampled and are never trained; each on a trainer of its own. */
 export interface FrozenPolicies extends FrozenScores, AsyncDisposable {
@@ -78,7 +79,7 @@ export async function openScores(
 }
 
 async function openFolder(
-  { config, fill }: FolderTeacher,
+  { config, fill, vocabulary, beyond }: FolderTeacher,
   { core, recipe, arithmetic, trainer: student }: ForTeacher,
   opened: Opened,
 ): Promise<TeachTokens> {
@@ -90,6 +91,9 @@ async function openFolder(
   if (divergence === undefined)
     return async (batch) => ({ logprobs: (await trainer.score(batch, temperature)).logprobs });
   const { topK = 0 } = divergence;
-  if (topK === 0) await student.setTeacherHead(await trainer.teacherHead());
-  return (batch) => trainer.teach(batch, temperature, topK);
+  if (topK > 0)
+    return async (batch) =>
+      firstOf(await trainer.teach(batch, temperature, topK + beyond), topK, topK + beyond, vocabulary);
+  await student.setTeacherHead(await trainer.teacherHead());
+  return (batch) => trainer.teach(batch, temperature, 0);
 }

@@ -57,7 +57,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       heldOut: recordedHeldOut(options),
       commits: recordedCommits(options),
       arithmetic: keptArithmetic(recipe, options),
-      weightStorage: keptStorage(options),
+      weightStorage: keptStorage(recipe, options),
     });
     if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);

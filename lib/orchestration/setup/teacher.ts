@@ -29,6 +29,9 @@ export interface FolderTeacher {
   /** config.json, as the core reads it. */
   readonly config: ModelConfigJson;
   readonly origin: ModelOrigin;
+  /** Of the model; the teacher's may be larger, by so many rows that no token of the model has. */
+  readonly vocabulary: number;
+  readonly beyond: number;
   /** Puts in the folder's weights. */
   fill(trainer: TrainerFace): Promise<void>;
 }
@@ -70,7 +73,13 @@ export async function openTeacher(
       `has ${maxPositions} positions; rollouts.maxPromptTokens + maxOutputTokens is ${context}`,
       "Lower rollouts.maxOutputTokens, or take a teacher with a longer context.",
     );
-  return { folder, config, origin: originOf(folder), fill: (trainer) => trainer.loadHf(folder) };
+  if ((divergence?.topK ?? 0) > needed)
+    refuse(
+      `is asked for the ${divergence!.topK} likeliest tokens; the model has ${needed}`,
+      "Lower teacher.divergence.topK, or leave it out for the whole vocabulary.",
+    );
+  const sizes = { vocabulary: needed, beyond: vocabulary - needed };
+  return { folder, config, origin: originOf(folder), ...sizes, fill: (trainer) => trainer.loadHf(folder) };
 }
 
 function expectOneTokenizer(field: string, folder: string, student: Tokenizer): void {
