@@ -128,10 +128,16 @@ export function keptArithmetic(
 
 const storedSchema = z.object({ model: z.object({ weightStorage: z.enum(["f32", "bf16"]) }) });
 
-/** How a run that goes on stores weights; undefined for a new run. */
-export function keptStorage({ dir, resume = "never" }: FolderOptions): Recipe["model"]["weightStorage"] {
+/** How a run that goes on stores weights; undefined for a new run. Throws ConfigError where the recipe asks for another way. */
+export function keptStorage(
+  { model: { weightStorage: asked } }: Recipe,
+  { dir, resume = "never" }: FolderOptions,
+): Recipe["model"]["weightStorage"] {
   if (resume === "never" || !existsSync(join(dir, RUN_FILES.manifest))) return undefined;
-  return storedSchema.safeParse(readRunManifest(dir).config).data?.model.weightStorage;
+  const kept = storedSchema.safeParse(readRunManifest(dir).config).data?.model.weightStorage;
+  if (asked === undefined || kept === undefined || asked === kept) return kept;
+  const message = `is "${asked}"; the run in ${dir} stores weights in ${kept}; leave the field out, or begin another run`;
+  throw new ConfigError("a run goes on as what it began", [{ path: "model.weightStorage", message }]);
 }
 
 /** A run recorded without a clock had templates that did not ask for it. */

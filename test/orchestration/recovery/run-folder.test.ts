@@ -205,7 +205,14 @@ test("a run that goes on stores weights as it began, where the recipe does not s
   const { model } = smallRecipe();
   const says = (weights: object) =>
     smallRecipe({ steps: 4 }, { model: { config: model.config!, ...weights } });
-  await using run = await createRun(says({}), { verifiers, dir, core: coreOn("avx2").core, resume: "auto" });
+  const resumed = { verifiers, dir, core: coreOn("avx2").core, resume: "auto" as const };
+  await expect(createRun(says({ weightStorage: "f32" }), resumed)).rejects.toMatchObject({
+    code: "HONE_ERR_CONFIG",
+    message: expect.stringContaining(
+      `model.weightStorage: is "f32"; the run in ${dir} stores weights in bf16`,
+    ),
+  });
+  await using run = await createRun(says({}), resumed);
   await run.finished;
   expect(JSON.parse(readFileSync(join(dir, "run.json"), "utf8"))).toMatchObject({
     config: { model: { weightStorage: "bf16" } },
