@@ -34,7 +34,7 @@ const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ["", title, ...lines];
 
 function heldOut({ before, after }: RunRow): string {
-  if (before === undefined) return NONE;
+  if (before === undefined) return after === undefined ? NONE : `${NONE} -> ${after.mean.score.toFixed(3)}`;
   const worse = meanChange(before, after)?.is === "loss" ? " worse" : "";
   return `${before.mean.score.toFixed(3)} -> ${after?.mean.score.toFixed(3) ?? NONE}${worse}`;
 }

@@ -34,7 +34,6 @@ test("every module of the source tree has a list", () => {
     readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
   const split = ["domains", "orchestration"];
   const expected = [
-    "shared",
     ...folders("lib").filter((name) => !split.includes(name) && name !== "native"),
     ...split.flatMap((name) => folders(join("lib", name)).map((module) => `${name}-${module}`)),
     ...folders("csrc").flatMap((name) => (name === "addon" ? [] : [`csrc-${name}`])),

@@ -36,7 +36,8 @@ export function recordedTeacher(
     for await (const line of readRolloutRecord(dir, step)) {
       if ("schema" in line) continue;
       for (const { sequence, teacher: said } of (line as RecordedGroup).rollouts) {
-        if (sequence === undefined || said === undefined) continue;
+        if (sequence === undefined) continue;
+        if (said === undefined) throw noRecordOf(dir, step, steps, what);
         const own = decodeLogprobs(said);
         logprobs.set(own, batch.cuSeqlens[sequence + 1]! - own.length);
       }

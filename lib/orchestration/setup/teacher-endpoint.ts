@@ -37,7 +37,7 @@ export class TeacherEndpoint implements AsyncDisposable {
 
   /**
    * Every token that the mask counts. An answer that is late, broken or not of these tokens is asked for again; throws
-   * HONE_ERR_ENDPOINT where none comes after all tries, or the server refuses everybody: no token is left without its score.
+   * HONE_ERR_ENDPOINT where none comes after all tries, or the server refuses every request: no token is left without its score.
    */
   async score({ tokens, cuSeqlens, mask }: TrainingBatch): Promise<TeacherScores> {
     const sequences = Array.from({ length: cuSeqlens.length - 1 }, async (_, i) => {
@@ -71,7 +71,7 @@ export class TeacherEndpoint implements AsyncDisposable {
     if ("value" in reply) return reply.value;
     throw new HoneError("HONE_ERR_ENDPOINT", `teacher.endpoint ${this.#server.url}: ${reply.outage}`, {
       details: { tokens: tokens.length },
-      hint: 'Nothing was trained on this step. When the server is there again, go on with --resume auto; how long a run waits is teacher.endpoint.retries, backoffMs and timeoutMs. A server that says no log-probs of a prompt may have them by another teacher.endpoint.api ("prompt_logprobs", "echo").',
+      hint: 'Nothing was trained on this step. When the server is there again, go on with --resume auto; how long a run waits is teacher.endpoint.retries, backoffMs and timeoutMs. A server that refuses long prompts alone needs a context of rollouts.maxPromptTokens + maxOutputTokens + 1 (vLLM: --max-model-len). One that says no log-probs of a prompt may have them by another teacher.endpoint.api ("prompt_logprobs", "echo").',
     });
   }
 

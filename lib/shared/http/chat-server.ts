@@ -88,7 +88,7 @@ export class ChatServer implements Disposable {
 
   /**
    * Posts JSON below the address. @param read makes the reply of it; what it throws makes the reply one that is tried again.
-   * Throws HONE_ERR_ENDPOINT where the server refuses everybody.
+   * Throws HONE_ERR_ENDPOINT where the server refuses every request.
    */
   async post<T>(
     path: string,
@@ -142,7 +142,7 @@ export class ChatServer implements Disposable {
     if (HOPELESS.has(status)) {
       throw new HoneError("HONE_ERR_ENDPOINT", `${this.url}${path}: ${said}`, {
         details: { status },
-        hint: "Check the address, the model's name (--model) and the key in the environment (--api-key-env, apiKeyEnv).",
+        hint: "Check the address, the model's name (--model, or the recipe's endpoint) and the key in the environment (--api-key-env, apiKeyEnv).",
       });
     }
     throw new Fault(said, { isFinal: REFUSED.has(status), retryAfterMs: retryAfter(headers["retry-after"]) });

@@ -60,6 +60,7 @@ export function askFirstPass(slopes: SlopesFunction, tokens: StepTokens): Float6
   const name = `${slopes.name || "objective.slopes"}.firstPass`;
   const bounds = { clipLow: Math.fround(tokens.clipLow), clipHigh: Math.fround(tokens.clipHigh) };
   const answer = called(name, slopes.firstPass!, { ...tokens, ...bounds });
+  if (answer instanceof Promise) answer.catch(() => {}); // refused below, whatever comes of it
   const wanted = tokens.logprobs.length;
   if (!(answer instanceof Float64Array) || answer.length !== wanted)
     throw fault(`${name} must return a Float64Array of ${wanted}, a number for each token of the step`);
