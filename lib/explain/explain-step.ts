@@ -238,12 +238,12 @@ function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: 
   );
 }
 
-/** A built-in objective in the place of a custom one takes no module along. */
+/** A built-in objective in the place of a custom one takes no module along; until `set` names it, one that goes with a teacher. */
 function withoutSlopes(recipe: Recipe, set: readonly string[]): Recipe {
   const kind = set.findLast((assignment) => assignment.startsWith("objective.kind="));
   if (recipe.objective.kind !== "custom" || kind === undefined || kind.endsWith("=custom")) return recipe;
   const { objective, ...input } = recipeInput(recipe);
-  return defineRecipe({ ...input, objective: { ...objective, kind: "gspo", slopes: undefined } });
+  return defineRecipe({ ...input, objective: { ...objective, kind: "gspo-token", slopes: undefined } });
 }
 
 interface Basis {

@@ -6,6 +6,7 @@ import { type ExplainedSettings, explainStep } from "../../lib/explain/index.ts"
 import { Trust } from "../../lib/trust.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { gspo } from "../fixtures/custom-gspo.ts";
+import { teacherFolder } from "../fixtures/teacher-folder.ts";
 import { folder, readStep, record, removeFolders, STEPS, trainedAttempt } from "./recording.ts";
 
 afterAll(removeFolders);
@@ -91,6 +92,18 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
     expect(mine.step!.loss).toBeCloseTo(builtIn.step!.loss, 9);
     expect(mine.gradient!.fromCoefficients).toBeCloseTo(mine.gradient!.norm, 6);
     expect(mine.gradient!.sequence.share).toBeCloseTo(builtIn.gradient!.sequence.share, 6);
+  });
+
+  test("beside a teacher it is asked with each token's advantage, as the step was", async () => {
+    const teacher = { folder: await teacherFolder(join(folder(), "teacher")), coef: 0.5, rewardCoef: 1 };
+    const slopes = `${moduleOf(REINFORCE)}#mine`;
+    const run = await record({ objective: { kind: "custom", slopes, ...bounds }, teacher });
+    const asked = { ...(await trainedAttempt(run, STEPS)), trust: Trust.all };
+    const { settings } = await explainStep(run.dir, { ...asked, set: ["objective.kind=reinforce"] });
+    const [mine, builtIn] = settings as [ExplainedSettings, ExplainedSettings];
+    const own = new Set(mine.tokens.map(({ advantage }) => advantage));
+    expect(own.size).toBeGreaterThan(2);
+    expect(expectAlike(mine, builtIn, ["policySlope", "coefficient"])).toBeGreaterThan(0);
   });
 
   test("weights of a first pass are in the slopes, once", async () => {
