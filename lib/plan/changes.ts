@@ -6,6 +6,8 @@ export interface Change {
   readonly name: string;
   /** Its cost, in time or in a change of the run. */
   readonly cost: string;
+  /** It costs time and changes no number, so that a run makes it by itself where it would not fit. */
+  readonly isFree?: true;
   /** `--set` assignments that make it; undefined where the recipe has it already or cannot have it. */
   readonly assignments: (recipe: Recipe, network: Pick<Network, "experts">) => readonly string[] | undefined;
 }
@@ -52,11 +54,13 @@ export const CHANGES: readonly Change[] = [
   {
     name: "checkpoint.async",
     cost: "training waits while a checkpoint is written",
+    isFree: true,
     assignments: ({ checkpoint }) => (checkpoint.async ? ["checkpoint.async=false"] : undefined),
   },
   {
     name: "hardware.recompute",
     cost: "one more forward of every micro-batch (17 % more CPU time a step): the same bits",
+    isFree: true,
     assignments: ({ hardware }) => (hardware?.recompute ? undefined : ["hardware.recompute=true"]),
   },
   {

@@ -3,9 +3,6 @@ import type { Applied } from "./advice.ts";
 import { CHANGES } from "./changes.ts";
 import { fits, type Measured } from "./measured.ts";
 
-/** Changes that cost time and change no number of a run, so that it may make them by itself. */
-const FREE = ["checkpoint.async", "hardware.recompute"];
-
 /** What a run changes by itself to fit its machine. */
 export interface Choice {
   readonly changes: readonly Applied[];
@@ -14,10 +11,15 @@ export interface Choice {
   readonly measured: Measured;
 }
 
-/** The cheapest of the changes that change no number which makes a recipe fit; undefined where none is enough. */
+/** A recipe as it is, or with what a run changes by itself where it would not fit. */
+export function placed(recipe: Recipe, measure: (recipe: Recipe) => Measured): Recipe {
+  return fits(measure(recipe)) ? recipe : (choiceFor(recipe, measure)?.recipe ?? recipe);
+}
+
+/** The cheapest of the free changes which makes a recipe fit; undefined where none is enough. */
 export function choiceFor(recipe: Recipe, measure: (recipe: Recipe) => Measured): Choice | undefined {
   const { network } = measure(recipe);
-  const free = CHANGES.filter(({ name }) => FREE.includes(name)).flatMap(({ name, cost, assignments }) => {
+  const free = CHANGES.filter(({ isFree }) => isFree).flatMap(({ name, cost, assignments }) => {
     const made = assignments(recipe, network);
     return made === undefined ? [] : [{ name, cost, assignments: made }];
   });

@@ -37,13 +37,10 @@ export function expectFit(plan: MemoryPlan): void {
 }
 
 /** What a run changes by itself to fit, and what it would need otherwise; undefined for a recipe that is left as it is. */
-export function choiceText({
-  chosen,
-  capacity,
-}: Pick<MemoryPlan, "chosen" | "capacity">): string | undefined {
+export function choiceText({ chosen }: Pick<MemoryPlan, "chosen">): string | undefined {
   if (chosen === undefined) return undefined;
   const made = chosen.changes.flatMap(({ assignments }) => assignments).join(" and ");
-  return `${made} (slower; no number of the run changes); without, it needs ${inUnits(chosen.needs)} of ${inUnits(capacity!)}`;
+  return `${made} (slower; no number of the run changes); without, it needs ${inUnits(chosen.without.needs)} of ${inUnits(chosen.without.has)}`;
 }
 
 /** The assignments of a proposal, as a command line takes them. */

@@ -4,7 +4,7 @@ export type { Advice, Proposal } from "./advice.ts";
 export type { PlannedModel } from "./buffers.ts";
 export { choiceText, expectFit, settings } from "./fit.ts";
 export type { RolePlan } from "./measured.ts";
-export { type Machine, type MemoryPlan, planMemory } from "./memory.ts";
+export { type Machine, type MemoryPlan, placedOn, planMemory } from "./memory.ts";
 export { type Network, networkOf } from "./network.ts";
 export { CARDS, planTable, recipeOfModel, type TableRow } from "./table.ts";
 export { fromUnits, inUnits } from "./units.ts";

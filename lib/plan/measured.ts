@@ -40,10 +40,12 @@ export function fits({ capacity = Number.POSITIVE_INFINITY, ...plan }: Measured)
 export const mostOf = ({ roles, together }: Pick<Measured, "roles" | "together">): number =>
   together?.total ?? Math.max(...roles.map(({ total }) => total));
 
+/** Bytes of the host's share. */
+export const hostOf = ({ hostRows }: Pick<Measured, "hostRows">): number =>
+  hostRows.reduce((sum, { bytes }) => sum + bytes, 0);
+
 /** True if the host's share fits the host's memory. */
-export function fitsHost({
-  hostRows,
+export const fitsHost = ({
   hostCapacity = Number.POSITIVE_INFINITY,
-}: Pick<Measured, "hostRows" | "hostCapacity">): boolean {
-  return hostRows.reduce((sum, { bytes }) => sum + bytes, 0) <= hostCapacity;
-}
+  ...plan
+}: Pick<Measured, "hostRows" | "hostCapacity">): boolean => hostOf(plan) <= hostCapacity;

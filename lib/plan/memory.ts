@@ -3,8 +3,8 @@ import type { DeviceName } from "../device.ts";
 import { HoneError } from "../errors.ts";
 import { type Advice, advise } from "./advice.ts";
 import { configOf, type PlannedModel, type Sizes, sizesOf } from "./buffers.ts";
-import { type Choice, choiceFor } from "./choices.ts";
-import { fits, type Measured, mostOf, type RolePlan } from "./measured.ts";
+import { type Choice, choiceFor, placed } from "./choices.ts";
+import { fits, hostOf, type Measured, mostOf, type RolePlan } from "./measured.ts";
 import { networkOf } from "./network.ts";
 import {
   cpuActor,
@@ -24,10 +24,13 @@ import {
 
 export interface MemoryPlan extends Measured {
   /**
-   * What a run changes by itself, as the recipe alone does not fit: everything else here is of the recipe so changed, `needs`
-   * the bytes of the fullest device without. Left out where the recipe fits, or no such change is enough.
+   * What a run changes by itself, as the recipe alone does not fit: everything else here is of the recipe so changed, and
+   * `without` the bytes that it would need of those that the fullest device has, or its host. Left out where the recipe fits,
+   * or no such change is enough.
    */
-  readonly chosen?: Pick<Choice, "changes" | "recipe"> & { readonly needs: number };
+  readonly chosen?: Pick<Choice, "changes" | "recipe"> & {
+    readonly without: { readonly needs: number; readonly has: number };
+  };
   /** Changes that would make it fit; left out where it does. */
   readonly advice?: Advice;
   /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
@@ -70,8 +73,20 @@ export function planMemory(
   const choice = choiceFor(recipe, measure);
   if (choice === undefined) return { ...plan, ...saves, advice: advise(recipe, measure) };
   const { measured, ...chosen } = choice;
-  return { ...measured, ...saves, chosen: { ...chosen, needs: mostOf(plan) } };
+  return { ...measured, ...saves, chosen: { ...chosen, without: overflowOf(plan) } };
 }
+
+/** Of a plan that does not fit. */
+function overflowOf(plan: Measured): { readonly needs: number; readonly has: number } {
+  const { capacity, hostCapacity } = plan;
+  return capacity === undefined || mostOf(plan) <= capacity
+    ? { needs: hostOf(plan), has: hostCapacity! }
+    : { needs: mostOf(plan), has: capacity };
+}
+
+/** The recipe as a run of it on this machine takes memory: as it is, or with what the run changes by itself. */
+export const placedOn = (recipe: Recipe, model: PlannedModel, machine: Machine): Recipe =>
+  placed(recipe, (changed) => measureMemory(changed, model, machine));
 
 const CPU = "CPU";
 

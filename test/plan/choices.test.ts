@@ -43,3 +43,13 @@ test("where they are not enough nothing is changed, and what would make it fit i
   expect(plan.advice!.proposals.length).toBeGreaterThan(0);
   expect(() => expectFit(plan)).toThrow(expect.objectContaining({ code: "HONE_ERR_OUT_OF_MEMORY" }));
 });
+
+test("of a GPU whose host has too little memory, the host's is told", () => {
+  const cuda = overrideRecipe(recipe, ["device=cuda"]);
+  const card = (memory: number) =>
+    planMemory(cuda, CONFIG, { memory: memory * GIB, threads: 2, gpu: { name: "card", memory: 80 * GIB } });
+  const needs = card(999).hostRows.reduce((sum, { bytes }) => sum + bytes, 0);
+  const plan = card(1);
+  expect(namesOf(plan)).toEqual(["checkpoint.async"]);
+  expect(plan.chosen!.without).toEqual({ needs, has: GIB });
+});

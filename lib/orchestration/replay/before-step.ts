@@ -21,7 +21,15 @@ import {
 } from "../records/index.ts";
 import { Checkpoints, recordedArithmetic, recordedClock } from "../recovery/index.ts";
 import { type Opened, openScores } from "../run/index.ts";
-import { type Core, type Model, nativeCore, openModel, openTeacher, trainerOptions } from "../setup/index.ts";
+import {
+  type Core,
+  type Model,
+  nativeCore,
+  openModel,
+  openTeacher,
+  placedHere,
+  trainerOptions,
+} from "../setup/index.ts";
 import { batchUpdates, expectRecorded, type Hooked, settleRecorded } from "./recorded-groups.ts";
 import { noServer } from "./recorded-teacher.ts";
 
@@ -250,15 +258,16 @@ class WayBack {
     const model = await openModel(recipe, recordedClock(manifest));
     checkOrigin(this.#dir, manifest.model, model.origin);
     const arithmetic = recordedArithmetic(manifest);
-    const trainer = this.#core.trainer(model.config, trainerOptions(recipe, arithmetic));
-    this.#opened.push(() => trainer.close());
     const teacher = recipe.teacher?.divergence && (await openTeacher(recipe, model));
     if (teacher !== undefined) {
       if (teacher.config === undefined) throw noServer();
       checkOrigin(this.#dir, manifest.teacher, teacher.origin, "teacher.folder");
     }
-    const teach =
-      teacher && (await openScores(teacher, { core: this.#core, recipe, arithmetic, trainer }, this.#opened));
+    const core = this.#core;
+    const placed = placedHere(recipe, { config: model.config, teacher: teacher?.config }, core.info());
+    const trainer = core.trainer(model.config, trainerOptions(placed, arithmetic));
+    this.#opened.push(() => trainer.close());
+    const teach = teacher && (await openScores(teacher, { core, placed, arithmetic, trainer }, this.#opened));
     this.#open = { trainer, model, recipe, teach };
     return this.#open;
   }

@@ -64,7 +64,7 @@ export async function openFrozenPolicies(
 /** How what was opened is closed. */
 export type Opened = (() => PromiseLike<void>)[];
 
-type ForTeacher = Pick<RunResources, "core" | "recipe" | "arithmetic" | "trainer">;
+type ForTeacher = Pick<RunResources, "core" | "placed" | "arithmetic" | "trainer">;
 
 /** What asks the teacher, on a trainer of its own or a server. @param opened what is to be closed */
 export async function openScores(
@@ -80,7 +80,7 @@ export async function openScores(
 
 async function openFolder(
   { config, fill, vocabulary, beyond }: FolderTeacher,
-  { core, recipe, arithmetic, trainer: student }: ForTeacher,
+  { core, placed: recipe, arithmetic, trainer: student }: ForTeacher,
   opened: Opened,
 ): Promise<TeachTokens> {
   const { temperature } = recipe.rollouts;

@@ -9,7 +9,7 @@ export { isPathAlone, localPaths, localSource, localSpec } from "./hub-sources.t
 export { type Model, newModelConfig, openModel, templateWarning } from "./model.ts";
 export { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 export { encodePrompt, PromptEncoder } from "./prompts.ts";
-export { thisMachine } from "./readiness.ts";
+export { placedHere, thisMachine } from "./readiness.ts";
 export { openResources, openVerifiers, type RunResources } from "./resources.ts";
 export { expectRewards, giverText, rewardPlan, rewardPlans, verificationCalls } from "./rewards.ts";
 export { type FolderTeacher, openTeacher, type Teacher } from "./teacher.ts";

@@ -1,7 +1,14 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { Recipe } from "../../config/index.ts";
 import type { NativeInfo } from "../../native/face.ts";
-import { expectFit, type Machine, type MemoryPlan, type PlannedModel, planMemory } from "../../plan/index.ts";
+import {
+  expectFit,
+  type Machine,
+  type MemoryPlan,
+  type PlannedModel,
+  placedOn,
+  planMemory,
+} from "../../plan/index.ts";
 
 // With hardware.ts: whether this version can run a recipe here. `hone check` reports it; `hone run` refuses before an
 // earlier run is replaced or anything large is allocated.
@@ -12,6 +19,10 @@ export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
   if (!cuda?.memoryBytes) return machine;
   return { ...machine, gpu: { name: cuda.devices[0]!.replace(/ \(.*/, ""), memory: cuda.memoryBytes } };
 }
+
+/** The recipe as a run of it here takes memory; no number depends on it. */
+export const placedHere = (recipe: Recipe, model: PlannedModel, { cuda }: NativeInfo): Recipe =>
+  placedOn(recipe, model, thisMachine(cuda));
 
 /** The plan of a recipe on this machine. Throws HONE_ERR_OUT_OF_MEMORY for one that does not fit. */
 export function expectMemory(recipe: Recipe, model: PlannedModel, { cuda }: NativeInfo): MemoryPlan {

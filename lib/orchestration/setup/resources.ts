@@ -29,7 +29,7 @@ export interface RunResources extends AsyncDisposable {
   /** With what the model decides: model.weightStorage. */
   readonly recipe: Recipe;
   /** What the run changes by itself to fit this machine's memory, if anything (`chosen`). */
-  readonly memory: Pick<MemoryPlan, "chosen" | "capacity">;
+  readonly memory: Pick<MemoryPlan, "chosen">;
   /** The recipe with these changes: when memory is taken and how long, and no number. */
   readonly placed: Recipe;
   /** Time that chat templates take as now: when the run began. */
