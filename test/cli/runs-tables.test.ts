@@ -20,6 +20,12 @@ test("a line a run, and what tells it from the others", async () => {
   );
 });
 
+test("a run whose first session evaluated nothing has a score after training, and none before", async () => {
+  const dir = scratch();
+  writeRun(join(dir, "a"), { state: "done", isFirstScored: false, after: table(0.5, 0.7) });
+  expect(runsText(await listRuns(dir), 200)).toMatch(/a +finished +3\/3 +0\.300 +– -> 0\.600 /);
+});
+
 test("differences with what they may be off by", async () => {
   const dir = scratch();
   const a = writeRun(join(dir, "a"), { state: "done", after: table(0.5, 0.7) });

@@ -31,6 +31,14 @@ const BASE = {
 test.each<[string, object, Record<string, string>]>([
   ["a GPU is cuda", { device: "gpu" }, { device: 'is "gpu"; expected one of "cpu", "cuda" -> cuda' }],
   [
+    "evaluations while training that would ask nothing",
+    { evaluation: { everySteps: 2, problemsPerDomain: 0 } },
+    {
+      "evaluation.everySteps":
+        "is 2, but evaluation.problemsPerDomain is 0 and there are no evaluation.sets: nothing would be asked",
+    },
+  ],
+  [
     "a field of the recipe itself, said of one of its sections",
     { model: { ...BASE.model, lora: { rank: 8 } } },
     { "model.lora": "is not a field of a recipe -> lora, outside model" },

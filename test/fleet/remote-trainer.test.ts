@@ -117,6 +117,27 @@ test.each([
   expect(word(second)).toBe(whole.word);
 });
 
+test("ranks that go on from a checkpoint are given the teacher's head again", async () => {
+  const ranks = new TrainerRanks(store, join(dir, "own"));
+  const first = startRank(1);
+  ranks.form(1);
+  const { trainer } = ranks.open("{}", TRAINER);
+  await trainer.initialize(7n);
+  await trainer.setTeacherHead({ weights: Float32Array.of(1, 2), width: 1, softcap: 0 });
+  await trainer.step(BATCH, STEP);
+  await trainer.save(join(dir, "a"), "{}");
+  first.stop.abort();
+  await first.ended;
+  const heads: Float32Array[] = [];
+  startRank(2, 0, (spoilt) => {
+    spoilt.setTeacherHead = async ({ weights }) => void heads.push(weights);
+  });
+  const during = trainer.step(BATCH, STEP);
+  ranks.form(2);
+  await during;
+  expect(heads).toEqual([Float32Array.of(1, 2)]);
+});
+
 /** A trainer whose disk waits for the test. */
 function slowDisk() {
   const asked: ((answer: Promise<void>) => void)[] = [];

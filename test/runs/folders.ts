@@ -29,6 +29,8 @@ export const table = (math: number, code: number, standardError = 0.03): Evaluat
 });
 
 export interface Written {
+  /** False: the first session evaluated nothing. Default: true. */
+  readonly isFirstScored?: boolean;
   readonly seed?: number;
   readonly steps?: number;
   readonly ofSteps?: number;
@@ -55,6 +57,7 @@ export function writeRun(
     after,
     events,
     config,
+    isFirstScored = true,
   }: Written = {},
 ): string {
   const recipe = {
@@ -77,7 +80,7 @@ export function writeRun(
     schema: 2,
     state,
     steps: summarySteps,
-    before: [table(0.2, 0.2)],
+    before: isFirstScored ? [table(0.2, 0.2)] : [],
     after: after ? [after] : [],
   };
   writeFileSync(join(dir, "summary.json"), JSON.stringify(summary));

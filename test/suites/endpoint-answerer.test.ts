@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import type { Problem } from "../../lib/records.ts";
 import type { Drawn } from "../../lib/suites/answerer.ts";
@@ -23,16 +24,10 @@ class Adder extends LocalServer {
   readonly asked: Asked[] = [];
   say: (asked: Asked, response: ServerResponse) => void = (asked, response) =>
     response.end(JSON.stringify(completion(sumOf(asked))));
-  protected answer(request: IncomingMessage, response: ServerResponse): void {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.on("end", () => {
-      const asked = JSON.parse(body) as Asked;
-      this.asked.push(asked);
-      this.say(asked, response);
-    });
+  protected async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = (await json(request)) as Asked;
+    this.asked.push(asked);
+    this.say(asked, response);
   }
 }
 

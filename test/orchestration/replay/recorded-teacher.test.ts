@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../../lib/config/index.ts";
 import { createRun, replayRun } from "../../../lib/orchestration/index.ts";
@@ -14,22 +15,16 @@ import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 const root = mkdtempSync(join(tmpdir(), "hone-recorded-teacher-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Likes each token twice as well as the last time, so that whoever asks again learns something else. */
+/** Likes each token twice as well as the last time, so that a second request gets other log-probs. */
 class Moody extends LocalServer {
   asked = 0;
-  protected answer(request: IncomingMessage, response: ServerResponse): void {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.on("end", () => {
-      const { prompt } = JSON.parse(body) as { prompt: number[] };
-      const mood = ++this.asked;
-      const said = prompt.map((token, i) =>
-        i === 0 ? null : { [token]: { logprob: -((token % 5) + 1) / mood } },
-      );
-      response.end(JSON.stringify({ choices: [{ prompt_logprobs: said }] }));
-    });
+  protected async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { prompt } = (await json(request)) as { prompt: number[] };
+    const mood = ++this.asked;
+    const said = prompt.map((token, i) =>
+      i === 0 ? null : { [token]: { logprob: -((token % 5) + 1) / mood } },
+    );
+    response.end(JSON.stringify({ choices: [{ prompt_logprobs: said }] }));
   }
 }
 

@@ -1,7 +1,9 @@
 // Against a server of the test's own, in vLLM's form and in that of `echo`.
 // Mutants tried, each killed: the token itself not looked up by its id; an answer of other tokens taken; an outage
 // becoming zeros; the likeliest by their order in the answer.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { TeacherEndpoint } from "../../../lib/orchestration/index.ts";
 import { LocalServer } from "../../fixtures/local-server.ts";
@@ -44,18 +46,12 @@ class Server extends LocalServer {
     super();
     this.#api = api;
   }
-  protected answer(request: IncomingMessage, response: ServerResponse): void {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.on("end", () => {
-      const asked = JSON.parse(body) as Asked;
-      this.asked.push({ ...asked, key: request.headers.authorization });
-      const fault = this.faults.shift();
-      if (fault !== undefined) fault(response);
-      else response.end(JSON.stringify({ choices: [choiceOf[this.#api]!(asked)] }));
-    });
+  protected async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = (await json(request)) as Asked;
+    this.asked.push({ ...asked, key: request.headers.authorization });
+    const fault = this.faults.shift();
+    if (fault !== undefined) fault(response);
+    else response.end(JSON.stringify({ choices: [choiceOf[this.#api]!(asked)] }));
   }
 }
 

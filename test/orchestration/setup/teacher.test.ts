@@ -52,5 +52,11 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
     await expect(openTeacher(recipe, larger)).rejects.toThrow(
       `has log-probs of ${size} tokens; the model samples from ${size + 8}`,
     );
+    const fewer = { ...model, config: JSON.stringify({ ...config, vocab_size: size - 8 }) };
+    expect(await openTeacher(whole, fewer)).toMatchObject({ vocabulary: size - 8, beyond: 8 });
+    const all = { ...whole, teacher: { ...whole.teacher!, divergence: { beta: 0.5, topK: size } } };
+    await expect(openTeacher(all, fewer)).rejects.toThrow(
+      `is asked for the ${size} likeliest tokens; the model has ${size - 8}`,
+    );
   });
 });

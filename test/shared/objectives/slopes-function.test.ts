@@ -147,6 +147,13 @@ test.each<[string, unknown, RegExp]>([
     () => Float64Array.of(1, 1, 1e300),
     /mine\.firstPass returned 1e\+300 for token 2/,
   ],
+  [
+    "a promise that fails, which ends no process",
+    async () => {
+      throw new Error("too late");
+    },
+    /mine\.firstPass must return a Float64Array of 3/,
+  ],
 ])("a first pass that returns %s is a typed error", (_, firstPass, message) => {
   const mine: SlopesFunction = Object.assign(() => 0, { firstPass: firstPass as FirstPass });
   Object.defineProperty(mine, "name", { value: "mine" });
