@@ -103,14 +103,17 @@ double measure(const Stream& stream, const Row& r, int repeats) {
   Arena memory(packed_bytes(stream, r.n, r.k, storage), "bench");
   const PackedMatrix packed{r.n, r.k, storage, memory.take(packed_bytes(stream, r.n, r.k, storage)), false,
                             storage == DType::kBF16 ? arithmetic_of(r.kind) : Arithmetic::kF32};
-  const bool transpose = r.kind == Kind::kPackTransposed;
-  const PackMatrixArgs pack{transpose ? f32(w.data(), {r.k, r.n}) : f32(w.data(), {r.n, r.k}), transpose, packed};
+  Arena turned_memory(packed_bytes(stream, r.k, r.n, storage), "bench");
+  const PackedMatrix turned{r.k, r.n, storage, turned_memory.take(turned_memory.capacity()), false, packed.arithmetic};
+  const PackMatrixArgs pack{f32(w.data(), {r.n, r.k}), false, packed};
   pack_matrix(stream, pack);
   const int inner = int(std::clamp(1e8 / (flops_of(r) + 1e6), 1.0, 100.0));
   const auto call = [&] {
     for (int i = 0; i < inner; ++i) {
-      if (r.kind == Kind::kPack || transpose) {
+      if (r.kind == Kind::kPack) {
         pack_matrix(stream, pack);
+      } else if (r.kind == Kind::kPackTransposed) {
+        transpose_packed(stream, packed, turned);
       } else if (r.kind == Kind::kGradWeight || r.kind == Kind::kBf16GradWeight) {
         linear_grad_weight(stream, {f32(y.data(), {r.m, r.n}), f32(x.data(), {r.m, r.k}), f32(dw.data(), {r.n, r.k}), {}, arithmetic_of(r.kind)});
       } else {

@@ -28,7 +28,7 @@ Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
     const engine::EngineBytes e = engine::engine_bytes(model, engine, threads);
     const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads, {0, ranks});
     const std::pair<const char*, int64_t> sizes[] = {
-        {"parameters", t.parameters},   {"trained", t.trained},  {"moments", t.moments}, {"hostMoments", t.host_moments}, {"firstPacking", t.first_packing}, {"adapters", t.adapters}, {"snapshot", s.tensors}, {"head", s.head},
+        {"parameters", t.parameters},   {"trained", t.trained},  {"moments", t.moments}, {"hostMoments", t.host_moments}, {"firstPacking", t.first_packing}, {"adapters", t.adapters}, {"snapshot", s.tensors()}, {"ends", s.ends}, {"head", s.head},
         {"ropeTables", s.rope_tables},  {"transposed", t.transposed}, {"activations", t.activations},
         {"trainingScratch", t.scratch},
         {"logits", t.logits},           {"arrays", t.arrays}, {"keyValues", e.key_values},

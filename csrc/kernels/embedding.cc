@@ -31,6 +31,16 @@ void embedding(const Stream& stream, const EmbeddingArgs& args) {
   cpu::embedding(stream, args);
 }
 
+void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args) {
+  const int64_t tokens = args.ids.dim(0);
+  if (stream.is_cuda()) fail(Code::kUnsupported, "packed_embedding: on CUDA a packed matrix is a table, which embedding reads.");
+  if (args.w.storage != DType::kF32) fail(Code::kShape, "packed_embedding: w is packed as %s; it must be f32.", dtype_name(args.w.storage));
+  expect_contiguous(args.ids, DType::kI32, {tokens}, "packed_embedding", "ids");
+  expect(args.x, DType::kF32, {tokens, args.w.k}, "packed_embedding", "x");
+  expect_ids(args.ids, args.w.n, "packed_embedding");
+  cpu::packed_embedding(stream, args);
+}
+
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args) {
   const int64_t tokens = args.ids.dim(0), vocabulary = args.dtable.dim(0), width = args.dtable.dim(1);
   expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding_grad", "ids");

@@ -3,6 +3,7 @@
 
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "kernels/matmul.h"
 
 namespace hone::kernels {
 
@@ -14,6 +15,14 @@ struct EmbeddingArgs {
   TensorView x;      // [T, C] activation out
 };
 void embedding(const Stream& stream, const EmbeddingArgs& args);
+
+/// The same from a table that is packed as a matrix of f32, as a tied head is: w of [V, C]. CPU only.
+struct PackedEmbeddingArgs {
+  TensorView ids;  // [T]    i32 in
+  PackedMatrix w;
+  TensorView x;    // [T, C] f32 out
+};
+void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args);
 
 /// dtable[ids[t]] += dx[t], each row of dtable in ascending t: the same bits for any number of threads.
 /// A GPU compares every pair of tokens' ids for it: T^2 C / 2048 comparisons. Ids as above.

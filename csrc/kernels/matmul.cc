@@ -54,6 +54,16 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& args) {
   cpu::pack_matrix(stream, args);
 }
 
+void transpose_packed(const Stream& stream, const PackedMatrix& from, const PackedMatrix& out) {
+  expect_packed(from, "transpose_packed"), expect_packed(out, "transpose_packed");
+  if (stream.is_cuda()) fail(Code::kUnsupported, "transpose_packed: on CUDA a packed matrix is read the other way round; set transposed.");
+  if (from.n != out.k || from.k != out.n || from.storage != out.storage || from.arithmetic != out.arithmetic) {
+    fail(Code::kShape, "transpose_packed: out is %s[%lld, %lld], which is not the transpose of %s[%lld, %lld] with the same arithmetic.",
+         dtype_name(out.storage), (long long)out.n, (long long)out.k, dtype_name(from.storage), (long long)from.n, (long long)from.k);
+  }
+  cpu::transpose_packed(stream, from, out);
+}
+
 void linear(const Stream& stream, const LinearArgs& args) {
   expect_multipliable(stream, args.w, "linear");
   const int64_t m = args.x.dim(0), n = args.w.n, k = args.w.k;

@@ -39,6 +39,10 @@ struct PackMatrixArgs {
 };
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 
+/// Packs the transpose of a packed matrix on the CPU: of `from` [N, K] out of [K, N], stored and multiplied alike, with the
+/// bits of pack_matrix of what `from` was packed of. Overwrites out.panels.
+void transpose_packed(const Stream& stream, const PackedMatrix& from, const PackedMatrix& out);
+
 /// y = x W^T (+ bias) (+ y when accumulate).
 /// M = rows, N = outputs, K = inputs. Cost 2 M N K FLOP. Sums in f32, one fused multiply-add chain per
 /// element in ascending k (starting from 0, or from y when accumulate; bias is added last), so a row's

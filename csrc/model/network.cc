@@ -23,7 +23,8 @@ void expect_rows(const TensorView& ids, const TensorView& positions) {
 }
 
 void embed(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids, const TensorView& x) {
-  kernels::embedding(stream, {.ids = ids, .table = weights.embedding, .x = x});
+  if (weights.embedding.empty()) kernels::packed_embedding(stream, {.ids = ids, .w = weights.head, .x = x});
+  else kernels::embedding(stream, {.ids = ids, .table = weights.embedding, .x = x});
   const float scale = weights.config.embedding_scale;
   if (scale != 1.0f) kernels::axpby(stream, {.x = x, .a = scale, .y = x});
 }
@@ -291,7 +292,7 @@ int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, in
 
 }  // namespace
 
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided) {
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
   const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + (divided ? bytes(c.q_width()) : 0);
   const int64_t any_mlp = bytes(2 * c.widest_mlp()) + expert_activation_bytes(c, T);
@@ -302,7 +303,7 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.widest_mlp()) + layer_ops_bytes(stream, c, T);
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
-          .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T))};
+          .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T, storage))};
 }
 
 }  // namespace hone::model

@@ -98,23 +98,18 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
 LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                                    int64_t layer, const Activations& saved, Arena& arena);
 
-/// Transposed packs that the backward needs; made once per optimizer step. On a GPU they are the snapshot's own
-/// matrices read the other way round, and take no memory.
-struct TransposedWeights {
-  struct Layer {
-    kernels::PackedMatrix qkv, o, gate_up, down;
-    TransposedExperts experts;
-  };
-  std::vector<Layer> layers;
-  kernels::PackedMatrix head;  // [C, V]
+/// Matrices of a layer transposed, which its backward multiplies gradients by. On a GPU they are the snapshot's own read the
+/// other way round.
+struct TransposedLayer {
+  kernels::PackedMatrix qkv, o, gate_up, down;
+  TransposedExperts experts;
 };
-TransposedWeights transpose_weights(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights,
-                                    Arena& arena, const FormedWeights& formed = {});
-/// One layer's, as the others of `packed` are kept; trusts that the stream is the host's.
-TransposedWeights::Layer transpose_layer(const Stream& stream, const LayerViews& from, const PackedLayer& packed, Arena& arena);
-kernels::PackedMatrix transpose_head(const Stream& stream, const Parameters& parameters, const WeightSnapshot& weights, Arena& arena);
-/// one_layer: of one layer and the head.
-int64_t transposed_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
+/// On the CPU takes transposed_layer_bytes at most from the arena.
+TransposedLayer transpose_layer(const Stream& stream, const PackedLayer& packed, Arena& arena);
+int64_t transposed_layer_bytes(const Stream& stream, const ModelConfig& config, DType storage);
+/// Likewise one matrix, the head [C, V] of the head's backward among them.
+kernels::PackedMatrix transpose_matrix(const Stream& stream, const kernels::PackedMatrix& packed, Arena& arena);
+int64_t transposed_head_bytes(const Stream& stream, const ModelConfig& config);
 
 /// Gradients of all parameters where they are not all kept at once: a layer's are needed from the backward of the layer on
 /// until it is finished, the others' all the time. All are zeros at first.
@@ -155,18 +150,18 @@ std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& g
 /// Adds dLoss/dparameter of everything below the head to the gradients of `blocks`, given dhidden [R, C] (overwritten).
 /// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released. A block's gradients have the
 /// bits of a backward of ranks that divide the rows, on the rank that has that block's.
-void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden,
-              const std::vector<BlockGradients>& blocks, Arena& arena);
-/// What forward_training and backward take from the arena for T tokens; divided: for ranks that divide the rows, T of which
-/// this one has.
+void backward(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, const Activations& saved,
+              const TensorView& dhidden, const std::vector<BlockGradients>& blocks, Arena& arena);
+/// What forward_training and backward take from the arena for T tokens and matrices stored so; divided: for ranks that divide
+/// the rows, T of which this one has.
 struct TrainingBytes {
   int64_t kept = 0;     // from the forward for the backward
   int64_t scratch = 0;  // used while a layer runs
   int64_t total() const { return kept + scratch; }
 };
-TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute, bool divided = false);
+TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute, bool divided = false,
+                             DType storage = DType::kF32);
 /// The backward's own share of it, on one rank.
-int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens);
+int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, DType storage);
 
 }  // namespace hone::model

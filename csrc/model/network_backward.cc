@@ -121,7 +121,7 @@ struct HalfBackward {
 };
 
 struct Backward : HalfBackward {
-  void mlp_backward(const TransposedWeights::Layer& wt, const LayerActivations& act, const TensorView& x, const TensorView& dmlp, bool accumulate) const {
+  void mlp_backward(const TransposedLayer& wt, const LayerActivations& act, const TensorView& x, const TensorView& dmlp, bool accumulate) const {
     const int64_t F = wt.down.n;
     const TensorView gate_up = of_width(act.gate_up, 2 * F), mlp = of_width(scratch.mlp, F), dinner = of_width(scratch.dmlp, F);
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = dinner, .scratch = &ops});
@@ -134,7 +134,7 @@ struct Backward : HalfBackward {
     kernels::linear(stream, {.x = gate_up, .w = wt.gate_up, .bias = {}, .y = dentering(), .accumulate = accumulate, .scratch = &ops});
     if (!gate.empty()) shared_gate_gradient(wt, gate, x);
   }
-  void shared_gate_gradient(const TransposedWeights::Layer& wt, const TensorView& dgate, const TensorView& x) const {
+  void shared_gate_gradient(const TransposedLayer& wt, const TensorView& dgate, const TensorView& x) const {
     for_blocks([&](const RowRange& range, const LayerBlock& block) {
       if (block.layer.shared_gate.empty()) return;
       kernels::linear_grad_weight(stream, {.dy = rows_of(dgate, range), .x = rows_of(x, range), .dw = block.layer.shared_gate, .dbias = {}});
@@ -149,7 +149,7 @@ struct Backward : HalfBackward {
 
   /// Backward of the MLP and the experts, and of the output projection's weights, on the rows that went through them. Returns the
   /// gradient of that projection's output.
-  TensorView output_half(const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) const {
+  TensorView output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) const {
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
     const TensorView& x = entering(act.middle, w.mlp_norm);
     bool accumulate = !config.norms_before();
@@ -275,7 +275,7 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
 }
 
 /// Of attention, or what a layer has in its place, below the output projection.
-void attention_half(const Backward& b, const PackedLayer& w, const TransposedWeights::Layer& wt, const LayerActivations& act) {
+void attention_half(const Backward& b, const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) {
   if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
   else if (b.config.gated_attention) gated_heads_gradient(b, w, act);
   else heads_gradient(b, w, act, b.scratch.dqkv);
@@ -327,12 +327,12 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
   return out;
 }
 
-int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
+int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
   // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
   int64_t mixing = 0;
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
-  return (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
+  return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
          std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
@@ -341,9 +341,8 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens * c.heads, c.head_dim)});
 }
 
-void backward(const Stream& stream, const WeightSnapshot& weights, const TransposedWeights& transposed,
-              const PackedRows& rows, const Activations& saved, const TensorView& dhidden,
-              const std::vector<BlockGradients>& blocks, Arena& arena) {
+void backward(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, const Activations& saved,
+              const TensorView& dhidden, const std::vector<BlockGradients>& blocks, Arena& arena) {
   const ModelConfig& c = weights.config;
   const int64_t T = rows.ids.dim(0), R = rows.outputs(), mark = arena.mark();
   const DType type = activation_dtype(stream);
@@ -373,9 +372,10 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed.layers[i], act);
+    const TransposedLayer transposed = transpose_layer(stream, weights.layers[i], arena);
+    const TensorView dadded = pass.output_half(weights.layers[i], transposed, act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
-    kernels::linear(stream, {.x = dadded, .w = transposed.layers[i].o, .bias = {}, .y = dattn, .scratch = &arena});
+    kernels::linear(stream, {.x = dadded, .w = transposed.o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
@@ -383,7 +383,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const Transpo
       pass.gathered = false;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    attention_half(pass, weights.layers[i], transposed.layers[i], act);
+    attention_half(pass, weights.layers[i], transposed, act);
     for (const BlockGradients& block : blocks) {
       if (block.grads.window) block.grads.window->finished(l);
     }

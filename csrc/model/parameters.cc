@@ -263,48 +263,50 @@ Parameters::Parameters(const ModelConfig& config, const Stream& stream)
 
 void Parameters::find_layers() {
   const ModelConfig& c = config();
+  layers_.clear();
   size_t at = 1;
   const auto next = [&](size_t skip = 1) {
-    float* data = base() + specs()[at].offset;
+    void* data = static_cast<std::byte*>(base()) + specs()[at].offset * dtype_bytes(dtype());
     at += skip;
     return data;
   };
-  const auto vector = [&](bool there, int64_t n, size_t tensors = 1) { return there ? f32(next(tensors), {n}) : TensorView{}; };
+  const auto typed = [&](void* data, std::initializer_list<int64_t> dims) { return TensorView(data, dtype(), dims); };
+  const auto vector = [&](bool there, int64_t n, size_t tensors = 1) { return there ? typed(next(tensors), {n}) : TensorView{}; };
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
     const bool linear = c.is_linear(i);
-    v.qkv = f32(next(linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
+    v.qkv = typed(next(linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
     if (linear) {
-      v.delta.conv = f32(next(), {c.delta.channels(), c.delta.taps});
-      v.delta.decay = f32(next(), {c.delta.value_heads});
-      v.delta.dt = f32(next(), {c.delta.value_heads});
-      v.delta.norm = f32(next(), {c.delta.value_dim});
+      v.delta.conv = typed(next(), {c.delta.channels(), c.delta.taps});
+      v.delta.decay = typed(next(), {c.delta.value_heads});
+      v.delta.dt = typed(next(), {c.delta.value_heads});
+      v.delta.norm = typed(next(), {c.delta.value_dim});
     } else {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
       v.q_norm = vector(c.qk_norm, c.q_norm_width());
       v.k_norm = vector(c.qk_norm, c.k_norm_width());
       v.sinks = vector(c.sinks, c.heads);
     }
-    v.o = f32(next(), {c.width, c.mixed_width(i)});
+    v.o = typed(next(), {c.width, c.mixed_width(i)});
     v.o_bias = vector(c.o_bias && !linear, c.width);
     v.attn_after = vector(c.norms_after(), c.width);
     v.mlp_norm = vector(c.norms_before(), c.width);
     if (const int64_t F = c.mlp_width_of(i)) {
-      v.gate_up = f32(next(c.fused_gate_up ? 1 : 2), {2 * F, c.width});
-      v.down = f32(next(), {c.width, F});
+      v.gate_up = typed(next(c.fused_gate_up ? 1 : 2), {2 * F, c.width});
+      v.down = typed(next(), {c.width, F});
     }
     if (c.mixes(i)) {
       const ExpertsConfig& e = c.experts;
-      v.router = f32(next(), {e.count, c.width});
-      if (e.shared_gate) v.shared_gate = f32(next(), {1, c.width});
+      v.router = typed(next(), {e.count, c.width});
+      if (e.shared_gate) v.shared_gate = typed(next(), {1, c.width});
       v.router_bias = vector(e.biases, e.count);
       v.correction = vector(e.correction, e.count);
       const auto matrices = [&](int64_t outputs, int64_t inputs, int64_t tensors) {
         const int64_t rows = e.turned ? inputs : outputs, columns = e.turned ? outputs : inputs;
-        return f32(next(size_t(e.turned ? 1 : tensors)), {e.count * rows, columns});
+        return typed(next(size_t(e.turned ? 1 : tensors)), {e.count * rows, columns});
       };
-      const auto biases = [&](int64_t n) { return e.biases ? f32(next(), {e.count, n}) : TensorView{}; };
+      const auto biases = [&](int64_t n) { return e.biases ? typed(next(), {e.count, n}) : TensorView{}; };
       v.experts_gate_up = matrices(2 * e.width, c.width, 2 * e.count);
       v.experts_gate_up_bias = biases(2 * e.width);
       v.experts_down = matrices(c.width, e.width, e.count);
@@ -313,6 +315,12 @@ void Parameters::find_layers() {
     v.mlp_after = vector(c.norms_after(), c.width);
     layers_.push_back(v);
   }
+}
+
+bool Parameters::store_as(DType dtype) {
+  const bool stored = TensorBlock::store_as(dtype);
+  find_layers();
+  return stored;
 }
 
 const LayerViews& Parameters::layer(int64_t i) const { return layers_[size_t(i)]; }

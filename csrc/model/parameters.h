@@ -49,6 +49,9 @@ class Parameters : public TensorBlock {
   /// In the memory of `stream`, which does its copies and must outlive it; the host's unless one is given.
   explicit Parameters(const ModelConfig& config, const Stream& stream = {});
 
+  /// As TensorBlock's.
+  bool store_as(DType dtype);
+
   const LayerViews& layer(int64_t i) const;
   TensorView embedding() const;   // [V, C]
   TensorView final_norm() const;  // [C]

@@ -1,17 +1,30 @@
 #include "model/tensor_block.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include "core/device.h"
+#include "kernels/cast.h"
 
 namespace hone::model {
 namespace {
 
 /// Bytes that a thread copies at a time: enough that asking for them costs nothing.
 constexpr int64_t kCopyGrain = int64_t(1) << 20;
+
+bool are_bf16(const Stream& stream, const TensorView& floats) {
+  const auto* const bits = floats.as<uint32_t>();
+  std::atomic<bool> others = false;
+  stream.parallel_for(floats.numel(), kCopyGrain, [&](int64_t begin, int64_t end) {
+    uint32_t low = 0;
+    for (int64_t i = begin; i < end; ++i) low |= bits[i];
+    if (low & 0xffffu) others = true;
+  });
+  return !others;
+}
 
 }  // namespace
 
@@ -56,6 +69,17 @@ TensorView TensorBlock::view(const std::string& name) const {
 TensorView TensorBlock::flat() const { return {base_, dtype_, {total_elements(specs_)}}; }
 
 void TensorBlock::zero() { hone::zero(stream_, base_, total_elements(specs_) * dtype_bytes(dtype_)); }
+
+bool TensorBlock::store_as(DType dtype) {
+  if (dtype == dtype_) return true;
+  if (dtype == DType::kBF16 && !are_bf16(stream_, flat())) return false;
+  const int64_t n = total_elements(specs_), bytes = n * dtype_bytes(dtype);
+  Arena arena(bytes, "parameters", arena_.memory());
+  void* const to = arena.take(bytes);
+  kernels::cast(stream_, {.from = {base_, dtype_, {n / kTensorAlignment, kTensorAlignment}}, .to = {to, dtype, {n / kTensorAlignment, kTensorAlignment}}});
+  arena_ = std::move(arena), base_ = to, dtype_ = dtype;
+  return true;
+}
 
 void TensorBlock::discard(int64_t offset, int64_t count) {
   arena_.discard(static_cast<std::byte*>(base_) + offset * dtype_bytes(dtype_), count * dtype_bytes(dtype_));

@@ -30,7 +30,7 @@ struct TensorSpec {
 /// Elements of a block of these, the last gap included.
 int64_t total_elements(const std::vector<TensorSpec>& specs);
 
-/// Owns one block of f32, or of bf16 (moments alone), laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
+/// Owns one block of f32, or of bf16 (moments, and weights that are only read), laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
 class TensorBlock {
  public:
   /// In the memory of `stream`, which does its copies and must outlive it. config: of the model they belong to.
@@ -53,6 +53,10 @@ class TensorBlock {
   /// Elements [offset, offset + count) become zeros; in host memory whole pages of them take none until they are written.
   void discard(int64_t offset, int64_t count);
 
+  /// Keeps bf16 in place of f32, or f32 again, in host memory of the CPU's; views are of other memory then. False, and all as
+  /// before, where a value is not one of bf16.
+  bool store_as(DType dtype);
+
   /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
   /// whose contents (nothing at first) are carried to the device when it returns.
   void write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill);
@@ -64,7 +68,7 @@ class TensorBlock {
 
  protected:
   const Stream& stream() const { return stream_; }
-  float* base() const { return static_cast<float*>(base_); }
+  void* base() const { return base_; }
 
  private:
   ModelConfig config_;

@@ -11,8 +11,17 @@ namespace {
 using kernels::Arithmetic;
 using kernels::PackedMatrix;
 
-/// A tied head needs no memory of its own where the embedding has the layout of a packed matrix.
-bool shares_embedding(const Stream& stream, const ModelConfig& c) { return stream.is_cuda() && c.tied_head; }
+/// Bytes of the embedding and of the head. Of a tied head one alone is kept: on a GPU the table, which is a packed matrix
+/// there; on the CPU the packed matrix, of which rows can be read.
+struct EndBytes {
+  int64_t embedding, head;
+};
+EndBytes end_bytes(const Stream& stream, const ModelConfig& c) {
+  const int64_t table = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width);
+  const int64_t head = Arena::rounded(kernels::packed_bytes(stream, c.vocabulary, c.width, DType::kF32));
+  if (!c.tied_head) return {table, head};
+  return stream.is_cuda() ? EndBytes{table, 0} : EndBytes{0, head};
+}
 
 /// Without memory where it has no rows.
 PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
@@ -95,35 +104,45 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
   return out;
 }
 
+RopeTables make_tables(const Stream& stream, const ModelConfig& c) {
+  RopeTables out{.common = RopeTable::make(stream, c.rope, c.rotary_dim(), c.max_positions), .sliding = nullptr, .still = nullptr};
+  if (c.sliding_theta > 0.0) {
+    RopeConfig sliding;
+    sliding.theta = c.sliding_theta;
+    out.sliding = RopeTable::make(stream, sliding, c.rotary_dim(), c.max_positions);
+  }
+  if (!c.rotated_layers.empty()) out.still = RopeTable::still(stream, c.max_positions);
+  return out;
+}
+
 }  // namespace
 
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
   if (stream.is_cuda()) storage = DType::kBF16;
-  const auto packed = [&](int64_t n, int64_t k, DType type) {
-    return Arena::rounded(kernels::packed_bytes(stream, n, k, type));
-  };
-  const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
   int64_t layers = 0;
   for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) layers += layer_bytes(stream, c, storage, l);
-  const int64_t head = shares_embedding(stream, c) ? 0 : packed(c.vocabulary, c.width, DType::kF32);
-  const int64_t ends = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width) + floats(c.width) + head;
+  const auto [embedding, head] = end_bytes(stream, c);
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
-  return {layers + ends, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
+  return {layers, embedding + Arena::view_bytes(DType::kF32, c.width) + head, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
 WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, Memory memory, bool one_layer)
-    : config(c),
-      storage(kept),
-      arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products),
-      arena_(snapshot_bytes(stream, c, kept, one_layer).tensors, "weight snapshot", memory) {
+    : config(c), storage(kept), arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products) {
+  const SnapshotBytes sizes = snapshot_bytes(stream, c, kept, one_layer);
+  arena_ = Arena(sizes.layers, "weight snapshot", memory);
   layers.reserve(size_t(c.layers));
   for (int64_t i = 0; i < (one_layer ? 1 : c.layers); ++i) layers.push_back(take_layer(stream, c, i, {storage, arithmetic}, arena_));
   layers.resize(size_t(c.layers), layers.front());
-  embedding = arena_.take_view(activation_dtype(stream), {c.vocabulary, c.width});
-  final_norm = arena_.take_view(DType::kF32, {c.width});
-  if (shares_embedding(stream, c)) head = {c.vocabulary, c.width, DType::kBF16, embedding.data};
-  else head = take_matrix(stream, c.vocabulary, c.width, DType::kF32, Arithmetic::kF32, arena_);
+}
+
+void WeightSnapshot::take_ends(const Stream& stream, Memory memory) {
+  const auto [embedding_bytes, head_bytes] = end_bytes(stream, config);
+  ends_ = std::make_shared<Arena>(snapshot_bytes(stream, config, storage).ends, "weight snapshot", memory);
+  if (embedding_bytes > 0) embedding = ends_->take_view(activation_dtype(stream), {config.vocabulary, config.width});
+  final_norm = ends_->take_view(DType::kF32, {config.width});
+  if (head_bytes > 0) head = take_matrix(stream, config.vocabulary, config.width, DType::kF32, Arithmetic::kF32, *ends_);
+  else head = {config.vocabulary, config.width, DType::kBF16, embedding.data};
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
@@ -137,7 +156,8 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const
 std::shared_ptr<WeightSnapshot> WeightSnapshot::empty(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic, Memory memory) {
   if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, memory));
-  out->make_tables(stream);
+  out->take_ends(stream, memory);
+  out->tables_ = make_tables(stream, config);
   return out;
 }
 
@@ -147,30 +167,14 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& strea
   }
   if (stream.is_cuda()) storage = DType::kBF16;
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), true));
-  out->make_tables(stream);
+  out->take_ends(stream, tensor_memory(stream));
+  out->tables_ = make_tables(stream, config);
   return out;
 }
 
-void WeightSnapshot::share_tables(const WeightSnapshot& from) {
-  rope_ = from.rope_;
-  sliding_rope_ = from.sliding_rope_;
-  still_rope_ = from.still_rope_;
-}
-
-void WeightSnapshot::make_tables(const Stream& stream) {
-  const ModelConfig& c = config;
-  rope_ = RopeTable::make(stream, c.rope, c.rotary_dim(), c.max_positions);
-  if (c.sliding_theta > 0.0) {
-    RopeConfig sliding;
-    sliding.theta = c.sliding_theta;
-    sliding_rope_ = RopeTable::make(stream, sliding, c.rotary_dim(), c.max_positions);
-  }
-  if (!c.rotated_layers.empty()) still_rope_ = RopeTable::still(stream, c.max_positions);
-}
-
-const TensorView& WeightSnapshot::rope_table(int64_t layer) const {
-  if (!config.rotates(layer)) return still_rope_->view();
-  return (sliding_rope_ && config.slides(layer) ? sliding_rope_ : rope_)->view();
+const TensorView& RopeTables::of(const ModelConfig& config, int64_t layer) const {
+  if (!config.rotates(layer)) return still->view();
+  return (sliding && config.slides(layer) ? sliding : common)->view();
 }
 
 TensorView WeightSnapshot::Part::flat() const {
@@ -180,7 +184,7 @@ TensorView WeightSnapshot::Part::flat() const {
 
 TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& of, bool turned) {
   const int64_t rows = turned ? of.k : of.n, columns = turned ? of.n : of.k;
-  return f32(all.row<float>(int64_t(expert) * rows), {rows, columns});
+  return {all.as<std::byte>() + int64_t(expert) * rows * all.row_stride * dtype_bytes(all.dtype), all.dtype, {rows, columns}};
 }
 
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
@@ -208,8 +212,8 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to) {
   std::vector<WeightSnapshot::Part> out;
   const TensorView table = from.embedding();
-  if (to.embedding.dtype == DType::kF32) out.push_back({table, {}, to.embedding});
-  else out.push_back({table, {table.dim(0), table.dim(1), to.embedding.dtype, to.embedding.data}, {}});
+  if (to.embedding.dtype != DType::kF32) out.push_back({table, {table.dim(0), table.dim(1), to.embedding.dtype, to.embedding.data}, {}});
+  else if (!to.embedding.empty()) out.push_back({table, {}, to.embedding});
   out.push_back({from.final_norm(), {}, to.final_norm});
   if (to.head.panels != to.embedding.data) out.push_back({from.head(), to.head, {}});
   return out;
@@ -252,8 +256,16 @@ void WeightSnapshot::repack(const Stream& stream, const Parameters& parameters, 
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::blank(const Stream& stream) const {
+  const std::shared_ptr<WeightSnapshot> out = with_layers(stream);
+  out->take_ends(stream, tensor_memory(stream));
+  return out;
+}
+
+std::shared_ptr<WeightSnapshot> WeightSnapshot::with_layers(const Stream& stream) const {
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream)));
-  out->share_tables(*this);
+  out->ends_ = ends_;
+  out->embedding = embedding, out->final_norm = final_norm, out->head = head;
+  out->tables_ = tables_;
   return out;
 }
 
@@ -269,11 +281,18 @@ void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
          (long long)bytes());
   }
   version = from.version;
-  if (stream.is_cuda() && from.memory() == Memory::kPinned) upload(stream, block().data, from.block().data, bytes());
-  else copy(stream, block().data, from.block().data, bytes());
+  const std::vector<TensorView> to = blocks(), read = from.blocks();
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i].data == read[i].data) continue;  // shared
+    if (stream.is_cuda() && from.memory() == Memory::kPinned) upload(stream, to[i].data, read[i].data, to[i].numel());
+    else copy(stream, to[i].data, read[i].data, to[i].numel());
+  }
 }
 
-// The constructor takes the first layer's qkv matrix first.
-TensorView WeightSnapshot::block() const { return {layers.front().qkv.panels, DType::kU8, {bytes()}}; }
+// The constructor takes the first layer's qkv matrix first, take_ends the embedding, or else the final norm.
+std::vector<TensorView> WeightSnapshot::blocks() const {
+  return {{layers.front().qkv.panels, DType::kU8, {arena_.used()}},
+          {embedding.empty() ? final_norm.data : embedding.data, DType::kU8, {ends_->used()}}};
+}
 
 }  // namespace hone::model

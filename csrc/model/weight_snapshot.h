@@ -29,10 +29,11 @@ struct PackedLayer {
   bool experts_turned = false;                                       // ExpertsConfig::turned
 };
 
-/// Bytes of snapshots in the stream's memory: tensors are each snapshot's own, of which the head's matrix is a part (0
-/// where the embedding serves); rope tables are shared by all snapshots of a config.
+/// Bytes of snapshots in the stream's memory. ends: what is outside of layers (embedding, final norm, head), of which the head's
+/// matrix is a part (0 where the embedding serves); rope tables are shared by all snapshots of a config.
 struct SnapshotBytes {
-  int64_t tensors = 0, head = 0, rope_tables = 0;
+  int64_t layers = 0, ends = 0, head = 0, rope_tables = 0;
+  int64_t tensors() const { return layers + ends; }
 };
 /// one_layer: of WeightSnapshot::of_one_layer.
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
@@ -43,8 +44,15 @@ class LayerWeights {
   virtual ~LayerWeights() = default;
   /// Before a forward pass reads layer i: 0, 1, ..
   virtual void forward(int64_t i) = 0;
-  /// Before a backward pass reads it, transposed matrices too: L - 1, .., 0.
+  /// Before a backward pass reads it: L - 1, .., 0.
   virtual void backward(int64_t i) = 0;
+};
+
+/// Of all layers but those of a kind of their own; null where there are none. Snapshots of a config share them.
+struct RopeTables {
+  std::shared_ptr<const RopeTable> common, sliding, still;
+  /// Of a layer: the common one, that of sliding layers with a theta of their own, or the one that rotates nothing.
+  const TensorView& of(const ModelConfig& config, int64_t layer) const;
 };
 
 /// Published once per weight version; lives as long as an engine or a backward pass holds it. Its tensors lie in the
@@ -64,6 +72,9 @@ class WeightSnapshot {
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
+  /// The same with layers of its own alone: what is outside of them is this snapshot's, and may be written no more while both live.
+  std::shared_ptr<WeightSnapshot> with_layers(const Stream& stream) const;
+  bool shares_ends() const { return ends_.use_count() > 1; }
   /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
   struct Part {
     TensorView from;
@@ -88,23 +99,22 @@ class WeightSnapshot {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
   LayerWeights* by_layer = nullptr;  // asked before a layer is read; null: all are there
   std::vector<PackedLayer> layers;
-  TensorView embedding;   // [V, C]
+  TensorView embedding;   // [V, C]; empty on the CPU where the head is tied, whose rows are read
   TensorView final_norm;  // [C]
   kernels::PackedMatrix head;
-  /// A layer's table: the common one, that of sliding layers with a theta of their own, or the one that rotates
-  /// nothing.
-  const TensorView& rope_table(int64_t layer) const;
-  int64_t bytes() const { return arena_.used(); }
-  /// All tensors [bytes()] u8, padding included: snapshots of one config, storage, arithmetic and backend have one layout.
-  TensorView block() const;
+  const TensorView& rope_table(int64_t layer) const { return tables_.of(config, layer); }
+  int64_t bytes() const { return arena_.used() + ends_->used(); }
+  /// All tensors of the layers [bytes] u8, and all others, padding included: snapshots of one config, storage, arithmetic and
+  /// backend have one layout.
+  std::vector<TensorView> blocks() const;
   Memory memory() const { return arena_.memory(); }
 
  private:
   WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, kernels::Arithmetic arithmetic, Memory memory, bool one_layer = false);
-  void make_tables(const Stream& stream);
-  void share_tables(const WeightSnapshot& from);
+  void take_ends(const Stream& stream, Memory memory);
   Arena arena_;
-  std::shared_ptr<const RopeTable> rope_, sliding_rope_, still_rope_;  // null where no layer needs it
+  std::shared_ptr<Arena> ends_;
+  RopeTables tables_;
 };
 
 /// An expert's matrix of a layer's experts_gate_up or experts_down, packed as `of`; turned: [of.k, of.n].

@@ -3,13 +3,25 @@
 #include <algorithm>
 
 #include "core/device.h"
+#include "kernels/cast.h"
 #include "kernels/rounding.h"
 
 namespace hone::trainer {
 
 using model::Product;
 
-AdaptedWeights::AdaptedWeights(const Stream& stream, const model::Parameters& base, model::Adapters& adapters)
+namespace {
+
+/// Copies rows of f32 or bf16 to f32.
+void copy_as_f32(const Stream& stream, const TensorView& from, const TensorView& to) {
+  if (from.dtype == DType::kF32) return copy_rows(stream, from, to);
+  const auto rows = [](const TensorView& view) { return TensorView(view.data, view.dtype, {view.dim(0), view.numel() / view.dim(0)}); };
+  kernels::cast(stream, {.from = rows(from), .to = rows(to)});
+}
+
+}  // namespace
+
+AdaptedWeights::AdaptedWeights(const Stream& stream, model::Parameters& base, model::Adapters& adapters)
     : stream_(stream),
       base_(base),
       adapters_(adapters),
@@ -19,24 +31,33 @@ AdaptedWeights::AdaptedWeights(const Stream& stream, const model::Parameters& ba
     const std::pair<TensorView, Product> products[] = {
         {layer.qkv, Product::kQkv}, {layer.o, Product::kO}, {layer.gate_up, Product::kGateUp}, {layer.down, Product::kDown}};
     for (const auto& [matrix, product] : products) {
-      if (adapters_.changes(l, product)) changed_[matrix.data] = {l, product};
+      if (adapters_.changes(l, product)) changed_[place(matrix)] = {l, product};
     }
   }
 }
 
-/// A view like `from` in the memory of the stream.
+void AdaptedWeights::base_changed() {
+  whole_ = true;
+  if (!stream_.is_cuda()) base_.store_as(DType::kBF16);
+}
+
+int64_t AdaptedWeights::place(const TensorView& from) const {
+  return (from.as<std::byte>() - base_.flat().as<std::byte>()) / dtype_bytes(from.dtype);
+}
+
+/// An f32 view like `from` in the memory of the stream.
 TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
   const int64_t bytes = Arena::rounded(from.numel() * int64_t(sizeof(float)));
   Arena* arena = &scratch_;
   if (bytes + extra > scratch_.capacity()) {
     synchronize(stream_);  // who reads the last one is done
     large_ = Arena();
-    large_ = Arena(bytes, "weight on its way to the GPU", tensor_memory(stream_));
+    large_ = Arena(bytes, "weight on its way to be packed", tensor_memory(stream_));
     arena = &large_;
   }
   arena->release(0);
   TensorView out = from;
-  out.data = arena->take(bytes);
+  out.dtype = DType::kF32, out.data = arena->take(bytes);
   return out;
 }
 
@@ -50,15 +71,15 @@ void AdaptedWeights::packed() {
 TensorView AdaptedWeights::carried(const TensorView& from, int64_t extra) {
   const TensorView out = room(from, extra);
   if (stream_.is_cuda()) upload(stream_, out.data, from.data, from.numel() * int64_t(sizeof(float)));
-  else copy_rows(stream_, from, out);
+  else copy_as_f32(stream_, from, out);
   return out;
 }
 
 TensorView AdaptedWeights::form(const TensorView& from, bool only_changed) {
-  const auto found = changed_.find(from.data);
+  const auto found = changed_.find(place(from));
   if (found == changed_.end()) {
     if (only_changed && !whole_) return {};
-    return stream_.is_cuda() ? carried(from, 0) : from;
+    return stream_.is_cuda() || from.dtype != DType::kF32 ? carried(from, 0) : from;
   }
   const TensorView out = carried(from, model::adapter_form_bytes(stream_, base_.config(), adapters_.config()));
   adapters_.add(stream_, found->second.first, found->second.second, out, scratch_);
@@ -71,7 +92,8 @@ model::Parameters merged_weights(const Stream& stream, const model::Parameters& 
   for (const model::WeightSnapshot::Part& part : snapshot.parts(base)) {
     const TensorView from = adapted.form(part.from, false);
     TensorView to = part.from;
-    to.data = out.flat().as<float>() + (part.from.as<float>() - base.flat().as<float>());
+    to.dtype = DType::kF32;
+    to.data = out.flat().as<float>() + adapted.place(part.from);
     if (stream.is_cuda()) download(stream, to.data, from.data, to.numel() * int64_t(sizeof(float)));
     else copy_rows(stream, from, to);
     if (part.matrix.panels && part.matrix.storage == DType::kBF16) kernels::round_to_bf16(Stream{}, to);

@@ -13,13 +13,15 @@
 namespace hone::trainer {
 
 /// W' = W + s B A of one matrix at a time, in f32 where packs are made. The base lies in host memory, also with a GPU,
-/// which only ever holds the packed copies. Both must outlive this.
+/// which only ever holds the packed copies; on the CPU in bf16 too. Both must outlive this.
 class AdaptedWeights {
  public:
-  AdaptedWeights(const Stream& stream, const model::Parameters& base, model::Adapters& adapters);
+  AdaptedWeights(const Stream& stream, model::Parameters& base, model::Adapters& adapters);
 
-  /// The base was written; all of it is formed again.
-  void base_changed() { whole_ = true; }
+  /// The base was written; all of it is formed again. On the CPU it is kept in bf16 from now on where it is exactly that, as
+  /// published models are: half the memory.
+  void base_changed();
+  bool is_whole() const { return whole_; }
   /// Call before forming, once A or B have changed.
   void prepare() { adapters_.pack(stream_); }
   /// Call when everything that changed has been packed.
@@ -27,16 +29,18 @@ class AdaptedWeights {
   /// What stands for `from`, one of the base's views; `only_changed`: empty for what no adapter changes, unless the base
   /// was written. Stays until the next call.
   TensorView form(const TensorView& from, bool only_changed);
+  /// Which element of the base a view of it begins with, however that is stored.
+  int64_t place(const TensorView& from) const;
 
  private:
   TensorView room(const TensorView& from, int64_t extra);
   TensorView carried(const TensorView& from, int64_t extra);
 
   Stream stream_;
-  const model::Parameters& base_;
+  model::Parameters& base_;
   model::Adapters& adapters_;
-  std::map<const void*, std::pair<int64_t, model::Product>> changed_;  // matrices of the base by address
-  Arena scratch_, large_;  // large_ for what scratch_ is too small for: on a GPU an embedding, while the base is packed
+  std::map<int64_t, std::pair<int64_t, model::Product>> changed_;  // matrices by their first element in the base
+  Arena scratch_, large_;  // large_ for what scratch_ is too small for: an embedding, while the base is packed
   bool whole_ = true;
 };
 

@@ -59,7 +59,6 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
   if (!divides_weights) return;
   const int64_t kept = stream.is_cuda() ? 0 : kept_parameter_bytes(layout, model.layers, which.rank);
   bytes.parameters = kept + weight_window_bytes(layout, model.layers);
-  bytes.transposed = model::transposed_bytes(stream, model, config.weight_storage, true);
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
   const int64_t tokens = config.packed_tokens * config.sharding.sequence, rows = which.size > 1 ? config.packed_tokens : tokens;
-  const model::TrainingBytes training = model::training_bytes(stream, model, rows, config.recompute, config.sharding.sequence > 1);
+  const model::TrainingBytes training = model::training_bytes(stream, model, rows, config.recompute, config.sharding.sequence > 1, config.weight_storage);
   const int64_t logits = kernels::lm_head_scratch_bytes(stream, rows, model.width, model.vocabulary,
                                                         config.head_rows);
   const bool visit = moments_visit(stream, config.optimizer);
@@ -91,7 +90,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .host_moments = visit ? moment_bytes(specs, config.optimizer) : 0,
           .first_packing = adapted && stream.is_cuda() ? embedding_bytes(stream, model, config.adapters) : 0,
           .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
-          .transposed = model::transposed_bytes(stream, model, config.weight_storage),
+          .transposed = model::transposed_head_bytes(stream, model),
           .activations = training.kept,
           .scratch = pass_arena_bytes(stream, model, rows, config) - training.kept - logits,
           .logits = logits,

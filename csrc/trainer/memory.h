@@ -17,7 +17,7 @@ struct TrainerBytes {
   int64_t host_moments = 0; // both, in page-locked memory of a GPU's host; not in total(), unlike the windows of them there, which are in arrays
   int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
   int64_t adapters = 0;     // A and B, their packs, and the matrix that is formed; 0 without
-  int64_t transposed = 0;   // transposed matrices for the backward
+  int64_t transposed = 0;   // the transposed head, for its backward
   int64_t activations = 0;  // kept from the forward of a micro-batch for its backward
   int64_t scratch = 0;      // used while a layer runs, gradient of the hidden states included
   int64_t logits = 0;       // of one chunk of the head

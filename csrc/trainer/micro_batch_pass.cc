@@ -55,7 +55,7 @@ void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, cons
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
   const model::AdapterConfig& adapters = options.adapters;
-  return model::training_bytes(stream, config, tokens, options.recompute, options.sharding.sequence > 1).total() +
+  return model::training_bytes(stream, config, tokens, options.recompute, options.sharding.sequence > 1, options.weight_storage).total() +
          (adapters.on() ? model::adapter_gradient_bytes(stream, config, adapters, tokens) : 0) +
          Arena::rounded(tokens * config.width * dtype_bytes(activation_dtype(stream))) +  // dLoss/dhidden
          kernels::lm_head_scratch_bytes(stream, tokens, config.width, config.vocabulary, options.head_rows);
@@ -143,7 +143,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
     const auto of_block = [&of = rows.outputs](const TensorView& view) { return model::rows_of(view, of); };
     kernels::lm_head_grad(stream_, {.h = of_block(saved.hidden),
                                     .w = weights.forward.head,
-                                    .w_t = weights.backward.head,
+                                    .w_t = weights.transposed_head,
                                     .targets = of_block(packed_.own(packed_.targets)),
                                     .lse = of_block(packed_.own(packed_.lse)),
                                     .entropies = of_block(packed_.own(packed_.entropies)),
@@ -158,7 +158,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
                                     .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
                                     .divergences = of_block(packed_.own(packed_.divergences))});
   }
-  model::backward(stream_, weights.forward, weights.backward, packed_.rows(), saved, dh, blocks, arena_);
+  model::backward(stream_, weights.forward, packed_.rows(), saved, dh, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

@@ -25,7 +25,7 @@ struct StepLosses {
 /// together, each of which makes the same calls and adds the gradients of its own block alone; or null.
 struct PassWeights {
   const model::WeightSnapshot& forward;
-  const model::TransposedWeights& backward;
+  const kernels::PackedMatrix& transposed_head;  // of the forward's; packed once the pass has begun
   std::vector<model::Gradients> grads;
   SequenceRanks* ranks = nullptr;
   TeacherHead* teacher = nullptr;  // there where the step has a divergence

@@ -21,14 +21,16 @@ void PackedWeights::set_version(uint32_t version) {
 }
 
 PackedWeights::Snapshot PackedWeights::writable() const {
-  if (snapshot_.use_count() > 1) return snapshot_->blank(stream_);
+  const bool layers_alone = adapted_ && !adapted_->is_whole();
+  if (snapshot_.use_count() > 1 && layers_alone) return snapshot_->with_layers(stream_);
+  if (snapshot_.use_count() > 1 || (!layers_alone && snapshot_->shares_ends())) return snapshot_->blank(stream_);
   std::atomic_thread_fence(std::memory_order_acquire);  // the last reader of another thread is done
   return snapshot_;
 }
 
 void PackedWeights::parameters_changed() {
   if (adapted_) adapted_->base_changed();
-  stale_ = transposed_stale_ = true;
+  stale_ = head_stale_ = true;
 }
 
 std::vector<WeightSnapshot::Part> PackedWeights::parts(const Snapshot& of) const {
@@ -54,7 +56,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (adapted_) adapted_->packed();
   if (are_carried()) carry();
   stale_ = false;
-  transposed_stale_ = true;  // on a GPU the transposes are views of the snapshot
+  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();  // no adapter changes the head; on a GPU it is the snapshot's own
   return snapshot_;
 }
 
@@ -65,23 +67,20 @@ void PackedWeights::carry() const {
   synchronize(stream_);  // who reads the room is done
 }
 
-const model::TransposedWeights& PackedWeights::transposed() {
+const kernels::PackedMatrix& PackedWeights::transposed_head() {
   const Snapshot& current = snapshot();
-  if (!transposed_stale_) return transposed_;
-  if (transposed_arena_.capacity() == 0) {
-    transposed_arena_ = Arena(model::transposed_bytes(stream_, parameters_.config(), storage_), "transposed weights");
-  }
-  transposed_arena_.release(0);
-  model::FormedWeights formed;
-  if (adapted_) formed = [this](const TensorView& from) { return adapted_->form(from, false); };
-  transposed_ = model::transpose_weights(stream_, parameters_, *current, transposed_arena_, formed);
-  transposed_stale_ = false;
-  return transposed_;
+  if (!head_stale_) return transposed_head_;
+  if (head_arena_.capacity() == 0) head_arena_ = Arena(model::transposed_head_bytes(stream_, parameters_.config()), "transposed head");
+  head_arena_.release(0);
+  transposed_head_ = model::transpose_matrix(stream_, current->head, head_arena_);
+  head_stale_ = false;
+  return transposed_head_;
 }
 
 void PackedWeights::advance(Snapshot written, uint32_t versions) {
   version_ += versions;
-  stale_ = transposed_stale_ = true;
+  stale_ = true;
+  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();
   if (!written) return;
   snapshot_ = std::move(written);
   snapshot_->version = version_;

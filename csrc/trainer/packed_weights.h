@@ -1,4 +1,4 @@
-// The parameters as the network reads them: packed for the forward pass, transposed for the backward.
+// The parameters as the network reads them: packed, and the head transposed too, for its backward.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class PackedWeights {
 
   /// Of the current parameters. Throws kOutOfMemory.
   const Snapshot& snapshot();
-  const model::TransposedWeights& transposed();
+  const kernels::PackedMatrix& transposed_head();
 
   /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
   /// copies are made on demand. On a GPU it is the present snapshot, unless a reader holds that: a second copy
@@ -55,9 +55,9 @@ class PackedWeights {
   AdaptedWeights* adapted_;
   uint32_t version_ = 0;
   Snapshot snapshot_;
-  bool stale_ = true, transposed_stale_ = true;
-  Arena transposed_arena_;
-  model::TransposedWeights transposed_;
+  bool stale_ = true, head_stale_ = true;
+  Arena head_arena_;
+  kernels::PackedMatrix transposed_head_;
 };
 
 }  // namespace hone::trainer

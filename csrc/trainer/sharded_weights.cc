@@ -5,7 +5,7 @@
 namespace hone::trainer {
 
 void ShardedWeights::divide(const WeightWindow::Source& source, const Stream& stream, const TrainerConfig& config) {
-  window_.emplace(stream, source, config.weight_storage, config.recompute, config.arithmetic);
+  window_.emplace(stream, source, config.weight_storage, config.arithmetic);
 }
 
 void ShardedWeights::written() {

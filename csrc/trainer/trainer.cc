@@ -151,9 +151,9 @@ struct Trainer::Impl {
 
 PassWeights Trainer::Impl::pass_weights() {
   const std::vector<model::Gradients> where = sharded ? sharded->gradients(grads) : std::vector{grads.views()};
-  if (window()) return {window()->packed(), window()->transposed(), where, team(), &teacher};
+  if (window()) return {window()->packed(), window()->transposed_head(), where, team(), &teacher};
   const model::WeightSnapshot& packed = *weights.snapshot();
-  return {packed, weights.transposed(), where, team(), &teacher};
+  return {packed, weights.transposed_head(), where, team(), &teacher};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
@@ -243,7 +243,7 @@ Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, T
     : impl_(std::make_unique<Impl>(model, config, pool, ranks)) {}
 Trainer::~Trainer() = default;
 
-Parameters& Trainer::parameters() { return impl_->fetch(), impl_->parameters; }
+Parameters& Trainer::parameters() { return impl_->fetch(), impl_->parameters.store_as(DType::kF32), impl_->parameters; }
 const model::TensorBlock& Trainer::gradients() const {
   if (impl_->sharded) fail(Code::kUnsupported, "trainer: the gradients of a sharded trainer are whole nowhere.");
   return impl_->grads.block();

@@ -33,7 +33,7 @@ class Trainer {
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks = nullptr);
   ~Trainer();
 
-  /// All weights; with adapters the frozen base. Call parameters_changed() after writing to them.
+  /// All weights, in f32; with adapters the frozen base. Call parameters_changed() after writing to them.
   model::Parameters& parameters();
   /// Of what is trained, after the last step, before clipping. Throws kUnsupported with sharding.
   const model::TensorBlock& gradients() const;

@@ -64,13 +64,15 @@ void announce(dist::Communicator& group, Announcement& what) {
   group.wait({});
 }
 
-/// Calls f(bytes, number) for each bucket.
+/// Calls f(bytes, number) for each bucket of the weights.
 template <class F>
-void each_bucket(const TensorView& block, int64_t bucket_bytes, const F& f) {
-  const int64_t all = block.numel();
+void each_bucket(const model::WeightSnapshot& weights, int64_t bucket_bytes, const F& f) {
   int number = 0;
-  for (int64_t begin = 0; begin < all; begin += bucket_bytes) {
-    f(u8(block.as<uint8_t>() + begin, {std::min(bucket_bytes, all - begin)}), number++);
+  for (const TensorView& block : weights.blocks()) {
+    const int64_t all = block.numel();
+    for (int64_t begin = 0; begin < all; begin += bucket_bytes) {
+      f(u8(block.as<uint8_t>() + begin, {std::min(bucket_bytes, all - begin)}), number++);
+    }
   }
 }
 
@@ -84,7 +86,7 @@ std::vector<int> send_buckets(dist::Communicator& group, const Stream& stream, c
   announce(group, what);
   std::vector<int> refused = refusals(answers(group, kAccepted));
   if (!refused.empty()) return refused;
-  each_bucket(weights.block(), bucket_bytes, send);
+  each_bucket(weights, bucket_bytes, send);
   return refusals(answers(group, kAccepted));
 }
 
@@ -160,7 +162,7 @@ void WeightReceiver::receive_buckets(dist::Communicator& group) {
   const TensorView staged = staging();
   int damaged = -1;
   checksums_.clear();
-  each_bucket(newest_->block(), bucket_bytes_, [&](const TensorView& bucket, int number) {
+  each_bucket(*newest_, bucket_bytes_, [&](const TensorView& bucket, int number) {
     if (stream.is_cuda()) {
       exchange_on_gpu(group, stream, first(staged, bucket));
       return download(stream, bucket.data, staged.data, bucket.numel());

@@ -41,23 +41,22 @@ int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers) {
   return floats(widest.sent) + floats(widest.sent * layout.ranks()) + floats(widest.elements);
 }
 
-WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute, kernels::Arithmetic arithmetic)
+WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType storage, kernels::Arithmetic arithmetic)
     : stream_(stream),
       ahead_(stream.backend, nullptr),
       arrived_(stream),
       unpacked_(stream),
       from_(source),
-      recompute_(recompute),
       layers_(source.parameters.config().layers),
       memory_(weight_window_bytes(source.layout, layers_), "weights of a layer", tensor_memory(stream)),
-      transposed_memory_(model::transposed_bytes(stream, source.parameters.config(), storage, true), "transposed weights of a layer"),
+      head_memory_(model::transposed_head_bytes(stream, source.parameters.config()), "transposed head"),
       packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage, arithmetic)) {
   const Widest widest = widest_of(source.layout, layers_);
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
   zero(ahead_.stream(), out_, float_bytes(widest.sent));  // what pads a part is sent, too
-  if (stream.is_cuda()) transposed_ = model::transpose_weights(stream, source.parameters, *packed_, transposed_memory_);
+  if (stream.is_cuda()) transposed_head_ = model::transpose_matrix(stream, packed_->head, head_memory_);
   packed_->by_layer = this;
 }
 
@@ -79,9 +78,8 @@ void WeightWindow::pack_ends() {
     return;
   }
   for (const model::WeightSnapshot::Part& part : parts) model::pack_part(stream_, part.from, part);
-  transposed_memory_.release(0);
-  transposed_.head = model::transpose_head(stream_, from_.parameters, *packed_, transposed_memory_);
-  transposed_mark_ = transposed_memory_.mark();
+  head_memory_.release(0);
+  transposed_head_ = model::transpose_matrix(stream_, packed_->head, head_memory_);
 }
 
 void WeightWindow::start(int64_t layer) {
@@ -134,23 +132,20 @@ model::LayerViews WeightWindow::gathered(int64_t layer) const {
   });
 }
 
+void WeightWindow::pack(int64_t layer) {
+  for (const model::WeightSnapshot::Part& part : model::layer_parts(gathered(layer), packed_->layers[size_t(layer)])) model::pack_part(stream_, part.from, part);
+}
+
 void WeightWindow::forward(int64_t layer) {
   reach(layer);
-  for (const model::WeightSnapshot::Part& part : model::layer_parts(gathered(layer), packed_->layers[size_t(layer)])) model::pack_part(stream_, part.from, part);
+  pack(layer);
 }
 
 void WeightWindow::reach_backward(int64_t layer) { reach(std::min(2 * layers_ - 2 - layer, gathers_ - 1)); }
 
 void WeightWindow::backward(int64_t layer) {
   reach_backward(layer);
-  const model::LayerViews from = gathered(layer);
-  for (const model::WeightSnapshot::Part& part : model::layer_parts(from, packed_->layers[size_t(layer)])) {
-    if (recompute_ || !part.matrix.panels || stream_.is_cuda()) model::pack_part(stream_, part.from, part);  // a backward reads transposed matrices
-  }
-  if (stream_.is_cuda()) return;  // there they are what was packed, read the other way round
-  transposed_memory_.release(transposed_mark_);
-  const auto turned = model::transpose_layer(stream_, from, packed_->layers[size_t(layer)], transposed_memory_);
-  transposed_.layers.assign(size_t(layers_), turned);
+  pack(layer);
 }
 
 void WeightWindow::end() { reach(gathers_ - 1); }

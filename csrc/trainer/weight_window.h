@@ -23,15 +23,14 @@ enum class Pass : uint8_t { kForward, kTraining };
 class WeightWindow final : public model::LayerWeights {
  public:
   /// Of `parameters`, in the host's memory, each rank reads its own shard of layers, and all that is outside of them.
-  /// recompute: the backward runs a layer's forward again. All must outlive this. Throws kOutOfMemory.
+  /// All must outlive this. Throws kOutOfMemory.
   struct Source {
     const model::Parameters& parameters;
     const ShardLayout& layout;
     dist::Communicator& ranks;
     bool in_teams = false;  // amid a pass the stream may wait for other ranks
   };
-  WeightWindow(const Stream& stream, const Source& source, DType storage, bool recompute,
-               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
+  WeightWindow(const Stream& stream, const Source& source, DType storage, kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
   /// A pass begins: the first layer is on its way. All ranks together, as all below.
   void begin(Pass pass);
@@ -45,7 +44,7 @@ class WeightWindow final : public model::LayerWeights {
   void ends_changed() { ends_stale_ = true; }
 
   const model::WeightSnapshot& packed() const { return *packed_; }
-  const model::TransposedWeights& transposed() const { return transposed_; }
+  const kernels::PackedMatrix& transposed_head() const { return transposed_head_; }
 
  private:
   int64_t layer_at(int64_t gather) const;
@@ -53,21 +52,20 @@ class WeightWindow final : public model::LayerWeights {
   void advance();
   void reach(int64_t gather);
   void pack_ends();
+  void pack(int64_t layer);
   model::LayerViews gathered(int64_t layer) const;
 
   Stream stream_;
   Device ahead_;  // on which layers travel
   Event arrived_, unpacked_;  // of a layer: all of it is there; it was read
   Source from_;
-  bool recompute_;
   int64_t layers_;
-  Arena memory_, transposed_memory_;
+  Arena memory_, head_memory_;
   float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // what is sent, what arrives, and the layer that is there
   int64_t gathers_ = 0, done_ = 0;                           // of this pass
   bool ends_stale_ = true;
-  int64_t transposed_mark_ = 0;
   std::shared_ptr<model::WeightSnapshot> packed_;
-  model::TransposedWeights transposed_;
+  kernels::PackedMatrix transposed_head_;
 };
 
 /// Bytes that gathering takes, packed weights not included.

@@ -1,10 +1,5 @@
+import { type Arithmetic, defaultArithmetic, storedAs } from "../shared/models/weight-types.ts";
 import type { Recipe } from "./schema.ts";
-
-/** Type of both factors of the layers' products. */
-export type Arithmetic = "f32" | "bf16";
-
-/** The set of which the core says that it multiplies bf16 by an instruction; other sets take longer for the same bits. */
-export const BF16_SET = "avx512bf16";
 
 type Types = Pick<Recipe["model"], "arithmetic" | "weightStorage">;
 
@@ -14,10 +9,7 @@ type Types = Pick<Recipe["model"], "arithmetic" | "weightStorage">;
  * @param config the model's config.json; left out for a recipe that says it, as every recorded one does
  */
 export function storageOf({ model }: { readonly model: Types }, config = "{}"): "f32" | "bf16" {
-  const { dtype, torch_dtype, text_config } = JSON.parse(config) as Partial<Record<string, unknown>>;
-  const inner = (text_config ?? {}) as Partial<Record<string, unknown>>;
-  const stored = dtype ?? torch_dtype ?? inner["dtype"] ?? inner["torch_dtype"];
-  return model.weightStorage ?? (model.arithmetic === "bf16" || stored === "bfloat16" ? "bf16" : "f32");
+  return model.weightStorage ?? (model.arithmetic === "bf16" ? "bf16" : storedAs(config));
 }
 
 /** Returns why the recipe cannot have the arithmetic that it asks for, undefined where it can. */
@@ -38,6 +30,6 @@ export function arithmeticOf(
   { device, model }: Pick<Recipe, "device"> & { readonly model: Types },
   isa: string,
 ): Arithmetic {
-  if (device === "cuda") return "bf16";
-  return model.arithmetic ?? (model.weightStorage === "bf16" && isa === BF16_SET ? "bf16" : "f32");
+  const fallback = defaultArithmetic(device, model.weightStorage, isa);
+  return device === "cuda" ? fallback : (model.arithmetic ?? fallback);
 }

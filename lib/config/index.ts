@@ -1,5 +1,5 @@
 /** Recipes: what a run does, checked before anything starts. */
-export { type Arithmetic, arithmeticOf, BF16_SET, storageOf } from "./arithmetic.ts";
+export { arithmeticOf, storageOf } from "./arithmetic.ts";
 export { expectTrustedRecipes, type RecipeUse, recipeDemands } from "./demands.ts";
 export { environmentOf, inPythonFile, type PythonWritten } from "./environment.ts";
 export { evaluates } from "./evaluation.ts";

@@ -47,11 +47,12 @@ export interface MemorySizes {
   readonly firstPacking: number;
   /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
   readonly adapters: number;
-  /** Weights as the kernels read them, of which the head's own matrix is a part; 0 where it is the embedding. */
+  /** Weights as the kernels read them; of these those outside of layers; of these the head's matrix, 0 where it is the embedding. */
   readonly snapshot: number;
+  readonly ends: number;
   readonly head: number;
   readonly ropeTables: number;
-  /** Matrices turned round for the backward pass. */
+  /** The head, transposed for its backward pass. */
   readonly transposed: number;
   /** Kept of a micro-batch for its backward pass. */
   readonly activations: number;

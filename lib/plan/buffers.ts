@@ -10,6 +10,7 @@ import {
 import type { DeviceName } from "../device.ts";
 import { modelFacts, NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
+import { storedAs } from "../shared/models/weight-types.ts";
 
 /** Text of a model's config.json, and of its teacher's where the recipe has one. */
 export type PlannedModel = string | { readonly config: string; readonly teacher?: string | undefined };
@@ -21,6 +22,8 @@ export interface Sizes extends MemorySizes {
   readonly teacher: number;
   /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
+  /** How a frozen base is kept: in bf16 on the CPU where its files have that (csrc/trainer/trainer.cc). */
+  readonly base: "f32" | "bf16";
 }
 
 /** What the core said, by what it was asked: the search for changes that fit asks the same thousands of times. */
@@ -83,8 +86,11 @@ export function sizesOf(
   const evaluation = evaluationContext(recipe);
   const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);
   const teacher = typeof planned === "string" ? undefined : planned.teacher;
+  const base = recipe.lora !== undefined && device === "cpu" ? baseOf(configOf(planned)) : "f32";
   return {
     ...sizes,
+    parameters: base === "bf16" ? sizes.parameters / 2 : sizes.parameters,
+    base,
     evaluationScratch: engineScratch,
     teacher:
       teacher === undefined
@@ -92,6 +98,9 @@ export function sizesOf(
         : scorerBytes(core(engine.maxContext, teacher, {})) + distributionBytes(recipe, teacher),
   };
 }
+
+/** What a quantized folder's numbers are times their scales need not be bf16. */
+const baseOf = (config: string) => (config.includes('"quantization_config"') ? "f32" : storedAs(config));
 
 /** Rows of logits that the head has in memory at a time, at the least (csrc/kernels/cpu/lm_head.cc). */
 const HEAD_ROWS = 64;

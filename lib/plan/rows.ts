@@ -24,7 +24,12 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const storage = 'model.weightStorage: "bf16"';
   return [
     ...cpuTrainer(recipe, sizes),
-    { name: "weights, engine", bytes: sizes.snapshot, change: storage },
+    {
+      name: "weights, engine",
+      // The engine and the trainer share what no adapter changes.
+      bytes: sizes.snapshot - (recipe.lora ? sizes.ends : 0),
+      change: storage,
+    },
     ...engineRows(sizes),
     evaluationRow(recipe, sizes),
     gradientRow(recipe, sizes),
@@ -75,12 +80,12 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const storage = 'model.weightStorage: "bf16"';
   const tokens = "training.packedTokens";
   return [
-    { name: recipe.lora ? "frozen base, f32" : "master weights, f32", bytes: copies * parameters },
+    { name: recipe.lora ? `frozen base, ${sizes.base}` : "master weights, f32", bytes: copies * parameters },
     { name: "gradients, f32", bytes: trained, change: "lora" },
     { name: momentsName(recipe), bytes: sizes.moments, change: "lora" },
     { name: ADAPTERS, bytes: copies * adapters },
     { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
-    { name: "weights, transposed for gradients", bytes: sizes.transposed, change: storage },
+    { name: "head, transposed for gradients", bytes: sizes.transposed },
     { name: "activations", bytes: copies * sizes.activations, change: tokens },
     { name: "training scratch", bytes: copies * sizes.trainingScratch, change: tokens },
     { name: "logits of a chunk", bytes: copies * sizes.logits },

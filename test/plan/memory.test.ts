@@ -193,11 +193,27 @@ test("without hardware it is the CPU's memory, every weight several times over i
   expect(() => expectFit(plan)).toThrow("does not fit CPU: actor and trainer needs");
   const bf16 = { ...smallRecipe(), model: { folder: "x/y", weightStorage: "bf16" } } as Recipe;
   const halved = planMemory(bf16, TINY, machine);
-  const name = "weights, transposed for gradients";
+  const name = "weights, trainer";
   const layers = 28 * plan.network.layerMatrices;
   expect(bytesOf(plan, "actor and trainer", name) - bytesOf(halved, "actor and trainer", name)).toBe(
     layers * 2,
   );
+});
+
+test("adapters on the CPU leave a base of bf16 as it is stored, and share with the engine what they do not change", () => {
+  const recipe = { ...smallRecipe(), lora: { rank: 8, alpha: 16, targets: "all-linear" } } as Recipe;
+  const published = (more: object) => JSON.stringify({ ...JSON.parse(TINY), ...more });
+  const of = (config: string, name: string) =>
+    bytesOf(planMemory(recipe, config, machine), "actor and trainer", name);
+  const stored = published({ dtype: "bfloat16" });
+  expect(of(published({ dtype: "float32" }), "frozen base, f32")).toBe(596_049_920 * 4);
+  expect(of(stored, "frozen base, bf16")).toBe(596_049_920 * 2);
+  const quantized = published({ dtype: "bfloat16", quantization_config: { quant_method: "fp8" } });
+  expect(of(quantized, "frozen base, f32")).toBe(596_049_920 * 4);
+  const head = 151_936 * 1024 * 4;
+  const shared = of(stored, "weights, trainer") - of(stored, "weights, engine");
+  expect(shared - head).toBeGreaterThan(0);
+  expect(shared - head).toBeLessThan(8192); // the final norm
 });
 
 test("a reference policy is a trainer more, that divides as the first does and only scores", () => {

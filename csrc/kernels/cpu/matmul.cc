@@ -59,6 +59,32 @@ PairCases pair_cases(uint32_t seed) {
   return out;
 }
 
+/// Turns a square of two panels: out [rows][32] is from [columns][32] turned, and zeros beyond `columns`. Of either, `Together`
+/// rows lie interleaved, the first in the highest bits.
+template <class T, int Together>
+void turn_square(const T* from, int64_t columns, int64_t rows, T* out) {
+  const auto at = [](int64_t row, int64_t column) { return (row / Together * kPanel + column) * Together + (Together - 1 - row % Together); };
+  for (int64_t j = 0; j < rows; ++j) {
+    for (int64_t i = 0; i < kPanel; ++i) out[at(j, i)] = i < columns ? from[at(i, j)] : T(0);
+  }
+}
+
+/// Writes a panel of `out` from rows of all panels of `from`.
+template <class T, int Together>
+void turn_panel(const PackedMatrix& from, const PackedMatrix& out, int64_t panel) {
+  const auto depth = [](int64_t k) { return (k + Together - 1) / Together * Together; };
+  const int64_t columns = std::min(kPanel, from.k - panel * kPanel);
+  const T* source = static_cast<const T*>(from.panels) + panel * kPanel * kPanel;
+  T* const begin = static_cast<T*>(out.panels) + panel * depth(out.k) * kPanel;
+  T* to = begin;
+  for (int64_t n = 0; n < from.n; n += kPanel, source += depth(from.k) * kPanel, to += kPanel * kPanel) {
+    turn_square<T, Together>(source, columns, std::min(kPanel, from.n - n), to);
+  }
+  if constexpr (Together == 2) {  // an odd last row has -0 beside it, as pack_matrix writes
+    if (out.k % 2) for (int64_t i = 0; i < kPanel; ++i) begin[(out.k / 2 * kPanel + i) * 2] = T(0x8000);
+  }
+}
+
 void add_bias_gradient(const LinearGradWeightArgs& a) {
   HONE_PICK(add_columns)(a.dy.as<float>(), a.dy.row_stride, a.dy.dim(0), a.dy.dim(1), a.dbias.as<float>());
 }
@@ -84,6 +110,14 @@ void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
                         run({a.w.as<float>(), a.w.row_stride, a.transpose, a.out.panels,
                              a.out.storage == DType::kBF16, a.out.n, a.out.k, first, last});
                       });
+}
+
+void transpose_packed(const Stream& stream, const PackedMatrix& from, const PackedMatrix& out) {
+  const auto run = from.storage == DType::kF32 ? turn_panel<float, 1> : from.arithmetic == Arithmetic::kBF16 ? turn_panel<uint16_t, 2> : turn_panel<uint16_t, 1>;
+  const int64_t panels = (out.n + kPanel - 1) / kPanel;
+  stream.parallel_for(panels, grain_of(stream, panels, 128.0 * double(kPanel * out.k), 1), [&](int64_t first, int64_t last) {
+    for (int64_t panel = first; panel < last; ++panel) run(from, out, panel);
+  });
 }
 
 void linear(const Stream& stream, const LinearArgs& a) {

@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/even_grain.h"
+#include "kernels/cpu/matmul_block.h"
 #include "kernels/cpu/rows_block.h"
 
 namespace hone::kernels::cpu {
@@ -25,6 +26,18 @@ void embedding(const Stream& stream, const EmbeddingArgs& a) {
   stream.parallel_for(a.ids.dim(0), row_grain(stream, a.ids.dim(0), width), [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       std::memcpy(a.x.row<float>(t), a.table.row<float>(ids[t]), size_t(width) * sizeof(float));
+    }
+  });
+}
+
+void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& a) {
+  const int32_t* ids = a.ids.as<int32_t>();
+  const auto* const panels = static_cast<const float*>(a.w.panels);
+  stream.parallel_for(a.ids.dim(0), row_grain(stream, a.ids.dim(0), kPanel * a.w.k), [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const float* const from = panels + ids[t] / kPanel * a.w.k * kPanel + ids[t] % kPanel;
+      float* const to = a.x.row<float>(t);
+      for (int64_t c = 0; c < a.w.k; ++c) to[c] = from[c * kPanel];
     }
   });
 }

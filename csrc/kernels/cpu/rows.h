@@ -15,6 +15,7 @@ void row_gate(const Stream& stream, const RowGateArgs& args);
 void row_gate_grad(const Stream& stream, const RowGateGradArgs& args);
 void axpby(const Stream& stream, const AxpbyArgs& args);
 void embedding(const Stream& stream, const EmbeddingArgs& args);
+void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args);
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& args);
 void head_gate(const Stream& stream, const HeadGateArgs& args);
 void head_gate_grad(const Stream& stream, const HeadGateGradArgs& args);

@@ -294,6 +294,36 @@ TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base
 
 // ---- folders -------------------------------------------------------------------------------------------
 
+TEST(a_base_of_bf16_is_kept_so_and_gives_the_bits_of_one_in_f32) {
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    const model::ModelConfig model = test::tiny_config();
+    TrainerConfig config = adapted(2, 4.0f);
+    config.weight_storage = storage;
+    const Batch batch = test::some_batch(model);
+    const auto steps = [&](bool widened) {
+      Trainer trainer(model, config, nullptr);
+      fill(trainer);
+      const TensorView flat = trainer.parameters().flat();
+      for (int64_t i = 0; i < flat.numel(); ++i) flat.as<float>()[i] = bf16_to_f32(f32_to_bf16(flat.as<float>()[i]));
+      const int64_t before = Arena::live_bytes(Memory::kHost);
+      trainer.parameters_changed();
+      EXPECT_EQ(before - Arena::live_bytes(Memory::kHost), flat.numel() * 2);
+      std::vector<float> out;
+      for (int i = 0; i < 2; ++i) {
+        if (widened) trainer.parameters();
+        StepOptions o;
+        o.objective = kernels::Objective::kSupervised, o.lr = 0.1f;
+        const auto report = trainer.step(batch.view(), o);
+        out.insert(out.end(), report.logprobs.begin(), report.logprobs.end());
+      }
+      const TensorView trained = trainer.trained().flat();
+      out.insert(out.end(), trained.as<float>(), trained.as<float>() + trained.numel());
+      return out;
+    };
+    EXPECT_TRUE(same(steps(false), steps(true)));
+  }
+}
+
 TEST(a_checkpoint_of_adapters_goes_on_with_the_same_bits) {
   const model::ModelConfig model = test::tiny_config();
   const Batch batch = test::some_batch(model);

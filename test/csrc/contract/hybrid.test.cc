@@ -154,7 +154,7 @@ TEST(steps_take_the_memory_that_they_are_said_to_take) {
       options.objective = kernels::Objective::kSupervised;
       made.step(batch, options);
       const auto snapshot = model::snapshot_bytes({}, model, config.weight_storage);
-      EXPECT_EQ(Arena::live_bytes(Memory::kHost) - before, trainer::trainer_bytes(model, config, 2, 1).total() + snapshot.tensors + snapshot.rope_tables);
+      EXPECT_EQ(Arena::live_bytes(Memory::kHost) - before, trainer::trainer_bytes(model, config, 2, 1).total() + snapshot.tensors() + snapshot.rope_tables);
     }
   }
 }

@@ -22,10 +22,13 @@ constexpr int64_t kBucket = 5000;  // bytes: many, the last one shorter
 
 std::vector<std::byte> contents(const WeightSnapshot& weights) {
   std::vector<std::byte> out(size_t(weights.bytes()));
-  const auto* const at = weights.block().as<std::byte>();
-  if (weights.memory() == Memory::kPinned) return {at, at + weights.bytes()};
   const Device device(kCuda, nullptr);
-  download(device.stream(), out.data(), at, weights.bytes());
+  std::byte* to = out.data();
+  for (const TensorView& block : weights.blocks()) {
+    if (weights.memory() == Memory::kPinned) std::copy_n(block.as<std::byte>(), block.numel(), to);
+    else download(device.stream(), to, block.data, block.numel());
+    to += block.numel();
+  }
   return out;
 }
 

@@ -72,7 +72,7 @@ TEST(on_a_gpu_it_takes_its_pages_and_weights_too_and_no_more_rows_than_said) {
   finish_requests(made, 5);
   const engine::EngineBytes planned = engine::engine_bytes(model, config, 1);
   const auto snapshot = model::snapshot_bytes(device.stream(), model, DType::kBF16);
-  const int64_t held = Arena::live_bytes(Memory::kDevice) - before, whole = planned.key_values + planned.scratch + snapshot.tensors;
+  const int64_t held = Arena::live_bytes(Memory::kDevice) - before, whole = planned.key_values + planned.scratch + snapshot.tensors();
   EXPECT_TRUE(held <= whole && held > whole - 64 * 1024);  // buckets that no step came by are not laid out
 }
 

@@ -42,6 +42,25 @@ TEST(embedding_gathers_rows) {
   }
 }
 
+TEST(rows_of_a_packed_table_are_the_table_s) {
+  for (const auto& s : kShapes) {
+    Table m(s[0], s[1], s[2]);
+    Arena arena(packed_bytes({}, m.vocabulary, m.width, DType::kF32), "test");
+    const PackedMatrix w{m.vocabulary, m.width, DType::kF32, arena.take(arena.capacity())};
+    pack_matrix({}, {.w = f32(m.table.data(), {m.vocabulary, m.width}), .transpose = false, .out = w});
+    for (const Stream& stream : {Stream{}, two_threads()}) {
+      std::vector<float> x = poison(m.tokens * m.width);
+      packed_embedding(stream, {m.id_view(), w, f32(x.data(), {m.tokens, m.width})});
+      for (int64_t t = 0; t < m.tokens; ++t) {
+        EXPECT_TRUE(same_bits(x.data() + t * m.width, m.table.data() + m.ids[size_t(t)] * m.width, m.width));
+      }
+    }
+    const int32_t outside = int32_t(m.vocabulary);
+    std::vector<float> x(size_t(m.width));
+    EXPECT_THROWS(packed_embedding({}, {i32(&outside, {1}), w, f32(x.data(), {1, m.width})}), Code::kShape);
+  }
+}
+
 TEST(embedding_grad_adds_in_order_of_tokens) {
   each_isa([] {
     for (const auto& s : kShapes) {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "check.h"
+#include "each_isa.h"
 #include "kernels/cpu/dispatch.h"
 
 namespace kernels_matmul_test {
@@ -285,6 +286,27 @@ TEST(panels_are_padded_with_zeros_and_both_directions_pack_alike) {
           else EXPECT_EQ(reinterpret_cast<uint16_t*>(straight.memory.data())[at], 0);
         }
       }
+    }
+  }
+}
+
+TEST(a_packed_matrix_transposed_is_the_pack_of_the_transpose) {
+  const std::pair<DType, Arithmetic> kinds[] = {{DType::kF32, Arithmetic::kF32}, {DType::kBF16, Arithmetic::kF32}, {DType::kBF16, Arithmetic::kBF16}};
+  for (const auto& [storage, arithmetic] : kinds) {
+    for (const auto& [n, k] : {std::pair<int64_t, int64_t>{1, 1}, {32, 64}, {33, 31}, {70, 129}, {97, 2}, {1, 100}}) {
+      Matrix w(n, k, 3);
+      const auto packed = [&](int64_t rows, int64_t depth, auto&& fill) {
+        std::vector<uint8_t> memory(size_t(packed_bytes({}, rows, depth, storage)), uint8_t(0xff));
+        fill(PackedMatrix{rows, depth, storage, memory.data(), false, arithmetic});
+        return memory;
+      };
+      std::vector<uint8_t> turned;
+      packed(n, k, [&](const PackedMatrix& straight) {
+        pack_matrix({}, {w.view(), false, straight});
+        turned = packed(k, n, [&](const PackedMatrix& out) { transpose_packed(two_threads(), straight, out); });
+        EXPECT_THROWS(transpose_packed({}, straight, PackedMatrix{k + 1, n, storage, turned.data(), false, arithmetic}), Code::kShape);
+      });
+      EXPECT_TRUE(turned == packed(k, n, [&](const PackedMatrix& out) { pack_matrix({}, {w.view(), true, out}); }));
     }
   }
 }

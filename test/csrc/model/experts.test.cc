@@ -75,7 +75,7 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     Arena arena(1 << 20, "test");
     const model::ExpertActivations act = model::take_experts(config, 3, arena);
     layer.added({}, act, 0, 3);
-    const model::TransposedWeights::Layer transposed = model::transpose_layer({}, layer.parameters.layer(layer.index), layer.packed(), arena);
+    const model::TransposedLayer transposed = model::transpose_layer({}, layer.packed(), arena);
     const std::vector<float> dadded = test::random_floats(3 * C);
     std::vector<float> dx = test::poison(3 * C);
     const std::vector<model::ExpertGradients> frozen{{{0, 3}, {}}};

@@ -37,13 +37,13 @@ TEST(every_matrix_is_turned_and_takes_what_is_said) {
     model::Parameters parameters(config);
     test::roughen(parameters, 4);
     const auto weights = model::WeightSnapshot::make({}, parameters, 1);
-    Arena arena(model::transposed_bytes({}, config, DType::kF32), "test");
-    const model::TransposedWeights turned = model::transpose_weights({}, parameters, *weights, arena);
-    EXPECT_EQ(arena.used(), arena.capacity());
-    expect_turned(name, parameters.head(), turned.head);
+    Arena head(model::transposed_head_bytes({}, config), "test"), arena(model::transposed_layer_bytes({}, config, DType::kF32), "test");
+    expect_turned(name, parameters.head(), model::transpose_matrix({}, weights->head, head));
+    EXPECT_EQ(head.used(), head.capacity());
     for (int64_t l = 0; l < config.layers; ++l) {
       const model::LayerViews& from = parameters.layer(l);
-      const model::TransposedWeights::Layer& to = turned.layers[size_t(l)];
+      arena.release(0);
+      const model::TransposedLayer to = model::transpose_layer({}, weights->layers[size_t(l)], arena);
       expect_turned(name, from.qkv, to.qkv), expect_turned(name, from.o, to.o);
       EXPECT_EQ(to.gate_up.panels == nullptr, from.gate_up.empty());
       if (!from.gate_up.empty()) expect_turned(name, from.gate_up, to.gate_up), expect_turned(name, from.down, to.down);
@@ -55,6 +55,7 @@ TEST(every_matrix_is_turned_and_takes_what_is_said) {
         expect_expert(name, from.experts_down, e, packed.experts_down[e], packed.experts_turned, to.experts.down[e]);
       }
     }
+    EXPECT_EQ(arena.peak(), arena.capacity());  // of the layer that takes most
   }
 }
 

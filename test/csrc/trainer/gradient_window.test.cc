@@ -26,15 +26,12 @@ model::ModelConfig config_of(const model::ModelConfig& base) {
 struct Passage {
   model::Parameters parameters;
   std::shared_ptr<model::WeightSnapshot> weights;
-  Arena packs, arena;
-  model::TransposedWeights transposed;
+  Arena arena;
   std::vector<int32_t> ids, positions, starts;
 
   explicit Passage(const model::ModelConfig& config) : parameters(config) {
     test::roughen(parameters, 5);
     weights = model::WeightSnapshot::make(Stream{}, parameters, 0);
-    packs = Arena(model::transposed_bytes(Stream{}, config, DType::kF32), "test");
-    transposed = model::transpose_weights(Stream{}, parameters, *weights, packs);
     for (int32_t t = 0; t < 9; ++t) ids.push_back(t * 31 % int32_t(config.vocabulary)), positions.push_back(t);
     starts = {0, 9};
   }
@@ -47,7 +44,7 @@ struct Passage {
     for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
     const TensorView head = grads.head();  // as the head's backward does, before all else
     for (int64_t i = 0; i < head.numel(); ++i) head.as<float>()[i] += float(i % 7);
-    model::backward(Stream{}, *weights, transposed, rows, saved, f32(dhidden.data(), {9, c.width}), model::one_block(rows, grads), arena);
+    model::backward(Stream{}, *weights, rows, saved, f32(dhidden.data(), {9, c.width}), model::one_block(rows, grads), arena);
   }
 };
 

@@ -77,19 +77,55 @@ TEST(packs_that_an_update_has_written_are_not_made_again) {
   EXPECT_EQ(written->version, 1u);
 }
 
-TEST(transposes_are_of_the_current_parameters) {
+TEST(the_transposed_head_is_of_the_current_parameters) {
   Fixture f;
   const auto expected = [&] {
-    Arena arena(model::transposed_bytes(Stream{}, f.parameters.config(), DType::kF32), "test");
-    const auto all = model::transpose_weights(Stream{}, f.parameters, *f.weights.snapshot(), arena);
-    return std::pair{bytes(all.layers[0].down), bytes(all.head)};
+    const TensorView head = f.parameters.head();
+    Arena arena(model::transposed_head_bytes(Stream{}, f.parameters.config()), "test");
+    kernels::PackedMatrix out{head.dim(1), head.dim(0), DType::kF32, arena.take(arena.capacity())};
+    kernels::pack_matrix(Stream{}, {.w = head, .transpose = true, .out = out});
+    return bytes(out);
   };
-  const auto got = [&] { return std::pair{bytes(f.weights.transposed().layers[0].down), bytes(f.weights.transposed().head)}; };
-  const auto before = got();
+  const auto before = bytes(f.weights.transposed_head());
   EXPECT_TRUE(before == expected());
   f.change();
   f.weights.advance(nullptr, 1);
-  EXPECT_TRUE(got() == expected() && got() != before);
+  EXPECT_TRUE(bytes(f.weights.transposed_head()) == expected() && bytes(f.weights.transposed_head()) != before);
+}
+
+TEST(versions_of_adapters_share_what_lies_outside_of_layers_until_the_base_changes) {
+  model::Parameters base(test::tiny_config());
+  test::roughen(base, 3);
+  model::Adapters adapters(base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{});
+  trainer::AdaptedWeights adapted(Stream{}, base, adapters);
+  PackedWeights weights(Stream{}, base, DType::kF32, &adapted);
+  const auto first = weights.snapshot();
+  const std::vector<std::byte> head = bytes(first->head), qkv = bytes(first->layers[0].qkv);
+  for (const auto& spec : adapters.block().specs()) std::fill_n(adapters.block().view(spec).as<float>(), spec.numel(), 0.5f);
+  weights.advance(nullptr, 1);
+  const auto second = weights.snapshot();
+  EXPECT_TRUE(second != first && second->head.panels == first->head.panels && second->embedding.data == first->embedding.data);
+  EXPECT_TRUE(bytes(first->layers[0].qkv) == qkv && bytes(second->layers[0].qkv) != qkv && bytes(second->layers[0].o) == bytes(first->layers[0].o));
+  test::roughen(base, 4);
+  weights.parameters_changed();
+  const auto third = weights.snapshot();
+  EXPECT_TRUE(third->head.panels != first->head.panels && bytes(first->head) == head && bytes(third->head) != head);
+}
+
+TEST(a_base_that_changes_is_not_written_into_what_a_reader_of_an_older_version_holds) {
+  model::Parameters base(test::tiny_config());
+  test::roughen(base, 3);
+  model::Adapters adapters(base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{});
+  trainer::AdaptedWeights adapted(Stream{}, base, adapters);
+  PackedWeights weights(Stream{}, base, DType::kF32, &adapted);
+  const auto held = weights.snapshot();
+  const std::vector<std::byte> head = bytes(held->head);
+  weights.advance(nullptr, 1);
+  weights.snapshot();  // which no reader holds, and whose head is that of the first
+  test::roughen(base, 4);
+  weights.parameters_changed();
+  weights.snapshot();
+  EXPECT_TRUE(bytes(held->head) == head);
 }
 
 }  // namespace

@@ -128,7 +128,6 @@ TEST(what_does_not_divide_is_refused_by_name) {
 struct Passage {
   const model::ModelConfig& config;
   std::shared_ptr<const model::WeightSnapshot> weights;
-  const model::TransposedWeights& transposed;
   bool recompute;
   int64_t tokens, sequences = 3;
   std::vector<int32_t> ids{}, positions{}, starts{}, loss_rows{};
@@ -166,7 +165,7 @@ struct Passage {
     std::vector<float> out(hidden, hidden + saved.hidden.numel());
     std::vector<float> d(dhidden.begin() + own.outputs.first * config.width, dhidden.begin() + (own.outputs.first + R) * config.width);
     d.reserve(1);
-    model::backward({}, *weights, transposed, rows, saved, f32(d.data(), {R, config.width}), blocks(rows), arena);
+    model::backward({}, *weights, rows, saved, f32(d.data(), {R, config.width}), blocks(rows), arena);
     return out;
   }
 };
@@ -181,9 +180,7 @@ void check_passage(const model::ModelConfig& config, int K, int64_t T, DType sto
   model::Parameters parameters(config);
   test::roughen(parameters, 5);
   const auto weights = model::WeightSnapshot::make(Stream{}, parameters, 0, storage);
-  Arena memory(model::transposed_bytes(Stream{}, config, storage), "test");
-  const model::TransposedWeights transposed = model::transpose_weights(Stream{}, parameters, *weights, memory);
-  Passage passage{config, weights, transposed, recompute, T};
+  Passage passage{config, weights, recompute, T};
   passage.draw(uint64_t(T));
   const model::RowBlock all{{0, T}, {0, int64_t(passage.loss_rows.size())}};
   std::vector<std::unique_ptr<model::Parameters>> parts;

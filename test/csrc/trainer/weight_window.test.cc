@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<float> hidden, gradients;
 };
 
-Outcome run(const model::WeightSnapshot& weights, const std::function<const model::TransposedWeights&()>& transposed, bool recompute) {
+Outcome run(const model::WeightSnapshot& weights, bool recompute) {
   const model::ModelConfig& c = weights.config;
   std::vector<int32_t> ids, positions, starts{0, int32_t(kTokens)};
   for (int32_t t = 0; t < kTokens; ++t) ids.push_back(t * 31 % int32_t(c.vocabulary)), positions.push_back(t);
@@ -35,7 +35,7 @@ Outcome run(const model::WeightSnapshot& weights, const std::function<const mode
   std::vector<float> dhidden(size_t(kTokens * c.width));
   for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
   model::Parameters gradients(c);
-  model::backward(Stream{}, weights, transposed(), rows, saved, f32(dhidden.data(), {kTokens, c.width}), model::one_block(rows, {.parameters = &gradients}), arena);
+  model::backward(Stream{}, weights, rows, saved, f32(dhidden.data(), {kTokens, c.width}), model::one_block(rows, {.parameters = &gradients}), arena);
   const auto* flat = gradients.flat().as<float>();
   out.gradients.assign(flat, flat + gradients.flat().numel());
   return out;
@@ -45,9 +45,7 @@ Outcome whole(const model::ModelConfig& config) {
   model::Parameters parameters(config);
   test::roughen(parameters, 5);
   const auto packed = model::WeightSnapshot::make(Stream{}, parameters, 0);
-  Arena room(model::transposed_bytes(Stream{}, config, DType::kF32), "test");
-  const auto transposed = model::transpose_weights(Stream{}, parameters, *packed, room);
-  return run(*packed, [&]() -> const model::TransposedWeights& { return transposed; }, false);
+  return run(*packed, false);
 }
 
 /// A rank's parameters, of which it has its own shard of layers and all that is outside of them.
@@ -72,12 +70,11 @@ TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
         const ShardLayout layout(parameters.specs(), config.layers, size, kShardBlock);
         forget_others(parameters, layout, ranks.rank());
         const bool recompute = size == 2;
-        WeightWindow window(Stream{}, {parameters, layout, ranks}, DType::kF32, recompute);
+        WeightWindow window(Stream{}, {parameters, layout, ranks}, DType::kF32);
         for (int time = 0; time < 3; ++time) {
           window.begin(Pass::kTraining);
           if (time != ranks.rank()) {  // in turn one of them computes nothing
-            const auto transposed = [&]() -> const model::TransposedWeights& { return window.transposed(); };
-            const Outcome got = run(window.packed(), transposed, recompute);
+            const Outcome got = run(window.packed(), recompute);
             EXPECT_TRUE(got.hidden == wanted.hidden && got.gradients == wanted.gradients);
           }
           window.end();

@@ -1,0 +1,26 @@
+/** Type of both factors of the layers' products. */
+export type Arithmetic = "f32" | "bf16";
+
+/** How matrices, keys and values are kept, and of what products are made. */
+export interface WeightTypes {
+  readonly weightStorage: "f32" | "bf16";
+  readonly arithmetic: Arithmetic;
+}
+
+/** The set of which the core says that it multiplies bf16 by an instruction; other sets take longer for the same bits. */
+export const BF16_SET = "avx512bf16";
+
+/** Returns the type of a model's weights in its files, by its config.json: bf16, or f32 for all others. */
+export function storedAs(config: string): "f32" | "bf16" {
+  const { dtype, torch_dtype, text_config } = JSON.parse(config) as Partial<Record<string, unknown>>;
+  const inner = (text_config ?? {}) as Partial<Record<string, unknown>>;
+  const stored = dtype ?? torch_dtype ?? inner["dtype"] ?? inner["torch_dtype"];
+  return stored === "bfloat16" ? "bf16" : "f32";
+}
+
+/** Returns the arithmetic of weights kept so: bf16 where they are bf16 and the core has an instruction for it. On a GPU always bf16. */
+export const defaultArithmetic = (
+  device: "cpu" | "cuda",
+  weightStorage: WeightTypes["weightStorage"] | undefined,
+  isa: string,
+): Arithmetic => (device === "cuda" || (weightStorage === "bf16" && isa === BF16_SET) ? "bf16" : "f32");
