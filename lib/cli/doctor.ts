@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { BF16_SET } from "../config/index.ts";
 import type { NativeInfo } from "../native/face.ts";
 import { addonFile, packageVersion } from "../native/load.ts";
 import { packageRoot } from "../package-root.ts";
 import { flow } from "../report/index.ts";
 import { choiceText, sandboxChoice } from "../sandbox/index.ts";
+import { BF16_SET } from "../shared/models/weight-types.ts";
 import { explain } from "./exit.ts";
 
 /** A value is not broken into shorter lines, however narrow the terminal. */

@@ -41,6 +41,8 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Verifier processes. Default 2. */
   readonly workers?: number | undefined;
   readonly device?: DeviceName | undefined;
+  /** How a folder's matrices, keys and values are kept on the CPU. Default: as its config.json says. */
+  readonly weights?: "f32" | "bf16" | undefined;
   /** Ask a server instead of an engine. */
   readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -89,7 +91,7 @@ function expectNew({ name }: Suite, others: readonly Suite[]): void {
 }
 
 async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
-  const { model, endpoint, batch = 64, device } = options;
+  const { model, endpoint, batch = 64, device, weights } = options;
   const { temperature, topP, maxTokens } = SAMPLING;
   const sampling: Sampling = {
     temperature: options.temperature ?? temperature,
@@ -98,7 +100,8 @@ async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
   };
   if (endpoint !== undefined) return new EndpointAnswerer({ ...sampling, ...endpoint, model });
   const chat = chatOf(model);
-  return new EngineAnswerer(await modelFolder(model), { ...sampling, maxRunning: batch, device, chat });
+  const folder = await modelFolder(model);
+  return new EngineAnswerer(folder, { ...sampling, maxRunning: batch, device, weights, chat });
 }
 
 /** Short name of a model: the last part of a path, all of another name. */

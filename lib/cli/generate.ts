@@ -16,6 +16,8 @@ export interface GenerateRequest {
   readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
+  /** How matrices, keys and values are kept on the CPU. Default: as the folder's config.json says. */
+  readonly weights?: "f32" | "bf16";
   /** Beside the folder's own chat template and ends. */
   readonly chat?: ChatChoice;
 }
@@ -43,6 +45,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   const maxTokens = tokensBehind(prompt, request);
   await using model = await loadModel(directory, {
     maxContext: prompt.length + maxTokens,
+    weights: request.weights ?? "stored",
     ...(request.device !== undefined && { device: request.device }),
   });
   const stream = tokenizer.stream({ skipSpecial: true });

@@ -51,6 +51,12 @@ async function longestLine(file: string): Promise<number> {
   return longest;
 }
 
+export interface Placed {
+  readonly device?: DeviceName;
+  /** How the CPU keeps matrices. Default f32. */
+  readonly weights?: "f32" | "bf16" | undefined;
+}
+
 export interface Telling {
   /** Receives the pass's line and the time it has taken. */
   readonly show?: ((text: string) => void) | undefined;
@@ -66,11 +72,16 @@ export async function* scoreFile(
   directory: string,
   file: string,
   temperature: number,
-  device: DeviceName = defaultDevice(),
+  { device = defaultDevice(), weights: kept = "f32" }: Placed = {},
   { show, everyMs }: Telling = {},
 ): AsyncGenerator<SequenceScore, void, undefined> {
   const maxContext = () => longestLine(file);
-  await using model = await loadModel(directory, { packedTokens: PACKED_TOKENS, device, maxContext });
+  await using model = await loadModel(directory, {
+    packedTokens: PACKED_TOKENS,
+    device,
+    maxContext,
+    weights: kept,
+  });
   const { vocabulary, maxPositions, weights } = model;
   for await (const batch of batchesOf(readLines(file, model), PACKED_TOKENS)) {
     const sequences = batch.map(({ ids }) => ids);

@@ -29,7 +29,7 @@ const STEP_TOKENS = 512;
  * Throws HONE_ERR_CONFIG for a prompt that does not fit the model's context or an option out of range.
  */
 export async function* generateTokens(
-  model: Pick<LoadedModel, "configJson" | "weights"> & Partial<Pick<LoadedModel, "device">>,
+  model: Pick<LoadedModel, "configJson" | "weights"> & Partial<Pick<LoadedModel, "device" | "types">>,
   prompt: Int32Array,
   { sampling, stopIds, maxTokens, seed }: GenerateOptions,
 ): AsyncGenerator<GeneratedToken, void, undefined> {
@@ -42,7 +42,7 @@ export async function* generateTokens(
       pageTokens: PAGE_TOKENS,
       maxContext: context,
       stepTokens: STEP_TOKENS,
-      weightStorage: "f32" as const,
+      ...(model.types ?? { weightStorage: "f32" as const }),
       pages: Math.ceil(context / PAGE_TOKENS) + 1,
       runSeed: seed,
       ...(model.device && { device: model.device }),

@@ -7,7 +7,14 @@ export { isHubPath, parseDatasetName, resolveDataset } from "./hub-data.ts";
 export { type PushedFile, type PushOptions, type PushReport, pushFolder } from "./hub-push.ts";
 export { inspectModel, type ModelFindings, weightFiles } from "./inspect.ts";
 export { layersOfAttention, modelFacts, withContext } from "./model-facts.ts";
-export { type LoadedModel, loadModel, NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
+export {
+  type LoadedModel,
+  type LoadOptions,
+  loadModel,
+  NO_OPTIMIZER,
+  readModelFile,
+  weightTypes,
+} from "./model-folder.ts";
 export { checkOrigin, type ModelOrigin, originOf } from "./model-origin.ts";
 export { findConfig, PUBLISHED_CONFIGS } from "./published.ts";
 export { batchesOf, checkIds, type SequenceScore, scoreSequences } from "./score.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { type DeviceName, defaultDevice } from "../device.ts";
-import { type OptimizerOptions, Trainer } from "../native/index.ts";
+import { info, type OptimizerOptions, Trainer } from "../native/index.ts";
 import { readPlainFile } from "../shared/files/plain-file.ts";
+import { defaultArithmetic, storedAs, type WeightTypes } from "../shared/models/weight-types.ts";
 import { dependsOnContext, modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
@@ -13,6 +14,8 @@ export interface LoadedModel extends AsyncDisposable {
   readonly maxPositions: number;
   readonly weights: Trainer;
   readonly device: DeviceName;
+  /** How an engine has to keep and multiply them. */
+  readonly types: WeightTypes;
 }
 
 export interface LoadOptions {
@@ -24,6 +27,8 @@ export interface LoadOptions {
    */
   readonly maxContext?: number | (() => Promise<number>);
   readonly device?: DeviceName;
+  /** How the CPU keeps matrices, keys and values; "stored": in bf16 where config.json says that the folder does. Default f32. */
+  readonly weights?: WeightTypes["weightStorage"] | "stored";
 }
 
 /** A trainer needs one; nothing is trained here. */
@@ -57,10 +62,11 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
   const configJson = await withLongest(text, options.maxContext);
   const { vocabulary, maxPositions } = modelFacts(configJson, join(directory, "config.json"));
   const device = options.device ?? defaultDevice();
+  const types = weightTypes(configJson, device, options.weights);
   const weights = new Trainer(configJson, {
     optimizer: NO_OPTIMIZER,
     packedTokens: options.packedTokens ?? 4096,
-    weightStorage: "f32",
+    ...types,
     device,
     deterministic: true, // scores must equal those of generation to the bit; speed matters less
   });
@@ -76,8 +82,19 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     maxPositions,
     weights,
     device,
+    types,
     [Symbol.asyncDispose]: () => weights.close(),
   };
+}
+
+/** Returns what {@link loadModel} takes for a folder with this config.json. */
+export function weightTypes(
+  config: string,
+  device: DeviceName,
+  weights: LoadOptions["weights"] = "f32",
+): WeightTypes {
+  const weightStorage = weights === "stored" ? storedAs(config) : weights;
+  return { weightStorage, arithmetic: defaultArithmetic(device, weightStorage, info().isa) };
 }
 
 async function withLongest(configJson: string, longest: LoadOptions["maxContext"]): Promise<string> {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { freemem } from "node:os";
-import type { DeviceName } from "../device.ts";
+import { type DeviceName, defaultDevice } from "../device.ts";
 import {
   EnvironmentPartner,
   type Play,
@@ -11,11 +11,13 @@ import {
 import { HoneError } from "../errors.ts";
 import {
   type LoadedModel,
+  type LoadOptions,
   loadModel,
   modelFacts,
   NO_OPTIMIZER,
   originOf,
   readModelFile,
+  weightTypes,
 } from "../inference/index.ts";
 import {
   type Completion,
@@ -36,6 +38,8 @@ export interface EngineAnswererOptions extends Sampling {
   /** Sequences that decode at once. */
   readonly maxRunning: number;
   readonly device?: DeviceName | undefined;
+  /** As loadModel takes it. Default "stored". */
+  readonly weights?: LoadOptions["weights"] | undefined;
   /** Beside the folder's own chat template and ends. Default none. */
   readonly chat?: ChatChoice;
 }
@@ -81,7 +85,11 @@ export class EngineAnswerer implements Answerer {
     const { temperature, topP, maxTokens } = options;
     const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
     const asked = Object.keys(chat).length > 0 && { chat };
-    this.identity = { weights: contentHash(JSON.stringify(files)), temperature, topP, maxTokens, ...asked };
+    const weights = contentHash(JSON.stringify(files));
+    const config = readModelFile(folder, "config.json");
+    const types = weightTypes(config, options.device ?? defaultDevice(), options.weights ?? "stored");
+    const kept = types.weightStorage === "bf16" && types;
+    this.identity = { weights, temperature, topP, maxTokens, ...asked, ...kept };
   }
 
   async prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>> {
@@ -181,15 +189,15 @@ export class EngineAnswerer implements Answerer {
   }
 
   async #start(maxContext: number): Promise<void> {
-    const { maxRunning, device } = this.#options;
-    const chosen = device === undefined ? {} : { device };
+    const { maxRunning, device, weights = "stored" } = this.#options;
+    const chosen = { weights, ...(device !== undefined && { device }) };
     const model = await loadModel(this.#folder, { packedTokens: PACKED_TOKENS, maxContext, ...chosen });
     const sizes = {
       maxRunning,
       pageTokens: PAGE_TOKENS,
       maxContext,
       stepTokens: Math.max(STEP_TOKENS, maxRunning),
-      weightStorage: "f32",
+      ...model.types,
       runSeed: 0n,
       device: model.device,
     } as const;
@@ -213,12 +221,12 @@ function playedAnswer({ completion, text, episode }: PlayedEpisode): Drawn {
 type EngineSizes = ConstructorParameters<typeof Engine>[1];
 
 /** Pages for every sequence at its longest, or as many as half of the memory that is free holds; at least for one. */
-function pagesFor({ configJson, device }: LoadedModel, engine: EngineSizes): number {
+function pagesFor({ configJson, device, types }: LoadedModel, engine: EngineSizes): number {
   const each = Math.ceil(engine.maxContext / engine.pageTokens) + 2;
   const trainer = {
     optimizer: NO_OPTIMIZER,
     packedTokens: PACKED_TOKENS,
-    weightStorage: "f32",
+    ...types,
     device,
   } as const;
   const { page } = memorySizes(configJson, { engine, trainer }, { sequences: 1, threads: 1 });

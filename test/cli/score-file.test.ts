@@ -122,7 +122,7 @@ test.skipIf(!existsSync(MODEL))(
     writeFileSync(file, `{"ids": [1]}\n${`${JSON.stringify({ ids })}\n`.repeat(60)}`);
     const told: string[] = [];
     const show = (text: string) => void told.push(text);
-    for await (const _ of scoreFile(MODEL, file, 1, "cpu", { show, everyMs: 1 }));
+    for await (const _ of scoreFile(MODEL, file, 1, { device: "cpu" }, { show, everyMs: 1 }));
     // a busy machine may come back to this process when a pass is over, and then says nothing of it
     expect(told).not.toHaveLength(0);
     const passes = /ids\.jsonl:(?:1: 4001|18: 4000|34: 4000|50: 3000) tokens, \d+ s so far$/;

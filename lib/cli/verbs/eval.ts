@@ -5,7 +5,7 @@ import { columnsOf } from "../../report/terminal.ts";
 import type { EvaluationProgress, Suite } from "../../suites/index.ts";
 import { EXIT, explain, interruptSignal } from "../exit.ts";
 import { progress } from "../progress.ts";
-import { type Common, print, STRICT_CONFIG, type Verb } from "./verb.ts";
+import { type Common, print, STRICT_CONFIG, type Verb, weightsOption } from "./verb.ts";
 
 interface Flags extends Common {
   readonly model: string;
@@ -24,6 +24,7 @@ interface Flags extends Common {
   readonly batch?: number;
   readonly workers?: number;
   readonly device?: string;
+  readonly weights?: "f32" | "bf16";
   readonly endpoint?: string;
   readonly apiKeyEnv: string;
   readonly concurrency?: number;
@@ -151,6 +152,7 @@ export const evalVerb: Verb = (hone, ends) => {
     .option("--batch <n>", "sequences that decode at once (default: 64)", count(1 << 16))
     .option("--workers <n>", "verifier processes (default: 2)", count(256))
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
+    .addOption(weightsOption())
     .option("--endpoint <url>", "ask an OpenAI-compatible server, http://.../v1, instead")
     .option("--api-key-env <name>", "environment variable that holds its key", "HONE_ENDPOINT_KEY")
     .option("--concurrency <n>", "requests at once (default: 16)", count(4096))

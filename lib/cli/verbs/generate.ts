@@ -1,7 +1,7 @@
 import { deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
-import { type Common, STRICT_CONFIG, type Verb } from "./verb.ts";
+import { type Common, STRICT_CONFIG, type Verb, weightsOption } from "./verb.ts";
 
 interface Flags extends Common {
   readonly model: string;
@@ -13,6 +13,7 @@ interface Flags extends Common {
   readonly topK: string;
   readonly seed: string;
   readonly device?: string;
+  readonly weights?: "f32" | "bf16";
 }
 
 function numberOf(flag: string, text: string): number {
@@ -40,6 +41,7 @@ async function generateVerbAction(flags: Flags): Promise<number> {
     ...(flags.maxTokens !== undefined && { maxTokens: Number(wholeOf("--max-tokens", flags.maxTokens)) }),
     seed: wholeOf("--seed", flags.seed),
     ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
+    ...(flags.weights !== undefined && { weights: flags.weights }),
     chat: chatOf(flags.model),
     directory: await modelFolder(flags.model), // last: it may download
   };
@@ -66,6 +68,7 @@ export const generateVerb: Verb = (hone, ends) => {
     .option("--top-k <k>", "0 is off", "0")
     .option("--seed <n>", "decides every token, given prompt and weights", "0")
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
+    .addOption(weightsOption())
     .option(
       "--json",
       "print one JSON object instead: text, ids, logprobs (of the distribution at this temperature, before top-k, top-p and min-p), finish",

@@ -3,13 +3,14 @@ import { defaultDevice, deviceOf } from "../../device.ts";
 import { HoneError } from "../../errors.ts";
 import { EXIT } from "../exit.ts";
 import { progress } from "../progress.ts";
-import { STRICT_CONFIG, type Verb } from "./verb.ts";
+import { STRICT_CONFIG, type Verb, weightsOption } from "./verb.ts";
 
 interface Flags {
   readonly model: string;
   readonly file: string;
   readonly temperature: string;
   readonly device?: string;
+  readonly weights?: "f32" | "bf16";
 }
 
 function temperatureOf(text: string): number {
@@ -18,11 +19,11 @@ function temperatureOf(text: string): number {
   throw new HoneError("HONE_ERR_USAGE", `--temperature is ${text}; it must be a number over 0`);
 }
 
-async function score({ model, file, temperature, device }: Flags): Promise<number> {
+async function score({ model, file, temperature, device, weights }: Flags): Promise<number> {
   const { scoreFile } = await import("../score-file.ts");
   const { modelFolder } = await import("../model-name.ts");
   const folder = await modelFolder(model);
-  const on = device === undefined ? defaultDevice() : deviceOf(device, "--device");
+  const on = { device: device === undefined ? defaultDevice() : deviceOf(device, "--device"), weights };
   const line = progress();
   for await (const { logprobs, entropy } of scoreFile(folder, file, temperatureOf(temperature), on, line)) {
     line.end();
@@ -42,6 +43,7 @@ export const scoreVerb: Verb = (hone, ends) => {
     .requiredOption("--file <ids.jsonl>", 'one {"ids": [...]} a line')
     .option("--temperature <t>", "divide the logits by it first", "1")
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
+    .addOption(weightsOption("f32"))
     .option(...STRICT_CONFIG)
     .action(ends(score));
 };

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 /** Adds one command to the program; `ends` turns its action's number into the exit code. */
 export type Verb = (hone: Command, ends: Ends) => void;
@@ -17,6 +17,12 @@ export const STRICT_CONFIG = [
   "--strict-config",
   "refuse fields of the model's config.json that are not known, instead of a warning",
 ] as const;
+/** An option of commands that sample from a model or score with it. @param fallback what holds without it */
+export const weightsOption = (fallback = "as config.json says"): Option =>
+  new Option(
+    "--weights <name>",
+    `how matrices, keys and values are kept on the CPU (default: ${fallback}); bf16 multiplies in bf16 where the processor can`,
+  ).choices(["f32", "bf16"]);
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /** Prints for people, or with --json one JSON value alone on stdout. */

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Arithmetic, type Recipe, recipeDemands } from "../../config/index.ts";
+import { type Recipe, recipeDemands } from "../../config/index.ts";
 import type { ProblemSource } from "../../data/index.ts";
 import { ConfigError, HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
@@ -16,6 +16,7 @@ import {
   writeWhole,
 } from "../../metrics/index.ts";
 import { lockFolder } from "../../shared/files/folder-lock.ts";
+import type { Arithmetic } from "../../shared/models/weight-types.ts";
 import { moduleHashes } from "../../trust.ts";
 import { inTodaysNames, recipeChanges } from "../records/index.ts";
 import type { HeldOut, HubCommits, RunResources } from "../setup/index.ts";

@@ -1,5 +1,4 @@
 import {
-  type Arithmetic,
   evaluationContext,
   loraOptions,
   maxContext,
@@ -20,6 +19,7 @@ import type {
   TrainerOptions,
 } from "../../native/face.ts";
 import type { JobPlace } from "../../rewards/index.ts";
+import type { Arithmetic } from "../../shared/models/weight-types.ts";
 
 /** The processes that a core has besides this one. */
 export interface CoreProcesses {

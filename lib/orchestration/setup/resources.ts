@@ -1,5 +1,4 @@
 import {
-  type Arithmetic,
   arithmeticOf,
   expectTrustedRecipes,
   overrideRecipe,
@@ -13,6 +12,7 @@ import { Generations } from "../../native/generations.ts";
 import type { MemoryPlan } from "../../plan/index.ts";
 import type { DomainName } from "../../records.ts";
 import { VerifierPool } from "../../rewards/index.ts";
+import type { Arithmetic } from "../../shared/models/weight-types.ts";
 import { moduleUrl } from "../../user-module.ts";
 import { admissionOf } from "./admission.ts";
 import { type Core, engineOptions, trainerOptions } from "./core.ts";
