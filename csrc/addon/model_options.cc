@@ -15,6 +15,7 @@ kernels::SamplingParams read_sampling(const Fields& f) {
   s.top_k = f.integer_or<int32_t>("topK", 0);
   s.top_p = f.number_or("topP", 1.0f);
   s.min_p = f.number_or("minP", 0.0f);
+  s.vocabulary = f.integer_or<int32_t>("vocabulary", 0);
   return s;
 }
 

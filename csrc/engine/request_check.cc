@@ -56,6 +56,9 @@ void check_sampling(const Request& r) {
   if (!(s.min_p >= 0.0f && s.min_p < 1.0f)) {
     fail(Code::kConfig, "request %llu: minP is %g; it must be in [0, 1).", id, double(s.min_p));
   }
+  if (s.vocabulary < 0) {
+    fail(Code::kConfig, "request %llu: sampling.vocabulary is %d; 0 is all that the model has.", id, s.vocabulary);
+  }
 }
 
 void check_stops(const Request& r, const EngineConfig& config) {

@@ -58,6 +58,7 @@ void expect_params(const SamplingParams& p, int64_t row) {
   if (p.top_k < 0) bad("top_k", double(p.top_k), "0 (off) or more");
   if (!(p.top_p > 0.0f && p.top_p <= 1.0f)) bad("top_p", double(p.top_p), "a value in (0, 1]");
   if (!(p.min_p >= 0.0f && p.min_p < 1.0f)) bad("min_p", double(p.min_p), "a value in [0, 1)");
+  if (p.vocabulary < 0) bad("vocabulary", double(p.vocabulary), "0 (all) or more");
 }
 
 }  // namespace

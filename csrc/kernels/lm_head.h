@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/arena.h"
+#include "core/host_device.h"
 #include "core/philox.h"
 #include "core/stream.h"
 #include "core/tensor.h"
@@ -81,14 +82,18 @@ void lm_head_top(const Stream& stream, const LmHeadTopArgs& args);
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary,
                               int64_t chunk = kHeadGradientRows);
 
-/// How one row is sampled. Truncations apply in the order top-k, top-p, min-p to the tempered
-/// distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p, the crossing
-/// token included; ties in probability keep the lower id. A row that is not finite is not truncated.
+/// How one row is sampled: of ids below `vocabulary` alone, renormalised. Truncations apply in the order top-k, top-p,
+/// min-p to the tempered distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p, the
+/// crossing token included; ties in probability keep the lower id. A row that is not finite is not truncated.
 struct SamplingParams {
   float temperature = 1.0f;  // >= 0; 0 = greedy, ties to the lowest id
   int32_t top_k = 0;         // 0 = off
   float top_p = 1.0f;        // (0, 1]
   float min_p = 0.0f;        // [0, 1): keep p >= min_p max p
+  int32_t vocabulary = 0;    // 0 = all; rows of w from here on pad it: no text has their ids
+
+  /// Ids that may be drawn, of a head with V rows.
+  HONE_HOST_DEVICE int32_t drawn_of(int64_t V) const { return vocabulary > 0 && vocabulary < V ? vocabulary : int32_t(V); }
 };
 
 /// Draws one token per row by the Gumbel-max trick with Philox words keyed by keys[r]:

@@ -4,7 +4,7 @@ import { generateTokens, loadModel, modelFacts, readModelFile } from "../inferen
 import { type HfTokenizer, openTokenizer, type SamplingOptions } from "../native/index.ts";
 import type { FinishReason } from "../records.ts";
 import { readTokenizerConfig } from "../shared/models/tokenizer-config.ts";
-import { type ChatChoice, chatFormat } from "../text/index.ts";
+import { type ChatChoice, chatFormat, idsOf } from "../text/index.ts";
 
 export interface GenerateRequest {
   readonly directory: string;
@@ -54,7 +54,8 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   let text = "";
   let finish: FinishReason = "length";
   const begun = performance.now();
-  const options = { sampling, maxTokens, seed, stopIds };
+  const vocabulary = idsOf(tokenizer, stopIds);
+  const options = { sampling: { ...sampling, vocabulary }, maxTokens, seed, stopIds };
   const add = (piece: string) => {
     text += piece;
     say(piece);
@@ -62,7 +63,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   for await (const token of generateTokens(model, prompt, options)) {
     ids.push(token.id);
     logprobs.push(token.logprob);
-    // A model whose embedding is padded may sample ids that the vocabulary has no text for.
+    // A vocabulary may have holes.
     if (tokenizer.nameOf(token.id) !== undefined) add(stream.push(token.id));
     finish = token.finish ?? finish;
   }

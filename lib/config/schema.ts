@@ -115,6 +115,11 @@ const rolloutsSchema = z.strictObject({
   topK: z.int().min(0).max(INT32).default(0),
   topP: positive(1).default(1),
   minP: decay().default(0),
+  /**
+   * Sample no id beyond the tokenizer's, where the model's embedding has more rows (docs/explanation/numerics.md). Default: as
+   * the run began; a new one does not.
+   */
+  maskPadding: z.boolean().optional(),
   stopStrings: z.array(z.string().min(1)).default([]),
   /** Tokens that end a completion, instead of all those the model's files and chat template name as an end. */
   stopIds: z.array(z.int().min(0).max(INT32)).min(1).optional(),

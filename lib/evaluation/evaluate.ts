@@ -32,6 +32,8 @@ export interface PolicyUnderTest {
       readonly maxOutputTokens: number;
       readonly maxPromptTokens: number;
       readonly stopStrings: readonly string[];
+      /** Default: true. */
+      readonly maskPadding?: boolean | undefined;
     };
   };
 }
@@ -208,7 +210,13 @@ async function askOne(
 ): Promise<ProblemResult> {
   const { recipe } = policy;
   const { format } = policy.model;
-  const sampling: SamplingOptions = { temperature: plan.temperature, topP: plan.topP };
+  const { temperature, topP } = plan;
+  const { vocabulary } = format;
+  const sampling: SamplingOptions = {
+    temperature,
+    topP,
+    ...(recipe.rollouts.maskPadding !== false && { vocabulary }),
+  };
   const request = {
     id,
     prompt,

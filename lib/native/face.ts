@@ -4,7 +4,10 @@ import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
 import type { CommunicatorFace } from "./group-face.ts";
+import type { SamplingOptions } from "./sampling.ts";
 import type { TeacherFace, TeacherTerm, TeacherTokens } from "./teacher-face.ts";
+
+export type { SamplingOptions };
 
 /** Sizes and switches of a decoder; the Hugging Face config.json the core understands, as JSON text. */
 export type ModelConfigJson = string;
@@ -67,17 +70,6 @@ export interface MemorySizes {
   readonly page: number;
   /** Of an engine's step. */
   readonly engineScratch: number;
-}
-
-export interface SamplingOptions {
-  /** >= 0; 0 is greedy. */
-  readonly temperature: number;
-  /** 0 is off. */
-  readonly topK?: number;
-  /** (0, 1]. */
-  readonly topP?: number;
-  /** [0, 1). */
-  readonly minP?: number;
 }
 
 /** Types of a trainer and its engines: of matrices, keys and values. On "cuda" bf16, masters f32, products the GPU's own. */

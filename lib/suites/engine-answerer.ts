@@ -82,14 +82,7 @@ export class EngineAnswerer implements Answerer {
     this.#format = chatFormat(folder, openTokenizer(folder), { ...chat, clock: CLOCK });
     setMaxListeners(0, this.#closing.signal); // every call of an environment listens
     this.width = options.maxRunning * (1 + WAITING);
-    const { temperature, topP, maxTokens } = options;
-    const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
-    const asked = Object.keys(chat).length > 0 && { chat };
-    const weights = contentHash(JSON.stringify(files));
-    const config = readModelFile(folder, "config.json");
-    const types = weightTypes(config, options.device ?? defaultDevice(), options.weights ?? "stored");
-    const kept = types.weightStorage === "bf16" && types;
-    this.identity = { weights, temperature, topP, maxTokens, ...asked, ...kept };
+    this.identity = identityOf(folder, options, this.#format);
   }
 
   async prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>> {
@@ -141,7 +134,7 @@ export class EngineAnswerer implements Answerer {
       problem: problem.id,
       firstAttempt: attempt,
       seeds: seeds.map(BigInt),
-      sampling: { temperature, topP },
+      sampling: { temperature, topP, vocabulary: this.#format.vocabulary },
       maxTokens: Math.min(maxTokens, this.#running!.maxContext - prompt.length),
       stopIds: this.#format.stopIds,
     };
@@ -208,6 +201,35 @@ export class EngineAnswerer implements Answerer {
     this.#running = { model, generations, maxContext };
     await model.weights.publish(generations.engine);
   }
+}
+
+/**
+ * Of a model with padding also how many ids are drawn, of weights kept in bf16 their types: a version that drew the others
+ * or kept f32 has answered otherwise.
+ */
+function identityOf(
+  folder: string,
+  {
+    temperature,
+    topP,
+    maxTokens,
+    chat = {},
+    device = defaultDevice(),
+    weights: kept = "stored",
+  }: EngineAnswererOptions,
+  { vocabulary }: PromptFormat,
+): Readonly<Record<string, unknown>> {
+  const files = Object.entries(originOf(folder).files).sort(([a], [b]) => (a < b ? -1 : 1));
+  const weights = contentHash(JSON.stringify(files));
+  const config = readModelFile(folder, "config.json");
+  const isPadded = vocabulary < modelFacts(config, folder).vocabulary;
+  const types = weightTypes(config, device, kept);
+  return {
+    ...{ weights, temperature, topP, maxTokens },
+    ...(Object.keys(chat).length > 0 && { chat }),
+    ...(isPadded && { vocabulary }),
+    ...(types.weightStorage === "bf16" && types),
+  };
 }
 
 /** An environment that failed has judged nothing: an outage. */

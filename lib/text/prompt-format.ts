@@ -28,6 +28,8 @@ export interface PromptFormat {
   readonly lacksTemplate?: boolean;
   /** Tokens that end a completion, at least one; the first is how the model itself ends a turn. */
   readonly stopIds: readonly number[];
+  /** Ids from here on are neither text nor an end: rows that pad a model's embedding. */
+  readonly vocabulary: number;
   /**
    * Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, messages the template
    * refuses.
@@ -50,6 +52,7 @@ export function plainFormat(
   const reader = new CompletionReader(tokenizer, stopIds);
   return {
     stopIds,
+    vocabulary: idsOf(tokenizer, stopIds),
     prompt({ question }) {
       const { bos } = tokenizer.special;
       const ids = tokenizer.encode(question, { specials: "spell" });
@@ -64,6 +67,10 @@ export function plainFormat(
     turns: () => plainTurns(tokenizer, stopIds[0]!),
   };
 }
+
+/** One more than the greatest id that is text or an end. */
+export const idsOf = ({ vocabularySize }: Tokenizer, stopIds: readonly number[]): number =>
+  Math.max(vocabularySize, ...stopIds.map((id) => id + 1));
 
 /** What a recipe says about prompts; each part defaults to the model's own. */
 export interface ChatChoice {
@@ -100,6 +107,7 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
   const reader = new CompletionReader(tokenizer, stopIds, opening);
   return {
     stopIds,
+    vocabulary: idsOf(tokenizer, stopIds),
     prompt({ question, messages, tools }) {
       const structured = tools === undefined || toolsAreShown;
       const turns = (structured ? messages : undefined) ?? [{ role: "user", content: question }];
@@ -130,6 +138,7 @@ function wordsAlone(folder: string, tokenizer: Tokenizer, { system, ...choice }:
   const reader = new CompletionReader(tokenizer, stopIds);
   return {
     stopIds,
+    vocabulary: idsOf(tokenizer, stopIds),
     prompt({ question, messages, tools }) {
       const turns = (tools === undefined ? messages : undefined) ?? [{ role: "user", content: question }];
       const contents = turns.map(({ content }) => String(content));

@@ -71,7 +71,7 @@ test("an episode depends on seed, problem and attempt too; its environment judge
     reset: () => ({ text: "" }),
     step: (state, { text, turn }) => {
       state.text += text;
-      if (state.text.length % 7 === 6) throw new Error("down");
+      if ((state.text.codePointAt(0) ?? 0) % 7 === 6) throw new Error("down");
       return turn === 2 ? { done: true } : { observation: ` ok ${turn} ` };
     },
     score: ({ text }) => (text.length % 5) / 5,
@@ -119,7 +119,7 @@ test("a prompt that has no room is refused with its place and why", async () => 
 
 test("its identity is that of the weights and the sampling, not of the folder", async () => {
   const { identity } = new EngineAnswerer(folder, OPTIONS);
-  expect(Object.keys(identity)).toEqual(["weights", "temperature", "topP", "maxTokens"]);
+  expect(Object.keys(identity)).toEqual(["weights", "temperature", "topP", "maxTokens", "vocabulary"]);
   const other = await tinyModel(scratchFolder(), tinyConfig({ max_position_embeddings: 128 }));
   expect(new EngineAnswerer(other, OPTIONS).identity).toEqual(identity);
   writeFileSync(join(other, "generation_config.json"), '{"eos_token_id": 3}');

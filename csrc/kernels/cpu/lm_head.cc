@@ -76,7 +76,7 @@ float lse_of(const RowStatistics& s) { return float(double(s.maximum) + std::log
 // ---- truncation ----------------------------------------------------------------------------------------
 
 bool truncates(const SamplingParams& p, int64_t vocabulary) {
-  return (p.top_k > 0 && p.top_k < vocabulary) || p.top_p < 1.0f || p.min_p > 0.0f;
+  return (p.top_k > 0 && p.top_k < p.drawn_of(vocabulary)) || p.top_p < 1.0f || p.min_p > 0.0f;
 }
 
 /// A row of finite sums and what is asked of it.
@@ -172,9 +172,14 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   RowStatistics s;
   HONE_PICK(row_statistics)(z, n, inverse, &s);
   // A row that is not finite is not truncated: its log-prob must show that.
-  if (!greedy && ids && std::isfinite(s.total)) truncate_row({z, n, params, inverse, s}, ids);
+  const int64_t drawn = params.drawn_of(n);
+  if (!greedy && ids && std::isfinite(s.total)) {
+    RowStatistics sums = s;
+    if (drawn < n) HONE_PICK(row_statistics)(z, drawn, inverse, &sums);
+    truncate_row({z, drawn, params, inverse, sums}, ids);
+  }
   const int64_t token =
-      greedy ? HONE_PICK(argmax_row)(z, n) : HONE_PICK(noisy_argmax_row)(z, n, inverse, noise_key(key));
+      greedy ? HONE_PICK(argmax_row)(z, drawn) : HONE_PICK(noisy_argmax_row)(z, drawn, inverse, noise_key(key));
   return {token, logprob_of(s, z[token], inverse), entropy_of(s)};
 }
 

@@ -164,11 +164,13 @@ __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (
 struct RowRule {
   bool greedy, truncates;
   float inverse_temperature;
+  int drawn;  // ids
 };
 __device__ __forceinline__ RowRule rule_of(const SamplingParams& p, int vocabulary) {
   const bool greedy = p.temperature == 0.0f;
-  const bool cuts = (p.top_k > 0 && p.top_k < vocabulary) || p.top_p < 1.0f || p.min_p > 0.0f;
-  return {greedy, cuts && !greedy, greedy ? 1.0f : 1.0f / p.temperature};
+  const int drawn = p.drawn_of(vocabulary);
+  const bool cuts = (p.top_k > 0 && p.top_k < drawn) || p.top_p < 1.0f || p.min_p > 0.0f;
+  return {greedy, cuts && !greedy, greedy ? 1.0f : 1.0f / p.temperature, drawn};
 }
 
 }  // namespace hone::kernels::cuda

@@ -26,7 +26,7 @@ struct SampleEpilogue {
     const TileSums s = tile_sums(y, count);
     if (rule.truncates && first < pitch) *reinterpret_cast<float4*>(logits + row * pitch + first) = z;
     Candidate best = no_candidate();
-    if (!rule.truncates) best = warp_best(best_of_four(z, y, first, count, keys[row], rule.greedy));
+    if (!rule.truncates) best = warp_best(best_of_four(z, y, first, rule.drawn - first, keys[row], rule.greedy));
     if (threadIdx.x % 32 != 0) return;
     const int64_t at = int64_t(row) * tiles + first / kHeadOutputs;
     sums[at] = s;

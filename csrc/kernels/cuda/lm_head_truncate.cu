@@ -20,10 +20,10 @@ __device__ __forceinline__ uint64_t order_key(float z, int id) {
   return uint64_t(sortable) << kIdBits | uint32_t((1 << kIdBits) - 1 - id);
 }
 
-/// One row during the search for its cut. Weight of an id: e^(y - max y), in (0, 1].
+/// One row during the search for its cut. Weight of an id that may be drawn: e^(y - max y), in (0, 1].
 struct Row {
   const float* z;
-  int vocabulary;
+  int drawn;
   float inverse_temperature, maximum;
 
   __device__ __forceinline__ float weight(float logit) const {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram
   __syncthreads();
   const int shift = kDigitBits * (kDigits - 1 - level);
   const uint64_t prefix = h.prefix;
-  for (int v = threadIdx.x; v < row.vocabulary; v += kThreads) {
+  for (int v = threadIdx.x; v < row.drawn; v += kThreads) {
     const float z = row.z[v];
     const uint64_t digits = order_key(z, v) >> shift;
     if (digits >> kDigitBits != prefix) continue;
@@ -146,7 +146,7 @@ __device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& targe
 __device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams& params, Histogram& h) {
   uint64_t cut = 0;
   Mass total = 0;
-  if (params.top_k > 0 && params.top_k < row.vocabulary) cut = find_cut(row, {unsigned(params.top_k), 0.0, 0}, h, &total);
+  if (params.top_k > 0 && params.top_k < row.drawn) cut = find_cut(row, {unsigned(params.top_k), 0.0, 0}, h, &total);
   if (params.top_p < 1.0f) {
     Mass kept;
     const uint64_t by_mass = find_cut(row, {0, double(params.top_p), total}, h, &kept);
@@ -159,7 +159,7 @@ __device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams
 __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& params, const SampleKey& key,
                                           uint64_t cut) {
   Candidate best = no_candidate();
-  for (int first = threadIdx.x * 4; first < row.vocabulary; first += kThreads * 4) {
+  for (int first = threadIdx.x * 4; first < row.drawn; first += kThreads * 4) {
     const float4 z = *reinterpret_cast<const float4*>(row.z + first);
     float y[4];
     temper(z, row.inverse_temperature, y);
@@ -168,26 +168,39 @@ __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& 
     for (int i = 0; i < 4; ++i) {
       const float logit = component(z, i);
       const bool keep =
-          first + i < row.vocabulary && order_key(logit, first + i) >= cut && row.weight(logit) >= params.min_p;
+          first + i < row.drawn && order_key(logit, first + i) >= cut && row.weight(logit) >= params.min_p;
       if (!keep) y[i] = -INFINITY;
       any = any || keep;
     }
-    if (any) best = better(best, best_of_four(z, y, first, row.vocabulary - first, key, false));
+    if (any) best = better(best, best_of_four(z, y, first, row.drawn - first, key, false));
   }
   return best;
+}
+
+/// The greatest y of the ids that may be drawn; `best`: a float a warp.
+__device__ __forceinline__ float drawn_maximum(const float* z, const RowRule& rule, float* best) {
+  float top = -INFINITY;
+  for (int v = threadIdx.x; v < rule.drawn; v += kThreads) top = fmaxf(top, z[v] * rule.inverse_temperature);
+  top = warp_max(top);
+  if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = top;
+  __syncthreads();
+  for (int i = 0; i < kThreads / 32; ++i) top = fmaxf(top, best[i]);
+  return top;
 }
 
 /// A block per row.
 __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   __shared__ Histogram histogram;
   __shared__ Candidate bests[kThreads / 32];
+  __shared__ float maxima[kThreads / 32];
   await_predecessor();
   const int r = blockIdx.x;
   const SamplingParams params = a.params[r];
   const RowRule rule = rule_of(params, a.vocabulary);
   if (!rule.truncates) return;
   const RowSums sums = merge_tiles(a.sums + int64_t(r) * a.tiles, a.tiles);
-  const Row row{a.logits + r * a.pitch, a.vocabulary, rule.inverse_temperature, sums.maximum};
+  const float* const z = a.logits + r * a.pitch;
+  const Row row{z, rule.drawn, rule.inverse_temperature, rule.drawn < a.vocabulary ? drawn_maximum(z, rule, maxima) : sums.maximum};
   // A row that is not finite is not truncated: its log-prob must show that.
   const uint64_t cut = fabs(sums.total) < double(INFINITY) ? row_cut(row, params, histogram) : 0;
   const Candidate mine = warp_best(draw(row, params, a.keys[r], cut));

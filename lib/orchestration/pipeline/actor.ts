@@ -38,8 +38,10 @@ export function actorOptions(
   format: PromptFormat,
   clock: Clock,
 ): Omit<ActorOptions, "episodes"> {
-  const { temperature, topK, topP, minP, maxOutputTokens, stopStrings } = rollouts;
-  return { sampling: { temperature, topK, topP, minP }, maxOutputTokens, stopStrings, format, clock };
+  const { temperature, topK, topP, minP, maxOutputTokens, stopStrings, maskPadding } = rollouts;
+  const { vocabulary } = format;
+  const sampling = { temperature, topK, topP, minP, ...(maskPadding !== false && { vocabulary }) };
+  return { sampling, maxOutputTokens, stopStrings, format, clock };
 }
 
 /**

@@ -7,13 +7,23 @@ const RENAMED = [
   ["advantages.filter", "shaped", "reward"],
 ] as const;
 
+/** What runs did before a field that says so was there: [field, value]. */
+const ADDED = [["rollouts.maskPadding", false]] as const;
+
 /** A resolved recipe as a run folder keeps it, in today's names. What people write is not translated but refused. */
 export function inTodaysNames(recorded: unknown): unknown {
-  const config = structuredClone(recorded);
-  for (const [path, old, now] of RENAMED) {
+  const config = structuredClone(recorded) as Record<string, Record<string, unknown> | undefined> | undefined;
+  const at = (path: string) => {
     const [section, field] = path.split(".") as [string, string];
-    const fields = (config as Record<string, Record<string, unknown> | undefined> | undefined)?.[section];
+    return { fields: config?.[section], field };
+  };
+  for (const [path, old, now] of RENAMED) {
+    const { fields, field } = at(path);
     if (fields?.[field] === old) fields[field] = now;
+  }
+  for (const [path, value] of ADDED) {
+    const { fields, field } = at(path);
+    if (fields !== undefined) fields[field] ??= value;
   }
   return config;
 }

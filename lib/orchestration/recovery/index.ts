@@ -14,6 +14,7 @@ export {
   claimRunFolder,
   expectClaimable,
   keptArithmetic,
+  keptMasking,
   keptStorage,
   prepareRunFolder,
   recordedArithmetic,

@@ -141,6 +141,14 @@ export function keptStorage(
   throw new ConfigError("a run goes on as what it began", [{ path: "model.weightStorage", message }]);
 }
 
+const maskedSchema = z.object({ rollouts: z.object({ maskPadding: z.boolean() }) });
+
+/** Whether a run that goes on samples no ids of padding; undefined for a new run. */
+export function keptMasking({ dir, resume = "never" }: FolderOptions): boolean | undefined {
+  if (resume === "never" || !existsSync(join(dir, RUN_FILES.manifest))) return undefined;
+  return maskedSchema.safeParse(inTodaysNames(readRunManifest(dir).config)).data?.rollouts.maskPadding;
+}
+
 /** A run recorded without a clock had templates that did not ask for it. */
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 

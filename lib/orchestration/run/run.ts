@@ -12,6 +12,7 @@ import {
   Checkpoints,
   claimRunFolder,
   keptArithmetic,
+  keptMasking,
   keptStorage,
   prepareRunFolder,
   recordedCommits,
@@ -58,6 +59,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
       commits: recordedCommits(options),
       arithmetic: keptArithmetic(recipe, options),
       weightStorage: keptStorage(recipe, options),
+      maskPadding: keptMasking(options),
     });
     if (willWarmUp(recipe, options)) await expectDemonstrations(recipe, resources);
     const changes = prepareRunFolder(options.dir, options.resume ?? "never", resources);

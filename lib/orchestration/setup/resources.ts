@@ -26,7 +26,7 @@ import { openTeacher, type Teacher } from "./teacher.ts";
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
-  /** With what the model decides: model.weightStorage. */
+  /** With what the model decides, model.weightStorage, and rollouts.maskPadding. */
   readonly recipe: Recipe;
   /** What the run changes by itself to fit this machine's memory, if anything (`chosen`). */
   readonly memory: Pick<MemoryPlan, "chosen">;
@@ -60,6 +60,7 @@ export interface Begun {
   readonly commits?: HubCommits | undefined;
   readonly arithmetic?: Arithmetic | undefined;
   readonly weightStorage?: Recipe["model"]["weightStorage"];
+  readonly maskPadding?: boolean | undefined;
 }
 
 /**
@@ -74,7 +75,10 @@ export async function openResources(
   { clock = new Date(), heldOut, commits, ...kept }: Begun = {},
 ): Promise<RunResources> {
   const model = await openModel(given, clock);
-  const recipe = withStorage(given, kept.weightStorage ?? storageOf(given, model.config));
+  const recipe = withChoices(given, {
+    "model.weightStorage": kept.weightStorage ?? storageOf(given, model.config),
+    "rollouts.maskPadding": kept.maskPadding ?? true,
+  });
   const { arithmetic = arithmeticOf(recipe, core.info().isa) } = kept;
   const teacher = await openTeacher(recipe, model);
   const memory = expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
@@ -120,10 +124,25 @@ export async function openResources(
   };
 }
 
-/** The recipe as it is, or with such weights where it does not say. */
-function withStorage(recipe: Recipe, weights: ReturnType<typeof storageOf>): Recipe {
-  if (recipe.model.weightStorage !== undefined) return recipe;
-  return overrideRecipe(recipe, [`model.weightStorage=${weights}`]);
+interface Choices {
+  readonly "model.weightStorage": ReturnType<typeof storageOf>;
+  readonly "rollouts.maskPadding": boolean;
+}
+
+/** The recipe as it is, or with these values where it says nothing. */
+function withChoices(recipe: Recipe, choices: Choices): Recipe {
+  const { model, rollouts } = recipe;
+  const said = {
+    "model.weightStorage": model.weightStorage,
+    "rollouts.maskPadding": rollouts.maskPadding,
+  };
+  const open = Object.entries(choices).filter(([path]) => said[path as keyof Choices] === undefined);
+  return open.length === 0
+    ? recipe
+    : overrideRecipe(
+        recipe,
+        open.map(([path, value]) => `${path}=${value}`),
+      );
 }
 
 /**

@@ -14,9 +14,10 @@ using namespace hone::test;
 
 namespace {
 
-/// Top-k, top-p and min-p, alone and together, over a vocabulary of 61.
+/// Top-k, top-p and min-p, alone and together, over a vocabulary of 61; and 40 of its ids, the others padding.
 const kernels::SamplingParams kCuts[] = {{1, 0, 1.0f, 0.0f},  {1, 5, 1.0f, 0.0f},  {1, 0, 0.8f, 0.0f},  {1, 0, 1.0f, 0.2f},
-                                         {1, 20, 0.9f, 0.0f}, {1, 20, 1.0f, 0.1f}, {1, 0, 0.9f, 0.05f}, {1, 9, 0.7f, 0.1f}};
+                                         {1, 20, 0.9f, 0.0f}, {1, 20, 1.0f, 0.1f}, {1, 0, 0.9f, 0.05f}, {1, 9, 0.7f, 0.1f},
+                                         {1, 0, 1.0f, 0.0f, 40}, {1, 9, 0.7f, 0.0f, 40}};
 
 }  // namespace
 

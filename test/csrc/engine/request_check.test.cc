@@ -104,6 +104,8 @@ TEST(sampling_bounds) {
   EXPECT_TRUE(!with({1.0f, 0, 0.0f, 0.0f}));
   EXPECT_TRUE(!with({1.0f, 0, 1.0f, 1.0f}));
   EXPECT_TRUE(!with({1.0f, -1, 1.0f, 0.0f}));
+  EXPECT_TRUE(with({1.0f, 0, 1.0f, 0.0f, 1}));
+  EXPECT_TRUE(!with({1.0f, 0, 1.0f, 0.0f, -1}));
 }
 
 TEST(plans_cover_every_attempt_and_ascend) {

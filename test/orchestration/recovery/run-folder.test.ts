@@ -218,3 +218,50 @@ test("a run that goes on stores weights as it began, where the recipe does not s
     config: { model: { weightStorage: "bf16" } },
   });
 });
+
+/** What the engine is asked to draw from, in the order of the calls. */
+function coreThatNotes() {
+  const core = standInCore();
+  const drawn = new Set<number | undefined>();
+  return {
+    drawn,
+    core: {
+      ...core,
+      engine: (...args: Parameters<typeof core.engine>) => {
+        const engine = core.engine(...args);
+        const submit = engine.submit.bind(engine);
+        engine.submit = (request) => {
+          drawn.add(request.sampling.vocabulary);
+          return submit(request);
+        };
+        return engine;
+      },
+    },
+  };
+}
+
+test("a run samples no padding, and one of a version that did goes on as it began", async () => {
+  const first = coreThatNotes();
+  const file = join(dir, "run.json");
+  const recorded = () => JSON.parse(readFileSync(file, "utf8"));
+  {
+    await using run = await createRun(smallRecipe({ steps: 2 }), { verifiers, dir, core: first.core });
+    await run.finished;
+  }
+  expect(recorded()).toMatchObject({ config: { rollouts: { maskPadding: true } } });
+  expect([...first.drawn]).toEqual([expect.any(Number)]);
+  const { maskPadding: _, ...older } = recorded().config.rollouts;
+  writeFileSync(file, JSON.stringify({ ...recorded(), config: { ...recorded().config, rollouts: older } }));
+  const later = coreThatNotes();
+  const options = { verifiers, dir, core: later.core, resume: "auto" as const };
+  {
+    await using run = await createRun(smallRecipe({ steps: 4 }), options);
+    await run.finished;
+  }
+  expect([...later.drawn]).toEqual([undefined]);
+  expect(recorded()).toMatchObject({ config: { rollouts: { maskPadding: false } } });
+  const rollouts = { ...smallRecipe().rollouts, maskPadding: true };
+  await using run = await createRun(smallRecipe({ steps: 6 }, { rollouts }), options);
+  await run.finished;
+  expect([...later.drawn]).toEqual([undefined, ...first.drawn]);
+});

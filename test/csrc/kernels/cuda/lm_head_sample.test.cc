@@ -180,6 +180,25 @@ TEST(tokens_are_those_of_the_cpu) {
   }
 }
 
+// Padding far above or below the rest, masked in half of the rows: both sides draw the same.
+TEST(tokens_of_a_padded_head_are_those_of_the_cpu) {
+  NEEDS_DEVICE;
+  std::vector<std::vector<float>> logits;
+  std::vector<SamplingParams> params;
+  for (int r = 0; r < 96; ++r) {
+    logits.push_back(rounded_to_bf16(random_floats(150, 2.0f)));
+    for (size_t v = 131; v < 150; ++v) logits.back()[v] = r % 3 ? 30.0f : -1.0f;
+    params.push_back({1.0f, r % 5 ? 0 : 7, r % 7 ? 1.0f : 0.75f, r % 11 ? 0.0f : 0.3f, r % 2 ? 131 : 0});
+  }
+  const Head m = with_logits(logits);
+  const Samples ours = m.sample(params), cpu = cpu_sample(m, params);
+  for (size_t r = 0; r < 96; ++r) {
+    EXPECT_EQ(ours.tokens[r], cpu.tokens[r]);
+    EXPECT_TRUE(r % 2 == 0 || ours.tokens[r] < 131);
+    EXPECT_NEAR(ours.logprobs[r], cpu.logprobs[r], 3e-6);
+  }
+}
+
 // Sums of many products differ in the last bits: a token may differ where the noise leaves the two within 1e-4.
 TEST(tokens_of_long_sums_are_those_of_the_cpu_but_for_near_ties) {
   NEEDS_DEVICE;
