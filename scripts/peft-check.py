@@ -16,8 +16,11 @@ from transformers import AutoModelForCausalLM
 folder = sys.argv[1]
 torch.set_default_dtype(torch.float64)
 golden = json.load(open(f"{folder}/steps.json"))
-base = AutoModelForCausalLM.from_pretrained(f"{folder}/model", dtype=torch.float64)
-config = peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", lora_dropout=0.0, bias="none", task_type="CAUSAL_LM")
+base = AutoModelForCausalLM.from_pretrained(f"{folder}/model", dtype=torch.float64, experts_implementation="eager")
+mixes = hasattr(base.config, "num_experts")
+of_experts = {"target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"], "target_parameters": ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]}
+targets = of_experts if mixes else {"target_modules": "all-linear"}
+config = peft.LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, bias="none", task_type="CAUSAL_LM", **targets)
 model = peft.get_peft_model(base, config, autocast_adapter_dtype=False)
 tensors = load_file(f"{folder}/adapter/adapter_model.safetensors")
 unknown = peft.set_peft_model_state_dict(model, {name: t.double() for name, t in tensors.items()}).unexpected_keys

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "core/philox.h"
 #include "kernels/axpby.h"
@@ -14,13 +15,21 @@ namespace {
 
 using kernels::PackedMatrix;
 
-/// A matrix that files have under a name of its own: rows [first, first + n) of a product's matrix [.., k].
+/// A matrix that files have under a name of its own: rows [first, first + n) of a product's matrix [.., k]; or those of all
+/// experts.
 struct Target {
   const char* name;
-  const char* part;  // of the layer
+  std::string part;  // of the layer
   Product product;
   int64_t first, n, k;
+  std::optional<ExpertProduct> experts{};
+
+  std::string stem() const { return experts ? part : part + "." + name; }
 };
+
+ExpertAdapterSizes sizes_of(const Target& t, const ModelConfig& c, const AdapterConfig& config) {
+  return {c.experts.count, config.rank, t.n, t.k, c.experts.turned};
+}
 
 void add_attention(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t q = c.q_width(), made = (c.gated_attention ? 2 : 1) * q, kv = c.kv_width(), C = c.width;
@@ -46,11 +55,19 @@ void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
   out.push_back({"out_proj", "linear_attn", Product::kO, 0, C, c.delta.values()});
 }
 
+/// PEFT wraps the module of experts once a parameter: down around gate and up, hence the names.
+void add_experts(const ModelConfig& c, std::vector<Target>& out) {
+  const int64_t C = c.width, F = c.experts.width;
+  out.push_back({"experts", "mlp.experts.base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
+  out.push_back({"experts", "mlp.experts", {}, 0, C, F, ExpertProduct::kDown});
+}
+
 std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   const int64_t C = c.width, F = c.mlp_width;
   const LayerNames names = layer_names(c);
   std::vector<Target> out;
   c.is_linear(layer) ? add_linear_attention(c, out) : add_attention(c, out);
+  if (c.mixes(layer)) add_experts(c, out);
   if (c.mixes()) return out;
   if (c.fused_gate_up) {
     out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
@@ -86,7 +103,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 [[noreturn]] void refuse_experts(const ModelConfig& model, const std::string& target, const std::vector<std::string>& all) {
-  fail(Code::kUnsupported, "lora: target \"%s\" means matrices of experts, which get no adapters here (%s is a mixture of %lld); targets can be %s.",
+  fail(Code::kUnsupported, "lora: target \"%s\" would mean experts (%s is a mixture of %lld), whose adapters are \"experts\"; targets can be %s.",
        target.c_str(), model.arch.c_str(), (long long)model.experts.count, joined(all).c_str());
 }
 
@@ -153,9 +170,10 @@ std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterCon
   const LayerTargets targets = chosen(model, config);
   for (int64_t l = 0; l < model.layers; ++l) {
     for (const Target& t : targets[size_t(l)]) {
-      const std::string name = "model.layers." + std::to_string(l) + "." + t.part + "." + t.name;
-      add(name + ".lora_A.weight", config.rank, t.k);
-      add(name + ".lora_B.weight", t.n, config.rank);
+      const std::string name = "model.layers." + std::to_string(l) + "." + t.stem();
+      const int64_t rank = config.rank * (t.experts ? model.experts.count : 1);
+      add(name + ".lora_A.weight", rank, t.k);
+      add(name + ".lora_B.weight", t.n, rank);
     }
   }
   return specs;
@@ -169,14 +187,18 @@ void check_adapters_for_gpu(const AdapterConfig& config) {
 std::string peft_name(const std::string& name) { return "base_model.model." + name; }
 
 Json adapter_json(const ModelConfig& model, const AdapterConfig& config) {
-  Json out = Json::object(), targets = Json::array();
-  for (const std::string& name : names_in(chosen(model, config))) targets.push(Json::string(name));
+  Json out = Json::object(), targets = Json::array(), parameters = Json::array();
+  for (const std::string& name : names_in(chosen(model, config))) {
+    if (name != "experts") targets.push(Json::string(name));
+    else for (const char* of : {"gate_up_proj", "down_proj"}) parameters.push(Json::string(std::string("mlp.experts.") + of));
+  }
   out.set("peft_type", Json::string("LORA"));
   out.set("task_type", Json::string("CAUSAL_LM"));
   out.set("r", Json::integer(config.rank));
   out.set("lora_alpha", Json::number(double(config.alpha)));
   out.set("lora_dropout", Json::number(0.0));
   out.set("target_modules", std::move(targets));
+  if (has(config.targets, "experts")) out.set("target_parameters", std::move(parameters));
   out.set("bias", Json::string("none"));
   out.set("fan_in_fan_out", Json::boolean(false));
   out.set("use_rslora", Json::boolean(false));
@@ -210,12 +232,15 @@ Adapters::Adapters(const ModelConfig& model, const AdapterConfig& config, const 
     : config_(config),
       block_(model, adapter_specs(model, config), stream),
       pieces_(size_t(model.layers * kProducts)),
+      experts_(size_t(model.layers * kExpertProducts)),
       packs_(adapter_pack_bytes(stream, model, config), "adapters", tensor_memory(stream)) {
   size_t spec = 0;
   const LayerTargets targets = chosen(model, config);
   for (int64_t l = 0; l < model.layers; ++l) {
     for (const Target& t : targets[size_t(l)]) {
-      pieces_[size_t(l * kProducts + int64_t(t.product))].push_back({t.first, spec, spec + 1, {}, {}, {}});
+      const auto view = [&](size_t at) { return block_.view(block_.specs()[at]); };
+      if (!t.experts) pieces_[size_t(l * kProducts + int64_t(t.product))].push_back({t.first, spec, spec + 1, {}, {}, {}});
+      else experts_[size_t(l * kExpertProducts + int64_t(*t.experts))] = {spec, spec + 1, {view(spec), view(spec + 1), model.experts.count, model.experts.turned}};
       spec += 2;
     }
   }
@@ -246,6 +271,18 @@ void Adapters::pack(const Stream& stream) {
       piece.packed_bt = pack_thin(stream, b, true, packs_);
     }
   }
+  for (std::optional<OfExperts>& of : experts_) {
+    if (of) of->matrices.pack(packs_);
+  }
+}
+
+void Adapters::add(const Stream& stream, int64_t layer, ExpertProduct product, int64_t expert, const TensorView& w, Arena& scratch) const {
+  if (const OfExperts* of = experts(layer, product)) of->matrices.add(stream, config_.scale(), expert, w, scratch);
+}
+
+void Adapters::gradient(const Stream& stream, int64_t layer, ExpertProduct product, const ExpertPairs& pairs, TensorBlock& grads, Arena& scratch) const {
+  const OfExperts* of = experts(layer, product);
+  if (of) of->matrices.gradient(stream, config_.scale(), pairs, grads.view(grads.specs()[of->a]), grads.view(grads.specs()[of->b]), scratch);
 }
 
 void Adapters::add(const Stream& stream, int64_t layer, Product product, const TensorView& w, Arena& scratch) const {
@@ -287,6 +324,10 @@ int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const
   int64_t bytes = 0;
   for (const auto& layer : chosen(model, config)) {
     for (const Target& t : layer) {
+      if (t.experts) {
+        bytes += sizes_of(t, model, config).packed_bytes();
+        continue;
+      }
       bytes += packed_bytes(stream, r, t.k) + (turned ? packed_bytes(stream, t.k, r) + packed_bytes(stream, r, t.n)
                                                       : packed_bytes(stream, r, t.k) + packed_bytes(stream, t.n, r));
     }
@@ -296,12 +337,14 @@ int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const
 
 int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
   return most_of(chosen(model, config), [&](const Target& t) {
+    if (t.experts) return sizes_of(t, model, config).form_bytes();
     return Arena::rounded(t.n * config.rank * dtype_bytes(activation_dtype(stream))) + kernels::linear_scratch_bytes(stream, t.n, t.k, config.rank);
   });
 }
 
 int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens) {
   const int64_t most = most_of(chosen(model, config), [&](const Target& t) {
+    if (t.experts) return sizes_of(t, model, config).gradient_bytes(tokens * model.experts.chosen);
     return std::max(kernels::linear_scratch_bytes(stream, tokens, config.rank, t.k), kernels::linear_scratch_bytes(stream, tokens, config.rank, t.n));
   });
   return Arena::rounded(tokens * config.rank * dtype_bytes(activation_dtype(stream))) + most;

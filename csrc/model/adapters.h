@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/json.h"
 #include "core/stream.h"
 #include "kernels/matmul.h"
+#include "model/expert_adapters.h"
 #include "model/tensor_block.h"
 
 namespace hone::model {
@@ -17,7 +19,7 @@ namespace hone::model {
 struct AdapterConfig {
   int64_t rank = 0;  // r; 0: no adapters, all weights are trained
   float alpha = 0.0f;
-  std::vector<std::string> targets{};  // "q_proj", ..., or "all-linear" alone
+  std::vector<std::string> targets{};  // "q_proj", ..., "experts", or "all-linear" alone
   uint64_t seed = 0;                   // A is drawn with
   bool on() const { return rank > 0; }
   float scale() const { return alpha / float(rank); }  // s
@@ -26,8 +28,13 @@ struct AdapterConfig {
 /// The four products of a layer whose matrices adapters may change.
 enum class Product : uint8_t { kQkv, kO, kGateUp, kDown };
 inline constexpr int kProducts = 4;
+/// And those of its experts.
+enum class ExpertProduct : uint8_t { kGateUp, kDown };
+inline constexpr int kExpertProducts = 2;
 
-/// Tensors "model.layers.0.self_attn.q_proj.lora_A.weight" [r, K] and "...lora_B.weight" [N, r] of every target of every layer.
+/// Tensors "model.layers.0.self_attn.q_proj.lora_A.weight" [r, K] and "...lora_B.weight" [N, r] of every target of every layer; of
+/// a layer's E experts "model.layers.0.mlp.experts.base_layer.lora_A.weight" [E r, C] and "...lora_B.weight" [2F, E r] of gate and
+/// up, "model.layers.0.mlp.experts.lora_A.weight" [E r, F] and "...lora_B.weight" [C, E r] of down, as ExpertAdapters has them.
 /// Throws kConfig for a rank or alpha that is not positive, and for a target that the model does not have, naming those it has.
 std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterConfig& config);
 /// Throws kUnsupported unless rank is a multiple of 8 (rows of 16 bytes).
@@ -61,20 +68,34 @@ class Adapters {
   void gradient(const Stream& stream, int64_t layer, Product product, const TensorView& dy, const TensorView& x,
                 TensorBlock& grads, Arena& scratch) const;
 
+  /// Likewise of a layer's experts; those without adapters are left as they are.
+  bool changes(int64_t layer, ExpertProduct product) const { return experts(layer, product) != nullptr; }
+  void add(const Stream& stream, int64_t layer, ExpertProduct product, int64_t expert, const TensorView& w, Arena& scratch) const;
+  void gradient(const Stream& stream, int64_t layer, ExpertProduct product, const ExpertPairs& pairs, TensorBlock& grads, Arena& scratch) const;
+
  private:
   struct Piece {
     int64_t first = 0;                // row of the product's matrix
     size_t a = 0, b = 0;              // specs
     kernels::PackedMatrix packed_a, packed_at, packed_bt;  // of A, its transpose and that of B
   };
+  struct OfExperts {
+    size_t a = 0, b = 0;  // specs
+    ExpertAdapters matrices;
+  };
   const std::vector<Piece>& pieces(int64_t layer, Product product) const {
     return pieces_[size_t(layer * kProducts + int64_t(product))];
+  }
+  const OfExperts* experts(int64_t layer, ExpertProduct product) const {
+    const std::optional<OfExperts>& found = experts_[size_t(layer * kExpertProducts + int64_t(product))];
+    return found ? &*found : nullptr;
   }
   void draw();
 
   AdapterConfig config_;
   TensorBlock block_;
   std::vector<std::vector<Piece>> pieces_;  // by layer and product
+  std::vector<std::optional<OfExperts>> experts_;  // likewise
   Arena packs_;
 };
 

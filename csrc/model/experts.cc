@@ -84,8 +84,10 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
                    dinner = scratch.take_view(DType::kF32, {count, F}),
                    dweights = scratch.take_view(DType::kF32, {act.experts.dim(0), c.experts.chosen});
   const bool turned = c.experts.turned;
-  const auto weight_gradient = [&](const TensorView& dy, const TensorView& x, TensorView LayerViews::*dw) {
+  const auto weight_gradient = [&](ExpertProduct product, const TensorView& dy, const TensorView& x, TensorView LayerViews::*dw) {
     for (const ExpertGradients& of : a.gradients) {
+      const RowRange& range = of.rows;
+      if (of.adapters) of.adapters->gradient(stream, a.layer, product, {dy, x, act.begins, act.rows, range.first, range.first + range.count}, *of.of_adapters, scratch);
       if ((of.to.*dw).empty()) continue;
       kernels::experts_grad_weight(stream, {.dy = turned ? x : dy, .x = turned ? dy : x, .begins = act.begins, .rows = act.rows, .dw = of.to.*dw, .first_row = of.rows.first,
                                             .last_row = of.rows.first + of.rows.count, .arithmetic = a.arithmetic});
@@ -104,10 +106,10 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner, .limit = float(c.experts.limit)});
   kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights,
                                 .experts = act.experts, .bias = a.down_bias, .doutputs = wide});
-  weight_gradient(wide, inner, &LayerViews::experts_down);
+  weight_gradient(ExpertProduct::kDown, wide, inner, &LayerViews::experts_down);
   bias_gradient(wide, act.weights, &LayerViews::experts_down_bias);
   kernels::gather_rows(stream, {.from = a.x, .rows = act.rows, .to = wide});
-  weight_gradient(dgate_up, wide, &LayerViews::experts_gate_up);
+  weight_gradient(ExpertProduct::kGateUp, dgate_up, wide, &LayerViews::experts_gate_up);
   bias_gradient(dgate_up, {}, &LayerViews::experts_gate_up_bias);
   const TensorView& dlogits = act.scores;
   kernels::route_grad(stream, {.scores = act.scores, .experts = act.experts, .dweights = dweights, .dlogits = dlogits, .how = routing_of(c.experts)});

@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/stream.h"
+#include "model/adapters.h"
 #include "model/row_blocks.h"
 #include "model/weight_snapshot.h"
 
@@ -40,10 +41,12 @@ struct TransposedExperts {
   std::vector<kernels::PackedMatrix> gate_up, down;
 };
 
-/// Where the gradients of a block's rows go; views without memory are frozen.
+/// Where the gradients of a block's rows go; views without memory are frozen. With adapters those of matrices go to theirs.
 struct ExpertGradients {
   RowRange rows;
   LayerViews to;
+  const Adapters* adapters = nullptr;
+  TensorBlock* of_adapters = nullptr;
 };
 struct ExpertsBackwardArgs {
   TensorView x;         // [R, C] in: what entered
@@ -54,6 +57,7 @@ struct ExpertsBackwardArgs {
   const TransposedExperts& transposed;
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
+  int64_t layer = 0;
   TensorView down_bias{};  // PackedLayer::experts_down_bias
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);

@@ -8,6 +8,7 @@
 
 namespace hone::trainer {
 
+using model::ExpertProduct;
 using model::Product;
 
 namespace {
@@ -31,7 +32,23 @@ AdaptedWeights::AdaptedWeights(const Stream& stream, model::Parameters& base, mo
     const std::pair<TensorView, Product> products[] = {
         {layer.qkv, Product::kQkv}, {layer.o, Product::kO}, {layer.gate_up, Product::kGateUp}, {layer.down, Product::kDown}};
     for (const auto& [matrix, product] : products) {
-      if (adapters_.changes(l, product)) changed_[place(matrix)] = {l, product};
+      if (!adapters_.changes(l, product)) continue;
+      changed_[place(matrix)] = [this, l, product = product](const TensorView& w, Arena& scratch) { adapters_.add(stream_, l, product, w, scratch); };
+    }
+    find_experts(l);
+  }
+}
+
+void AdaptedWeights::find_experts(int64_t l) {
+  const model::LayerViews& layer = base_.layer(l);
+  const int64_t experts = base_.config().experts.count;
+  const std::pair<TensorView, ExpertProduct> products[] = {{layer.experts_gate_up, ExpertProduct::kGateUp}, {layer.experts_down, ExpertProduct::kDown}};
+  for (const auto& [matrices, product] : products) {
+    for (int64_t e = 0; e < experts && adapters_.changes(l, product); ++e) {
+      const int64_t first = place(matrices) + e * (matrices.numel() / experts);
+      changed_[first] = [this, l, e, product = product](const TensorView& w, Arena& scratch) {
+        adapters_.add(stream_, l, product, e, w, scratch);
+      };
     }
   }
 }
@@ -82,7 +99,7 @@ TensorView AdaptedWeights::form(const TensorView& from, bool only_changed) {
     return stream_.is_cuda() || from.dtype != DType::kF32 ? carried(from, 0) : from;
   }
   const TensorView out = carried(from, model::adapter_form_bytes(stream_, base_.config(), adapters_.config()));
-  adapters_.add(stream_, found->second.first, found->second.second, out, scratch_);
+  found->second(out, scratch_);
   return out;
 }
 
@@ -103,7 +120,7 @@ model::Parameters merged_weights(const Stream& stream, const model::Parameters& 
 }
 
 int64_t forming_bytes(const Stream& stream, const model::ModelConfig& c, const model::AdapterConfig& config) {
-  int64_t widest = 2 * c.widest_mlp() * c.width;
+  int64_t widest = 2 * std::max(c.widest_mlp(), c.experts.width) * c.width;
   for (int64_t l = 0; l < c.layers; ++l) widest = std::max({widest, c.in_width(l) * c.width, c.mixed_width(l) * c.width});
   return Arena::rounded(widest * int64_t(sizeof(float))) + model::adapter_form_bytes(stream, c, config);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -33,13 +34,16 @@ class AdaptedWeights {
   int64_t place(const TensorView& from) const;
 
  private:
+  void find_experts(int64_t layer);
   TensorView room(const TensorView& from, int64_t extra);
   TensorView carried(const TensorView& from, int64_t extra);
 
   Stream stream_;
   model::Parameters& base_;
   model::Adapters& adapters_;
-  std::map<int64_t, std::pair<int64_t, model::Product>> changed_;  // matrices by their first element in the base
+  /// Adds s B A to the matrix that was copied.
+  using Add = std::function<void(const TensorView& w, Arena& scratch)>;
+  std::map<int64_t, Add> changed_;  // matrices by their first element in the base
   Arena scratch_, large_;  // large_ for what scratch_ is too small for: an embedding, while the base is packed
   bool whole_ = true;
 };

@@ -18,6 +18,7 @@ const LORA_TARGETS = [
   "in_proj_qkvz",
   "in_proj_ba",
   "out_proj",
+  "experts",
 ] as const;
 
 /** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */
@@ -25,7 +26,7 @@ export const loraSchema = z.strictObject({
   /** r; on a GPU a multiple of 8. */
   rank: z.int().positive().max(1024).default(16),
   alpha: z.number().min(1e-6).max(1e6).default(32),
-  /** Matrices that get adapters, or all of every layer. */
+  /** Matrices that get adapters, or all of every layer; "experts": those of every expert. */
   targets: z.union([z.literal("all-linear"), z.array(z.enum(LORA_TARGETS)).min(1)]).default("all-linear"),
 });
 

@@ -15,7 +15,7 @@ export interface Change {
 /** Rows of an engine's step below which reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
 const FEWEST_HEAD_ROWS = 2048;
-/** Of a mixture of experts, whose experts get no adapters. */
+/** Of a mixture of experts: adapters of all experts have many times the weights of the attention's. */
 const ATTENTION_TARGETS = 'lora.targets=["q_proj","k_proj","v_proj","o_proj"]';
 
 /**

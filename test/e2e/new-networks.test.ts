@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { defineRecipe } from "../../lib/config/index.ts";
+import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
@@ -14,7 +14,17 @@ import { noAddon } from "./native-core.ts";
 const root = mkdtempSync(join(tmpdir(), "hone-networks-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const NETWORKS: readonly (readonly [string, Record<string, unknown>])[] = [
+const MIXTURE = {
+  model_type: "qwen3_moe",
+  num_experts: 6,
+  num_experts_per_tok: 2,
+  moe_intermediate_size: 24,
+  norm_topk_prob: true,
+  decoder_sparse_step: 1,
+  mlp_only_layers: [],
+};
+
+const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<RecipeInput>])[] = [
   [
     "gated DeltaNet",
     {
@@ -28,23 +38,18 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>])[] = [
       linear_value_head_dim: 8,
       linear_conv_kernel_dim: 4,
     },
+    {},
   ],
+  ["a mixture of experts", MIXTURE, {}],
   [
-    "a mixture of experts",
-    {
-      model_type: "qwen3_moe",
-      num_experts: 6,
-      num_experts_per_tok: 2,
-      moe_intermediate_size: 24,
-      norm_topk_prob: true,
-      decoder_sparse_step: 1,
-      mlp_only_layers: [],
-    },
+    "a mixture of experts with adapters",
+    MIXTURE,
+    { lora: { rank: 4, alpha: 8, targets: ["q_proj", "experts"] } },
   ],
 ];
 
 describe.skipIf(noAddon !== undefined)("a run of", () => {
-  test.each(NETWORKS)("%s", async (name, fields) => {
+  test.each(NETWORKS)("%s", async (name, fields, more) => {
     const folder = await tinyModel(join(root, name), tinyConfig(fields));
     const dir = join(root, `${name}-run`);
     const recipe = defineRecipe({
@@ -61,6 +66,7 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
       engine: { maxRunning: 12, pages: 60 }, // too few for all at once: some are put off and resumed
       evaluation: { problemsPerDomain: 2, attempts: 1 },
       sinks: ["jsonl"],
+      ...more,
     });
     await using run = await createRun(recipe, { dir, verifiers });
     await run.finished;

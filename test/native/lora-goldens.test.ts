@@ -19,11 +19,12 @@ interface Golden {
 }
 
 test.skipIf(noAddon !== undefined).each([
-  ["Llama", "peft"],
-  ["Qwen3.5, a layer of gated DeltaNet and one of attention", "peft-hybrid"],
+  ["Llama", "peft", ["all-linear"], 5e-6],
+  ["Qwen3.5, a layer of gated DeltaNet and one of attention", "peft-hybrid", ["all-linear"], 5e-6],
+  ["Qwen3-MoE, its experts too", "peft-experts", ["q_proj", "k_proj", "v_proj", "o_proj", "experts"], 2e-5],
 ])(
   "ten AdamW steps on A and B are PyTorch's: %s",
-  async (_, name) => {
+  async (_, name, targets, most) => {
     const folder = folderOf(name);
     const golden = JSON.parse(readFileSync(`${folder}/steps.json`, "utf8")) as Golden;
     const trainer = new Trainer(readFileSync(`${folder}/model/config.json`, "utf8"), {
@@ -38,7 +39,7 @@ test.skipIf(noAddon !== undefined).each([
       packedTokens: 20,
       weightStorage: "f32",
       device: "cpu",
-      lora: { rank: 4, alpha: 8, targets: ["all-linear"], seed: 1n },
+      lora: { rank: 4, alpha: 8, targets, seed: 1n },
     });
     await trainer.loadHf(`${folder}/model`);
     await trainer.loadAdapters(`${folder}/adapter`);
@@ -60,7 +61,7 @@ test.skipIf(noAddon !== undefined).each([
     for (const [matrix, wanted] of Object.entries(golden.after)) {
       const got = await trainer.parameter(matrix);
       const worst = Math.max(...wanted.map((x, i) => Math.abs(got[i]! - x)));
-      expect(worst, matrix).toBeLessThan(5e-6); // measured: 5e-7
+      expect(worst, matrix).toBeLessThan(most); // measured: 5e-7; of experts, of which some get a gradient near 0, 6e-6
     }
     await trainer.close();
   },

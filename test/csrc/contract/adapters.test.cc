@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "adapter_parts.h"
 #include "architectures.h"
 #include "check.h"
 #include "cuda_trainer.h"
@@ -29,10 +30,10 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
   return config;
 }
 
-/// On every matrix that may have one: those of experts may not.
+/// On every matrix that may have one: in mixtures with shared experts those may not.
 TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
   if (!model.mixes()) return adapted(rank, alpha);
-  std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
+  std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
   if (model.delta_by_head) linear = {"in_proj_qkvz", "in_proj_ba", "out_proj"};
   if (model.is_hybrid()) targets.insert(targets.end(), linear.begin(), linear.end());
   return adapted(rank, alpha, std::move(targets));
@@ -66,31 +67,10 @@ void fill(Trainer& trainer, float b = 0.1f) {
 
 // ---- W' ------------------------------------------------------------------------------------------------
 
-/// The f64 model of W + s B A.
-test::Reference merged(Trainer& trainer, const model::AdapterConfig& adapters) {
-  test::Reference reference(trainer.parameters());
-  const model::TensorBlock& block = trainer.trained();
-  for (size_t i = 0; i < block.specs().size(); i += 2) {
-    const model::TensorSpec &a = block.specs()[i], &b = block.specs()[i + 1];
-    const std::string name = a.name.substr(0, a.name.find(".lora_A")) + ".weight";
-    auto& w = reference.tensors.at(name);
-    const float *pa = block.view(a).as<float>(), *pb = block.view(b).as<float>();
-    const int64_t r = a.shape[0], k = a.shape[1];
-    for (int64_t o = 0; o < b.shape[0]; ++o) {
-      for (int64_t c = 0; c < k; ++c) {
-        double sum = 0.0;
-        for (int64_t j = 0; j < r; ++j) sum += double(pb[o * r + j]) * double(pa[j * k + c]);
-        w[size_t(o * k + c)] += double(adapters.alpha) / double(r) * sum;
-      }
-    }
-  }
-  return reference;
-}
-
 void check_gradients(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
   Trainer trainer(model, config, nullptr);
   fill(trainer);
-  test::Reference reference = merged(trainer, config.adapters);
+  test::Reference reference = test::merged(trainer, config.adapters);
   Batch batch = test::some_batch(model);
   test::add_logprobs(batch, reference, 1.0);
   StepOptions o;
@@ -110,7 +90,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
     const auto i = test::random_int(0, spec.numel() - 1);
     const auto loss_with = [&](float x) {
       const float kept = std::exchange(values[i], x);
-      const test::Reference moved = merged(trainer, config.adapters);
+      const test::Reference moved = test::merged(trainer, config.adapters);
       values[i] = kept;
       return test::reference_loss(moved, batch, o);
     };
@@ -164,27 +144,40 @@ void check_chain_rule(const std::string& name, const model::ModelConfig& model, 
   const model::TensorBlock& block = trainer.trained();
   for (size_t i = 0; i < block.specs().size(); i += 2) {
     const model::TensorSpec &a = block.specs()[i], &b = block.specs()[i + 1];
-    const std::string matrix = a.name.substr(0, a.name.find(".lora_A"));
-    const float* dw = whole.gradients().view(matrix + ".weight").as<float>();
     const float *pa = block.view(a).as<float>(), *pb = block.view(b).as<float>();
-    const float *da = trainer.gradients().view(a).as<float>(), *db = trainer.gradients().view(b).as<float>();
-    const int64_t r = a.shape[0], k = a.shape[1], n = b.shape[0];
+    const int64_t r = config.adapters.rank;
     const double s = double(config.adapters.alpha) / double(r);
-    double off = 0.0, largest = 0.0;
-    const auto compare = [&](double found, double wanted) { off = std::max(off, std::fabs(found - wanted)), largest = std::max(largest, std::fabs(wanted)); };
-    for (int64_t j = 0; j < r; ++j) {
-      for (int64_t c = 0; c < k; ++c) {
-        double sum = 0.0;
-        for (int64_t row = 0; row < n; ++row) sum += double(pb[row * r + j]) * double(dw[row * k + c]);
-        compare(da[j * k + c], s * sum);
-      }
-      for (int64_t row = 0; row < n; ++row) {
-        double sum = 0.0;
-        for (int64_t c = 0; c < k; ++c) sum += double(dw[row * k + c]) * double(pa[j * k + c]);
-        compare(db[row * r + j], s * sum);
+    std::vector<double> da(size_t(a.numel()), 0.0), db(size_t(b.numel()), 0.0);
+    for (const test::AdapterPart& part : test::adapter_parts(model, a, b)) {
+      const float* dw = whole.gradients().view(part.tensor).as<float>();
+      for (int64_t row = 0; row < part.n; ++row) {
+        for (int64_t c = 0; c < part.k; ++c) {
+          const double d = s * double(dw[part.index(row, c)]);
+          for (int64_t j = 0; j < r; ++j) {
+            da[size_t(part.a(j, c, r))] += double(pb[part.b(row, j, r)]) * d;
+            db[size_t(part.b(row, j, r))] += double(pa[part.a(j, c, r)]) * d;
+          }
+        }
       }
     }
+    double off = 0.0, largest = 0.0;
+    const auto compare = [&](const model::TensorSpec& spec, const std::vector<double>& wanted) {
+      const float* found = trainer.gradients().view(spec).as<float>();
+      for (size_t at = 0; at < wanted.size(); ++at) off = std::max(off, std::fabs(double(found[at]) - wanted[at])), largest = std::max(largest, std::fabs(wanted[at]));
+    };
+    compare(a, da), compare(b, db);
+    const std::string& matrix = a.name;
     if (!(largest > 0.0) || off > 1e-6 + 1e-4 * largest) test::report(__FILE__, __LINE__, name + ": the gradient of " + matrix + " is off by " + test::show(off) + " of " + test::show(largest));
+  }
+}
+
+TEST(gradients_of_the_adapters_of_experts_are_those_of_their_matrices) {
+  for (const auto& [name, model] : test::switch_configs()) {
+    if (!model.mixes()) continue;
+    TrainerConfig config = adapted(3, 6.0f, {"experts"});
+    check_chain_rule(name, model, config);
+    config.packed_tokens = 100000;
+    check_chain_rule(std::string(name) + ", packed together", model, config);
   }
 }
 
@@ -234,6 +227,7 @@ TEST(fresh_adapters_change_no_bit) {
       for (size_t l = 0; l < left->layers.size(); ++l) {
         const auto &x = left->layers[l], &y = right->layers[l];
         EXPECT_TRUE(equal(x.qkv, y.qkv) && equal(x.o, y.o) && equal(x.gate_up, y.gate_up) && equal(x.down, y.down));
+        for (size_t e = 0; e < x.experts_down.size(); ++e) EXPECT_TRUE(equal(x.experts_gate_up[e], y.experts_gate_up[e]) && equal(x.experts_down[e], y.experts_down[e]));
       }
       EXPECT_TRUE(same(train(a, batch, 0), train(b, batch, 0)));
     }
@@ -386,7 +380,8 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3 has qkv_proj
   refuse(model, adapted(4, 8.0f, {"in_proj_z"}), Code::kConfig);
   refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next has it
-  for (const char* target : {"all-linear", "up_proj"}) {  // experts get none
+  refuse(model, adapted(4, 8.0f, {"experts"}), Code::kConfig);
+  for (const char* target : {"all-linear", "up_proj"}) {  // "experts" says what is meant
     for (const auto& [name, mixture] : test::switch_configs()) {
       if (mixture.mixes()) refuse(mixture, adapted(4, 8.0f, {target}), Code::kUnsupported);
     }
