@@ -65,6 +65,8 @@ def layers_of(text):
         return 6
     if text["model_type"].startswith(("qwen3_5", "qwen3_next")):
         return 5  # the last one of the other kind
+    if text["model_type"] == "lfm2":
+        return 4
     if text.get("first_k_dense_replace"):
         return 1 + text["first_k_dense_replace"]
     return 2
@@ -86,6 +88,8 @@ def shrink_text(text):
     even = text["hidden_size"] == heads * text.get("head_dim", text["hidden_size"] // heads)
     width = kv_small * group * HEAD_DIM if even else 24
     small.update(hidden_size=width, intermediate_size=20, vocab_size=VOCABULARY)
+    if "block_ff_dim" in text:  # LFM2's names of sizes; the MLP gets two thirds of it, as a multiple
+        small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must agree, even without a layer that has them
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
     for name in ("num_experts", "num_local_experts", "n_routed_experts"):
@@ -257,7 +261,7 @@ def golden(config):
     for name, tensor, take in tensors_of(model):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
-    if "linear_num_value_heads" in small.get("text_config", small) or has_experts(small):
+    if {"linear_num_value_heads", "conv_L_cache"} & small.get("text_config", small).keys() or has_experts(small):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

@@ -13,14 +13,15 @@ namespace hone::kernels {
 inline constexpr int64_t kMostTaps = 8;
 
 /// Heads and widths of a linear attention layer: N key heads of Dk, M value heads of Dv (a multiple of N), a convolution
-/// over `taps` tokens.
+/// over `taps` tokens. Without key heads (N = Dk = 0, M = 1): a short convolution (short_conv.h) of Dv channels, which has no more.
 struct DeltaSizes {
   int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, taps = 0;
   int64_t keys() const { return key_heads * key_dim; }
   int64_t values() const { return value_heads * value_dim; }
   int64_t channels() const { return 2 * keys() + values(); }
+  bool is_convolution() const { return key_heads == 0; }
   /// Columns of what enters: q | k | v | z | b | a.
-  int64_t inputs() const { return channels() + values() + 2 * value_heads; }
+  int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + 2 * value_heads; }
   /// f32 numbers of a sequence's state: the last taps - 1 rows of q | k | v, the oldest first, then M states [Dk, Dv].
   int64_t state_floats() const { return (taps - 1) * channels() + value_heads * key_dim * value_dim; }
 };

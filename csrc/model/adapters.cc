@@ -40,11 +40,15 @@ void add_attention(const ModelConfig& c, std::vector<Target>& out) {
     out.push_back({"k_proj", "self_attn", Product::kQkv, made, kv, C});
     out.push_back({"v_proj", "self_attn", Product::kQkv, made + kv, kv, C});
   }
-  out.push_back({"o_proj", "self_attn", Product::kO, 0, C, q});
+  out.push_back({layer_names(c).attn_out, "self_attn", Product::kO, 0, C, q});
 }
 
 void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t wide = c.delta.channels() + c.delta.values(), M = c.delta.value_heads, C = c.width;
+  if (c.delta.is_convolution()) {
+    out.push_back({"in_proj", "conv", Product::kQkv, 0, c.delta.inputs(), C});
+    return out.push_back({"out_proj", "conv", Product::kO, 0, C, c.delta.values()});
+  }
   const auto rows = [&](const char* name, int64_t first, int64_t n) { out.push_back({name, "linear_attn", Product::kQkv, first, n, C}); };
   if (c.delta_by_head) {
     rows("in_proj_qkvz", 0, wide), rows("in_proj_ba", wide, 2 * M);
@@ -72,8 +76,8 @@ std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   if (c.fused_gate_up) {
     out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
   } else {
-    out.push_back({"gate_proj", names.mlp, Product::kGateUp, 0, F, C});
-    out.push_back({"up_proj", names.mlp, Product::kGateUp, F, F, C});
+    out.push_back({names.gate, names.mlp, Product::kGateUp, 0, F, C});
+    out.push_back({names.up, names.mlp, Product::kGateUp, F, F, C});
   }
   out.push_back({names.down, names.mlp, Product::kDown, 0, C, F});
   return out;

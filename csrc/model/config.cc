@@ -110,11 +110,12 @@ bool check_linear_layers(const ModelConfig& c, Rules& rules) {
   const kernels::DeltaSizes& s = c.delta;
   const std::pair<const char*, int64_t> sizes[] = {{"linear_num_key_heads", s.key_heads}, {"linear_num_value_heads", s.value_heads},
                                                    {"linear_key_head_dim", s.key_dim}, {"linear_value_head_dim", s.value_dim}};
-  bool fit = rules.positive("linear_conv_kernel_dim", s.taps, kernels::kMostTaps);
-  for (const auto& [field, size] : sizes) fit = rules.positive(field, size, kMost) && fit;
+  const bool convolution = s.is_convolution() && c.arch == "lfm2";
+  bool fit = rules.positive(convolution ? "conv_L_cache" : "linear_conv_kernel_dim", s.taps, kernels::kMostTaps);
+  for (const auto& [field, size] : sizes) fit = (convolution || rules.positive(field, size, kMost)) && fit;
   fit = rules.require(c.attention_layers() > 0, "model: none of its %lld layers is one of attention; one at least must be.", (long long)c.layers) && fit;
-  return fit && rules.require(s.value_heads % s.key_heads == 0, "model: linear_num_value_heads is %lld; it must be a multiple of linear_num_key_heads %lld.",
-                              (long long)s.value_heads, (long long)s.key_heads);
+  return fit && (convolution || rules.require(s.value_heads % s.key_heads == 0, "model: linear_num_value_heads is %lld; it must be a multiple of linear_num_key_heads %lld.",
+                              (long long)s.value_heads, (long long)s.key_heads));
 }
 
 void check_experts(const ModelConfig& c, Rules& rules) {

@@ -64,7 +64,7 @@ struct ModelConfig {
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by its root; 0: D
@@ -78,7 +78,7 @@ struct ModelConfig {
   ExpertsConfig experts;
   int64_t further_layers = 0;  // layers in files after the last one, which predict further tokens: left aside
 
-  std::vector<bool> linear_layers;    // the layers with gated DeltaNet in place of attention; empty: none
+  std::vector<bool> linear_layers;    // the layers with gated DeltaNet, or a short convolution, in place of attention; empty: none
   kernels::DeltaSizes delta;          // of those layers
   bool delta_by_head = false;         // their projections are two matrices whose rows go by key head: kernels::DeltaColumns
   bool gated_attention = false;       // q_proj makes a gate beside every head, whose sigmoid multiplies what the head attends to
@@ -91,7 +91,7 @@ struct ModelConfig {
   bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
   /// Layers with keys and values.
   int64_t attention_layers() const;
-  /// f32 numbers of a sequence's states in all layers of gated DeltaNet; those of a layer come after those of the layers before.
+  /// f32 numbers of a sequence's states in all such layers; those of a layer come after those of the layers before.
   int64_t state_floats() const { return (layers - attention_layers()) * delta.state_floats(); }
   /// How many layers of the same kind, with or without keys and values, come before.
   int64_t index_in_kind(int64_t layer) const;

@@ -7,6 +7,7 @@
 #include "kernels/axpby.h"
 #include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
+#include "kernels/short_conv.h"
 #include "kernels/swiglu.h"
 
 namespace hone::model {
@@ -71,7 +72,7 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
 
-/// A layer of gated DeltaNet: its projections and the recurrence.
+/// A layer of gated DeltaNet: its projections and the recurrence; or of a short convolution.
 void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                       const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
@@ -79,10 +80,12 @@ void linear_attention(const Stream& stream, const ModelConfig& config, const Pac
   kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = made, .scratch = ops});
   if (config.delta_by_head) kernels::delta_columns_by_kind(stream, {made, act.qkv, config.delta});
   ops->release(mark);
+  const TensorView& y = as_matrix(act.attn_out);
+  if (config.delta.is_convolution()) return kernels::short_conv(stream, {.x = act.qkv, .conv = weights.delta.conv, .runs = runs, .y = y, .scratch = ops});
   kernels::delta_rule(stream, {.x = act.qkv,
                                .weights = weights.delta,
                                .runs = runs,
-                               .y = as_matrix(act.attn_out),
+                               .y = y,
                                .sizes = config.delta,
                                .eps = config.norm_eps,
                                .scratch = ops});
@@ -212,7 +215,9 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(c, rows));
-  return c.is_hybrid() ? std::max(most, kernels::delta_rule_scratch_bytes(rows, c.delta)) : most;
+  if (!c.is_hybrid()) return most;
+  return std::max(most, c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(rows, c.delta.channels(), c.delta.taps)
+                                                 : kernels::delta_rule_scratch_bytes(rows, c.delta));
 }
 
 void check_positions(const TensorView& positions, int64_t most) {

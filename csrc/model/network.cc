@@ -195,7 +195,7 @@ void check_for_gpu(const ModelConfig& c) {
   }
   const std::pair<const char*, bool> parts[] = {
       {"a mixture of experts", c.mixes()}, {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of gated DeltaNet", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
+      {"layers of gated DeltaNet or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
       {"norms of rotated queries and keys", c.qk_norm_last}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);

@@ -8,6 +8,7 @@
 #include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
+#include "kernels/short_conv.h"
 #include "kernels/swiglu.h"
 #include "model/layer.h"
 #include "model/network.h"
@@ -257,19 +258,17 @@ void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerAc
   b.ops.release(mark);
 }
 
+/// Of gated DeltaNet, or a short convolution.
 void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
+  if (b.config.delta.is_convolution()) {
+    return kernels::short_conv_grad(b.stream, {.x = act.qkv, .conv = w.delta.conv, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = b.scratch.dqkv,
+                                               .dconv = b.blocks.front().layer.delta.conv, .scratch = &b.ops});
+  }
   const int64_t mark = b.ops.mark();
   const TensorView &dqkv = b.scratch.dqkv, made = b.config.delta_by_head ? b.ops.take_view(dqkv.dtype, {dqkv.dim(0), dqkv.dim(1)}) : dqkv;
-  kernels::delta_rule_grad(b.stream, {.x = act.qkv,
-                                      .weights = w.delta,
-                                      .cu_rows = b.rows.cu_seqlens,
-                                      .dy = b.scratch.dattn,
-                                      .dx = made,
-                                      .dweights = b.blocks.front().layer.delta,
-                                      .sizes = b.config.delta,
-                                      .eps = b.config.norm_eps,
-                                      .scratch = &b.ops});
+  kernels::delta_rule_grad(b.stream, {.x = act.qkv, .weights = w.delta, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = made,
+                                      .dweights = b.blocks.front().layer.delta, .sizes = b.config.delta, .eps = b.config.norm_eps, .scratch = &b.ops});
   if (b.config.delta_by_head) kernels::delta_columns_by_head(b.stream, {dqkv, made, b.config.delta});
   b.ops.release(mark);
 }
@@ -323,7 +322,8 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
   out.q_norm = first(c.q_norm_width()), out.k_norm = first(c.k_norm_width());
   if (!c.is_linear(i)) return out;
   const kernels::DeltaSizes& s = c.delta;
-  out.delta = {f32(unused.as<float>(), {s.channels(), s.taps}), first(s.value_heads), first(s.value_heads), first(s.value_dim)};
+  out.delta.conv = f32(unused.as<float>(), {s.channels(), s.taps});
+  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.value_dim)};
   return out;
 }
 

@@ -44,14 +44,25 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
   }
   if (c.qk_norm) {
     out.align();
-    out.add(attention + (c.qk_norm_last ? "query_layernorm.weight" : "q_norm.weight"), {c.q_norm_width()});
+    const LayerNames names = layer_names(c);
+    out.add(attention + names.q_norm + ".weight", {c.q_norm_width()});
     out.align();
-    out.add(attention + (c.qk_norm_last ? "key_layernorm.weight" : "k_norm.weight"), {c.k_norm_width()});
+    out.add(attention + names.k_norm + ".weight", {c.k_norm_width()});
   }
+}
+
+void add_convolution(Layout& out, const ModelConfig& c, const std::string& prefix) {
+  out.align();
+  out.add(prefix + "in_proj.weight", {c.delta.inputs(), c.width}, true);
+  out.align();
+  out.add(prefix + "conv.weight", {c.delta.channels(), 1, c.delta.taps});
+  out.align();
+  out.add(prefix + "out_proj.weight", {c.width, c.delta.values()}, true);
 }
 
 void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
   const kernels::DeltaSizes& s = c.delta;
+  if (s.is_convolution()) return add_convolution(out, c, layer + "conv.");
   const std::string prefix = layer + "linear_attn.";
   out.align();
   if (c.delta_by_head) {
@@ -80,7 +91,7 @@ void add_attention(Layout& out, const ModelConfig& c, const std::string& layer) 
   out.align();
   if (c.sinks) out.add(layer + "self_attn.sinks", {c.heads});
   out.align();
-  out.add(layer + "self_attn.o_proj.weight", {c.width, c.q_width()}, true);
+  out.add(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width()}, true);
   out.align();
   if (c.o_bias) out.add(layer + "self_attn.o_proj.bias", {c.width});
 }
@@ -91,8 +102,8 @@ void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const s
   if (c.fused_gate_up) {
     out.add(mlp + names.gate_up + ".weight", {2 * width, c.width}, true);
   } else {
-    out.add(mlp + "gate_proj.weight", {width, c.width}, true);
-    out.add(mlp + "up_proj.weight", {width, c.width}, true);
+    out.add(mlp + names.gate + ".weight", {width, c.width}, true);
+    out.add(mlp + names.up + ".weight", {width, c.width}, true);
   }
   out.align();
   out.add(mlp + names.down + ".weight", {c.width, width}, true);
@@ -211,6 +222,11 @@ LayerNames layer_names(const ModelConfig& config) {
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
   if (config.experts.shared_gate) out.shared = "mlp.shared_expert";
   if (config.names == Names::kGptOss) out.router = "router";
+  if (config.qk_norm_last) out.q_norm = "query_layernorm", out.k_norm = "key_layernorm";
+  if (config.names == Names::kLfm2) {
+    return {.attn_before = "operator_norm", .mlp_before = "ffn_norm", .mlp = "feed_forward", .down = "w2", .gate = "w1", .up = "w3",
+            .q_norm = "q_layernorm", .k_norm = "k_layernorm", .attn_out = "out_proj", .final_norm = "embedding_norm"};
+  }
   if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
   out.attn_after = "post_attention_layernorm", out.mlp_after = "post_feedforward_layernorm";
@@ -226,7 +242,7 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   out.add("model.embed_tokens.weight", {config.vocabulary, config.width});
   for (int64_t i = 0; i < config.layers; ++i) add_layer(out, config, i);
   out.align();
-  out.add("model.norm.weight", {config.width});
+  out.add(std::string("model.") + layer_names(config).final_norm + ".weight", {config.width});
   if (!config.tied_head) {
     out.align();
     out.add("lm_head.weight", {config.vocabulary, config.width});
@@ -276,13 +292,14 @@ void Parameters::find_layers() {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
     const bool linear = c.is_linear(i);
-    v.qkv = typed(next(linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
-    if (linear) {
-      v.delta.conv = typed(next(), {c.delta.channels(), c.delta.taps});
+    const bool convolution = linear && c.delta.is_convolution();
+    v.qkv = typed(next(convolution ? 1 : linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
+    if (linear) v.delta.conv = typed(next(), {c.delta.channels(), c.delta.taps});
+    if (linear && !convolution) {
       v.delta.decay = typed(next(), {c.delta.value_heads});
       v.delta.dt = typed(next(), {c.delta.value_heads});
       v.delta.norm = typed(next(), {c.delta.value_dim});
-    } else {
+    } else if (!linear) {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
       v.q_norm = vector(c.qk_norm, c.q_norm_width());
       v.k_norm = vector(c.qk_norm, c.k_norm_width());

@@ -12,13 +12,14 @@
 namespace hone::model {
 
 /// What files call a layer's norms, before and after each half (null: none), and its MLP. Source: transformers,
-/// modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid.
+/// modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid, _lfm2.
 struct LayerNames {
   const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
   const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";  // gate_up: where it is one tensor
   const char *sparse = "mlp", *router = "gate";  // router and experts, whose tensors are called:
   const char *expert_gate = "gate_proj", *expert_up = "up_proj", *expert_down = "down_proj";
   const char* shared = "mlp.shared_experts";  // the MLP beside experts
+  const char *gate = "gate_proj", *up = "up_proj", *q_norm = "q_norm", *k_norm = "k_norm", *attn_out = "o_proj", *final_norm = "norm";
 };
 LayerNames layer_names(const ModelConfig& config);
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
@@ -32,7 +33,8 @@ bool is_decayed(const TensorSpec& spec);
 
 /// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
 /// empty if absent, gate_up and down where a layer has experts and no MLP beside them. In a layer of gated DeltaNet qkv is
-/// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere. Of E experts: router
+/// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere; in one of a short convolution
+/// its first matrix, the last and delta.conv alone. Of E experts: router
 /// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F]; where they are turned [E C, 2F] and [E F, C]. Their
 /// biases are [E], [E, 2F] and [E, C]; shared_gate is [1, C].
 struct LayerViews {

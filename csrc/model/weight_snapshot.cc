@@ -32,7 +32,9 @@ PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType stora
 }
 
 kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
-  return {.conv = arena.take_view(DType::kF32, {s.channels(), s.taps}),
+  const TensorView conv = arena.take_view(DType::kF32, {s.channels(), s.taps});
+  if (s.is_convolution()) return {.conv = conv, .decay = {}, .dt = {}, .norm = {}};
+  return {.conv = conv,
           .decay = arena.take_view(DType::kF32, {s.value_heads}),
           .dt = arena.take_view(DType::kF32, {s.value_heads}),
           .norm = arena.take_view(DType::kF32, {s.value_dim})};
@@ -45,7 +47,7 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) +
                   (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
   if (c.is_linear(layer)) {
-    bytes += floats(c.delta.channels() * c.delta.taps) + 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim);
+    bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim));
   } else {
     bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
   }

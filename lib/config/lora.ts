@@ -18,6 +18,10 @@ const LORA_TARGETS = [
   "in_proj_qkvz",
   "in_proj_ba",
   "out_proj",
+  "in_proj",
+  "w1",
+  "w2",
+  "w3",
   "experts",
 ] as const;
 

@@ -40,6 +40,17 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
     },
     {},
   ],
+  [
+    "short convolutions",
+    {
+      model_type: "lfm2",
+      num_hidden_layers: 4,
+      head_dim: 16,
+      full_attn_idxs: [1, 2],
+      block_auto_adjust_ff_dim: false,
+    },
+    {},
+  ],
   ["a mixture of experts", MIXTURE, {}],
   [
     "a mixture of experts with adapters",

@@ -100,6 +100,8 @@ void parse_qwen3_next(ConfigFields& fields, ModelConfig& config);
 void write_qwen3_next(const ModelConfig& config, Json& json);
 void parse_gpt_oss(ConfigFields& fields, ModelConfig& config);
 void write_gpt_oss(const ModelConfig& config, Json& json);
+void parse_lfm2(ConfigFields& fields, ModelConfig& config);
+void write_lfm2(const ModelConfig& config, Json& json);
 void parse_llava(ConfigFields& fields, ModelConfig& config);
 void parse_qwen2_vl_text(ConfigFields& fields, ModelConfig& config);
 void parse_qwen3_vl_text(ConfigFields& fields, ModelConfig& config);

@@ -42,7 +42,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
 /// Layers of gated DeltaNet, which the f64 model of the differences does not have.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
-          {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
+          {"short convolutions", test::convolution_config()}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {

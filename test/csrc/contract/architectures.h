@@ -50,7 +50,15 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
   return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
 }
 
-/// The same with experts, one of them shared and with a gate.
+/// Short convolutions and attention.
+inline model::ModelConfig convolution_config() {
+  const char* const text = R"({"model_type": "lfm2", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 12, "block_ff_dim": 52, "block_auto_adjust_ff_dim": false, "max_position_embeddings": 256,
+    "full_attn_idxs": [1, 2], "conv_L_cache": 3})";
+  return model::parse_hf_config(Json::parse(text, "convolution"), "convolution");
+}
+
+/// Those of gated DeltaNet with experts, one of them shared and with a gate.
 inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   model::ModelConfig c = hybrid_config();
   c.arch = by_head ? "qwen3_next" : "qwen3_5_moe_text";

@@ -1,4 +1,4 @@
-// Models with layers of gated DeltaNet, whose states the engine keeps beside its pages: the trainer's log-probs to the bit
+// Models with layers of gated DeltaNet or short convolution, whose states the engine keeps beside its pages: the trainer's log-probs to the bit
 // however rollouts were batched, prefilled, preempted and packed; attempts that share a prompt; a recorded run once more;
 // and what such a model is refused for. Scores and gradients against transformers: published_models.test.cc.
 #include "../kernels/each_isa.h"
@@ -68,8 +68,23 @@ TEST(a_hybrids_engine_equals_its_trainer_after_preemption_in_every_storage) {
   EXPECT_TRUE(preemptions > 0);
 }
 
-TEST(attempts_that_share_a_prompt_begin_with_its_state) {
-  const model::ModelConfig model = hybrid_config();
+TEST(a_model_with_short_convolutions_has_equal_log_probs_in_engine_and_trainer) {
+  int64_t preemptions = 0;
+  for (const DType storage : {DType::kF32, DType::kBF16}) {
+    for (const int32_t rows : {1, 3, 13, 1000}) {
+      for (const int64_t budget : {1, 170, 100000}) {
+        Case c = some_case("convolution", engine_config(rows == 3 ? 64 : 16, rows, rows == 1 ? 256 : 12));
+        c.model = convolution_config(), c.storage = storage, c.packed_tokens = budget, c.requests = 12, c.threads = 1 + int(budget == 170);
+        preemptions += expect_equal(c);
+      }
+    }
+  }
+  EXPECT_TRUE(preemptions > 0);
+}
+
+namespace {
+
+void share_prompts(const model::ModelConfig& model) {
   const auto weights = random_weights(model, 3, 1);
   engine::EngineConfig config = engine_config(3, 40, 14);  // fewer slots than attempts, and pages for few
   engine::Engine engine(model, config, nullptr);
@@ -94,8 +109,7 @@ TEST(attempts_that_share_a_prompt_begin_with_its_state) {
   EXPECT_EQ(engine.stats().pages_used, int64_t(0));
 }
 
-TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_flight) {
-  const model::ModelConfig model = hybrid_config();
+void replay_a_recorded_run(const model::ModelConfig& model) {
   std::vector<std::shared_ptr<const model::WeightSnapshot>> versions;
   for (uint32_t v = 1; v <= 5; ++v) versions.push_back(random_weights(model, v, v));
   std::vector<engine::Request> requests;
@@ -135,13 +149,22 @@ TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_fli
   for (const auto& [who, rollout] : recorded) EXPECT_TRUE(same_rollout(rollout, replayed.at(who)));
 }
 
+}  // namespace
+
+TEST(attempts_that_share_a_prompt_begin_with_its_state) {
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config()}) share_prompts(model);
+}
+
+TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_flight) {
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config()}) replay_a_recorded_run(model);
+}
+
 TEST(steps_take_the_memory_that_they_are_said_to_take) {
-  for (const bool attention_last : {true, false}) {
+  for (const model::ModelConfig& model : {hybrid_config(), hybrid_config(false), convolution_config()}) {
     for (const int mode : {0, 1, 2, 3}) {
       trainer::TrainerConfig config;
       config.packed_tokens = 40, config.recompute = mode % 2 == 1;
       if (mode >= 2) config.adapters = {4, 8.0f, {"all-linear"}, 1};
-      const model::ModelConfig model = hybrid_config(attention_last);
       const std::vector<int32_t> tokens(40, 3), starts{0, 25, 40};
       std::vector<uint8_t> mask(40, 1);
       mask[0] = mask[25] = 0;
