@@ -316,6 +316,7 @@ Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
   out.Set("clipped", new_array<Napi::Uint8Array>(env, r.clipped));
   out.Set("weights", new_array<Napi::Float32Array>(env, r.weights));
   out.Set("divergences", new_array<Napi::Float32Array>(env, r.divergences));
+  out.Set("expertRows", new_array<Napi::Float64Array>(env, r.expert_rows));
   out.Set("layerGradNorms", new_array<Napi::Float64Array>(env, r.layer_grad_norms));
   return out;
 }

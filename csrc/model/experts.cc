@@ -79,6 +79,9 @@ int64_t expert_scratch_bytes(const ModelConfig& c, int64_t rows) {
 
 void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsBackwardArgs& a, Arena& scratch) {
   const ExpertActivations& act = a.act;
+  for (int64_t e = 0; a.expert_rows && e < c.experts.count; ++e) {
+    a.expert_rows[a.layer * c.experts.count + e] += act.begins.as<int32_t>()[e + 1] - act.begins.as<int32_t>()[e];
+  }
   const int64_t mark = scratch.mark(), count = act.rows.dim(0), F = c.experts.width;
   const TensorView wide = scratch.take_view(DType::kF32, {count, c.width}), inner = scratch.take_view(DType::kF32, {count, F}),
                    dinner = scratch.take_view(DType::kF32, {count, F}),

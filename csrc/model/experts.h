@@ -58,6 +58,7 @@ struct ExpertsBackwardArgs {
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
   int64_t layer = 0;
+  double* expert_rows = nullptr;  // [L, E] or null: how many of the rows went to each expert is added
   TensorView down_bias{};  // PackedLayer::experts_down_bias
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);

@@ -55,6 +55,7 @@ struct PackedRows {
   /// Where ranks divide the rows: ids, positions and loss_rows are of this rank's, T and R their numbers, but cu_seqlens is of
   /// the whole micro-batch.
   HeadExchange* exchange = nullptr;
+  double* expert_rows = nullptr;  // [L, E] or null: a backward adds how many of the rows went to each expert
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
 };
 

@@ -160,7 +160,7 @@ struct Backward : HalfBackward {
     }
     if (w.router.n > 0) {
       const std::vector<ExpertGradients> gradients = expert_gradients();
-      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .down_bias = w.experts_down_bias}, ops);
+      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .expert_rows = rows.expert_rows, .down_bias = w.experts_down_bias}, ops);
     }
     leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
     const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);

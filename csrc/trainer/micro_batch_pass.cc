@@ -51,6 +51,15 @@ void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, cons
   scatter(batch, which, packed.divergences.host, report.divergences.data());
 }
 
+/// The micro-batch's rows, whose backward counts in the report those that each expert got.
+model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, StepReport& report) {
+  model::PackedRows rows = packed.rows();
+  if (!config.mixes()) return rows;
+  report.expert_rows.resize(size_t(config.layers * config.experts.count));
+  rows.expert_rows = report.expert_rows.data();
+  return rows;
+}
+
 }  // namespace
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
@@ -127,7 +136,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);
   if (o.divergence.on()) std::fill_n(packed_.divergences.host, packed_.loss_rows(), 0.0f);
-  if (losses.first_bad < 0) backward(saved, batch, o, weights);
+  if (losses.first_bad < 0) backward(saved, batch, o, weights, report);
   settle(weights.ranks);
   collect(which, regularized, losses);
   if (o.divergence.on()) add_divergences(packed_, batch, which, o, losses, report);
@@ -135,7 +144,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& o, const PassWeights& weights) {
+void MicroBatchPass::backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& o, const PassWeights& weights, StepReport& report) {
   const kernels::Divergence divergence = weights.teacher->of(batch, o, packed_.loss_rows(), config_.vocabulary);
   const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
@@ -158,7 +167,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
                                     .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
                                     .divergences = of_block(packed_.own(packed_.divergences))});
   }
-  model::backward(stream_, weights.forward, packed_.rows(), saved, dh, blocks, arena_);
+  model::backward(stream_, weights.forward, counting(packed_, config_, report), saved, dh, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

@@ -58,7 +58,7 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  void backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& options, const PassWeights& weights);
+  void backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Results are about to be fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;

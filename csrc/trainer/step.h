@@ -99,6 +99,7 @@ struct StepReport {
   std::vector<uint8_t> clipped;            // [T]
   std::vector<float> weights;              // [T] of the correction; empty without
   std::vector<float> divergences;          // [T] from the teacher; empty without one
+  std::vector<double> expert_rows;         // [L, E] rows that went to each expert, of this rank's micro-batches; empty without
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

@@ -56,6 +56,8 @@ export interface TrainerOutcome {
   readonly weights?: Float32Array | undefined;
   /** [T], divergences from the teacher; empty or absent without them. */
   readonly divergences?: Float32Array | undefined;
+  /** [L, E] rows that went to each expert of each layer; empty or absent without experts. */
+  readonly expertRows?: Float64Array | undefined;
   /** [L+1], the last is embedding, head and final norm. */
   readonly layerGradNorms: Float64Array;
 }

@@ -28,6 +28,7 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: Upd
   report.layerGradNorms.forEach((norm, layer) => {
     sheet.put(`grad/layer/${layer === last ? "embedding" : layer}`, norm);
   });
+  putExperts(sheet, report);
   sheet.put("update/norm", report.updateNorm);
   sheet.share("update/relative", report.updateNorm, report.weightNorm);
   sheet.put("weight/norm", report.weightNorm);
@@ -36,6 +37,25 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: Upd
   if (updates === undefined) return;
   sheet.put("update/count", updates.length);
   sheet.put("update/skipped", updates.filter(({ skipped }) => skipped).length);
+}
+
+/** How evenly the step's rows went to experts, over the layers that have some. */
+function putExperts(sheet: MetricSheet, { expertRows, layerGradNorms }: UpdateFacts["report"]): void {
+  if (expertRows === undefined || expertRows.length === 0) return;
+  const experts = expertRows.length / (layerGradNorms.length - 1);
+  const loads: number[] = [];
+  let unused = 0;
+  for (let first = 0; first < expertRows.length; first += experts) {
+    const layer = expertRows.subarray(first, first + experts);
+    const total = layer.reduce((sum, rows) => sum + rows, 0);
+    if (total === 0) continue;
+    loads.push((Math.max(...layer) * experts) / total);
+    unused += layer.filter((rows) => rows === 0).length;
+  }
+  if (loads.length === 0) return;
+  sheet.put("experts/load/max", Math.max(...loads));
+  sheet.put("experts/load/mean", loads.reduce((sum, load) => sum + load, 0) / loads.length);
+  sheet.share("experts/unused", unused, loads.length * experts);
 }
 
 function putTrainerSpeed(sheet: MetricSheet, update: UpdateFacts, total: number): void {

@@ -342,6 +342,8 @@ export interface StepReport {
   readonly weights: Float32Array;
   /** [T] from the teacher, 0 where masked out; empty without one. */
   readonly divergences: Float32Array;
+  /** [L, E] rows that went to each expert of each layer; empty without experts. */
+  readonly expertRows: Float64Array;
   readonly layerGradNorms: Float64Array;
 }
 

@@ -85,6 +85,8 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
     const metrics = steps.map((line) => (JSON.parse(line) as StepRecord).metrics);
     expect(metrics.some((step) => step["grad/norm"]! > 0)).toBe(true);
     for (const step of metrics) expect(step["mismatch/kernel/max"] ?? 0).toBe(0);
+    const load = metrics.find((step) => step["grad/norm"]! > 0)!["experts/load/max"] ?? 0;
+    expect(load >= 1).toBe("num_experts" in fields);
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
   });
 });

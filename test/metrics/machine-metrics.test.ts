@@ -45,6 +45,18 @@ test("optimizer numbers, layers by number and the rest by name", () => {
   expect(m["update/relative"]).toBeCloseTo(0.01, 12);
 });
 
+test("how evenly rows went to experts, over the layers that have some", () => {
+  const expertRows = Float64Array.of(0, 0, 0, 0, 9, 3, 0, 0);
+  const m = collect({ update: trained([rollout()], undefined, { report: { expertRows } }) });
+  expect(m).toMatchObject({ "experts/load/max": 3, "experts/load/mean": 3, "experts/unused": 0.5 });
+  const even = Float64Array.of(2, 2, 2, 2, 8, 8, 0, 0);
+  const both = collect({ update: trained([rollout()], undefined, { report: { expertRows: even } }) });
+  expect(both).toMatchObject({ "experts/load/max": 2, "experts/load/mean": 1.5, "experts/unused": 0.25 });
+  const none = new Float64Array(8);
+  const skipped = collect({ update: trained([rollout()], undefined, { report: { expertRows: none } }) });
+  expect(Object.keys(skipped).filter((name) => name.startsWith("experts/"))).toEqual([]);
+});
+
 test("a loss that is not finite is absent, and the skip is counted", () => {
   const m = collect({
     update: trained([rollout()], undefined, { report: { loss: Number.NaN, skipped: true } }),

@@ -74,6 +74,7 @@ export class StandInTrainer implements TrainerFace {
       clipped: new Uint8Array(total),
       weights: new Float32Array(0),
       divergences: new Float32Array(0),
+      expertRows: new Float64Array(0),
       layerGradNorms: new Float64Array(2),
       ...special,
     };

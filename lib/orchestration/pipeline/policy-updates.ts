@@ -216,6 +216,9 @@ class BatchReport {
       clipped: this.#clipped,
       weights: last.weights.length > 0 ? this.#weights : last.weights,
       divergences: last.divergences.length > 0 ? this.#divergences : last.divergences,
+      expertRows: last.expertRows.map((_, at) =>
+        this.#reports.reduce((total, { expertRows }) => total + (expertRows[at] ?? 0), 0),
+      ),
       layerGradNorms: last.layerGradNorms.map(
         (_, layer) => of.reduce((total, { layerGradNorms }) => total + layerGradNorms[layer]!, 0) / of.length,
       ),

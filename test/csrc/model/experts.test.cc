@@ -1,6 +1,8 @@
 // Experts of a layer against the f64 reference: what they add, its gradient to what enters, and the memory they take.
 #include "model/experts.h"
 
+#include <algorithm>
+
 #include "check.h"
 #include "model/network.h"
 #include "model/reference.h"
@@ -79,10 +81,15 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     const std::vector<float> dadded = test::random_floats(3 * C);
     std::vector<float> dx = test::poison(3 * C);
     const std::vector<model::ExpertGradients> frozen{{{0, 3}, {}}};
+    std::vector<double> rows(size_t(config.layers * config.experts.count), 1.0);
+    const std::vector<int32_t> chosen(act.experts.as<int32_t>(), act.experts.as<int32_t>() + 3 * config.experts.chosen);
     Arena scratch(model::experts_backward_bytes(config, 3), "test");
     model::experts_backward({}, config, {.x = layer.input(), .dadded = f32(dadded.data(), {3, C}), .dx = f32(dx.data(), {3, C}), .accumulate = false,
-                                         .act = act, .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .down_bias = layer.packed().experts_down_bias}, scratch);
+                                         .act = act, .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .layer = layer.index, .expert_rows = rows.data(), .down_bias = layer.packed().experts_down_bias}, scratch);
     EXPECT_EQ(scratch.peak(), scratch.capacity());
+    for (int64_t e = 0; e < config.experts.count; ++e) {
+      EXPECT_EQ(rows[size_t(layer.index * config.experts.count + e)], 1.0 + double(std::count(chosen.begin(), chosen.end(), int32_t(e))));
+    }
     const test::Reference reference(layer.parameters);
     for (int64_t r = 0; r < 3; ++r) {
       for (int64_t i = 0; i < C; ++i) {
