@@ -323,7 +323,9 @@ class Step:
         self.head, self.trained, self.worst = head, head.get("trained"), dict.fromkeys(LIMITS, 0.0)
         self.rollouts = []
         self.updates = (self.trained or {}).get("updates") or ([{**self.trained, "epoch": 0, "rollouts": math.inf}] if self.trained else [])
-        self.check_advantages(groups, recipe)
+        self.check_advantages([group for group in groups if "first" not in group], recipe)
+        for group in groups:
+            self.check_first(group, path.parent)
         for group in groups:
             first = len(self.rollouts)
             judged = [r for r in group["rollouts"] if "reward" in r]
@@ -381,6 +383,17 @@ class Step:
             self.differ("reward", rollout["reward"], reward_of(rollout, length, solve_rate, recipe))
             masks = recipe["advantages"]["overlong"] == "mask"
             self.differ("advantage", rollout.get("masked", False), masks and rollout["finish"] == "length")
+
+    def check_first(self, group, folder):
+        """A group that was trained before is as the record of its first step has it."""
+        if "first" not in group:
+            return
+        lines = (folder / f"step-{group['first']:06d}.jsonl").read_text().splitlines()
+        then = next(one for one in map(json.loads, lines[1:]) if one["group"] == group["group"] and "first" not in one)
+        for here, there in zip(group["rollouts"], then["rollouts"], strict=True):
+            same = all(here[name] == there[name] for name in ("tokens", "logprobs", "versions"))
+            self.differ("advantage", here.get("advantage", 0.0) if same else math.nan, there.get("advantage", 0.0))
+            self.differ("reward", here.get("reward", 0.0), there.get("reward", 0.0))
 
     def check_advantages(self, groups, recipe):
         """Of the whole step: a batch-wide form takes every group that is kept, and leaves the others as they are."""

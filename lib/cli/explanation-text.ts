@@ -51,6 +51,9 @@ function head({ step, version, from, group, ...of }: Explanation, style: Style):
       `step ${step}: ${of.domain} problem ${of.problem} (${of.family}, level ${of.level}), attempt ${of.attempt}, group ${group}`,
     ),
     `weights before the step: version ${version}, from ${from.checkpoint}${way}; loss and gradient are the run's to the bit`,
+    ...(of.first === undefined
+      ? []
+      : [`trained first in step ${of.first}, whose rewards and advantages it has by all settings`]),
     `verdict: ${verdict} (${onOneLine(why)}), ended by ${of.finish}`,
     ...of.settings.filter(({ set }) => set.length > 0).map(({ set }) => `otherwise: ${set.join(", ")}`),
   ];

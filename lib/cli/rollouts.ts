@@ -56,7 +56,8 @@ function rolloutRow(group: RecordedGroup, rollout: RecordedRollout): string {
   const cells = [group.group, group.problem, attempt, ...numbers, decodeIds(tokens).length, ends];
   const left = group.dropped ?? (masked === true ? "overlong" : undefined);
   const fate = left === undefined ? verdict.status : `${verdict.status}, dropped: ${left}`;
-  return `${row(cells.map(String))}  ${group.domain} ${group.family}, ${fate}`;
+  const again = group.first === undefined ? "" : `, trained first in step ${group.first}`;
+  return `${row(cells.map(String))}  ${group.domain} ${group.family}, ${fate}${again}`;
 }
 
 /** Decodes base64 to arrays of numbers. */

@@ -4,6 +4,7 @@ import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
 import { evaluates } from "./evaluation.ts";
 import { OBJECTIVE_CHECKS } from "./objective.ts";
+import { whyNotBuffered } from "./replay-buffer.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
@@ -254,7 +255,8 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   {
     paths: ["training.groupsPerStep", "rollouts"],
     rule: ({ training: t, rollouts }) => {
-      const most = t.groupsPerStep * rollouts.groupSize * maxContext({ rollouts });
+      const groups = Math.ceil(t.groupsPerStep / (1 - (t.replayBuffer?.share ?? 0)));
+      const most = groups * rollouts.groupSize * maxContext({ rollouts });
       return most > INT32
         ? `is ${t.groupsPerStep}; with groupSize ${rollouts.groupSize} and contexts of ${maxContext({ rollouts })} a step may have ${most} tokens, above ${INT32}`
         : undefined;
@@ -292,6 +294,10 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       h?.actorGpus !== undefined && h.actorGpus >= h.gpus
         ? `is ${h.actorGpus} of ${h.gpus} GPUs; at least one has to train`
         : undefined,
+  },
+  {
+    paths: ["training.replayBuffer", "rollouts.record", "checkpoint.everySteps"],
+    rule: whyNotBuffered,
   },
   { paths: ["objective.kind", "teacher"], rule: whyNotTaught },
   { paths: ["teacher"], rule: whyNotOne },

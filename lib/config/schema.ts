@@ -19,6 +19,7 @@ import { objectiveSchema } from "./objective.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
 import { pythonSchema } from "./python.ts";
 import { recordSchema } from "./recorded-rollouts.ts";
+import { replayBufferSchema } from "./replay-buffer.ts";
 import { domainRewards } from "./reward.ts";
 import { processesSchema } from "./roles.ts";
 import { advantagesSchema, lengthPenaltySchema, rewardSchema } from "./shaping.ts";
@@ -147,12 +148,14 @@ const trainingSchema = z.strictObject({
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */
   schedule: z.enum(["async", "sync"]).default("async"),
-  /** No trained token is sampled by weights more than this many versions old. */
+  /** No token is sampled by weights more than this many versions older than those of the step that trains it first. */
   maxLag: z
     .int()
     .min(0)
     .max(2 ** 20)
     .default(1),
+  /** Train groups again that were trained before, beside a step's fresh ones. Default: every group in one step alone. */
+  replayBuffer: replayBufferSchema,
   /** Groups between submission and training at most; groupsPerStep * (maxLag + 1) when left out. */
   credits: count().optional(),
   /** T of a micro-batch. */

@@ -78,14 +78,24 @@ export async function explainStep(dir: string, options: ExplainOptions): Promise
   };
   await using before = await openBeforeStep(dir, step, { ...(core && { core }), trust, expect, onStep });
   const target = find(before.groups, options);
-  const { group, problem, domain, family, level } = before.groups[target.place]!;
+  const { group, first, problem, domain, family, level } = before.groups[target.place]!;
   const { attempt, finish, verdict } = before.groups[target.place]!.rollouts[target.member]!;
   const update = await updateOf(before, target);
   const settings = [await asTrained(dir, before, target, { update, options })];
   if (set.length > 0) settings.push(await otherwise(before, target, { update, options }));
   const { versionBefore: version } = before.step;
   const { from } = before;
-  const whose = { group, problem, domain, family, level, attempt, finish, verdict };
+  const whose = {
+    group,
+    ...(first !== undefined && { first }),
+    problem,
+    domain,
+    family,
+    level,
+    attempt,
+    finish,
+    verdict,
+  };
   return { run: dir, step, version, from, ...whose, settings };
 }
 
@@ -295,7 +305,8 @@ async function explained(
 /** R: the reward where no length penalty applies. */
 function worthOf(before: BeforeStep, place: number, { attempt }: Rollout, recipe: Recipe): number {
   const plain = { ...recipe, lengthPenalty: { ...recipe.lengthPenalty, kind: "none" as const } };
-  const [settled] = settleRecorded([before.groups[place]!], plain, {});
+  const { first: _, ...group } = before.groups[place]!;
+  const [settled] = settleRecorded([group], plain, {});
   return settled!.group.rollouts.find(({ rollout }) => rollout.attempt === attempt)!.reward;
 }
 

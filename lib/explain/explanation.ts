@@ -20,6 +20,8 @@ export interface Explanation {
   readonly version: number;
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
   readonly group: number;
+  /** Trained again: the step that trained it first, whose rewards and advantages it has. */
+  readonly first?: number;
   readonly problem: number;
   readonly domain: DomainName;
   readonly family: string;

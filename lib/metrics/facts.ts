@@ -97,6 +97,8 @@ export interface UpdateFacts {
   readonly packingBudget: number;
   /** Updates on the batch in their order; absent where there was one. */
   readonly updates?: readonly { readonly skipped: boolean }[];
+  /** Of the groups that it trained again, steps since each was trained first; absent without a buffer. */
+  readonly replayedAges?: readonly number[];
   /** Passes over the batch. Default: 1. */
   readonly epochs?: number;
 }
@@ -150,6 +152,8 @@ export interface StageCounts {
   readonly trained: number;
   /** Generated tokens among the trained. */
   readonly trainedTokens: number;
+  /** Trained once more by a buffer, each as often as it was. */
+  readonly replayed: number;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
 }
 

@@ -9,6 +9,7 @@ const STAGES = [
   ["retained", "retained"],
   ["trained", "trained"],
   ["trained-tokens", "trainedTokens"],
+  ["replayed", "replayed"],
 ] as const;
 
 type Counts = Readonly<Record<string, StageCounts>>;

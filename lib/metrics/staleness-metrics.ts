@@ -48,6 +48,19 @@ export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void 
   sheet.share("kv/stale", kvAge.n, tokenAge.n);
   sheet.put("kv/stale-age", kvAge.mean);
   sheet.put("kv/stale-age-max", kvAge.max);
+  putReplayed(sheet, facts);
+}
+
+/** What a buffer gave to the step. */
+function putReplayed(sheet: MetricSheet, { groups, update }: StepFacts): void {
+  const ages = update?.replayedAges;
+  if (ages === undefined) return;
+  const fresh = groups.filter(({ dropped }) => dropped === undefined).length;
+  sheet.put("replayed/groups", ages.length);
+  sheet.share("replayed/share", ages.length, fresh + ages.length);
+  if (ages.length === 0) return;
+  sheet.put("replayed/age", ages.reduce((sum, age) => sum + age, 0) / ages.length);
+  sheet.put("replayed/age-max", Math.max(...ages));
 }
 
 function putLags(sheet: MetricSheet, lags: readonly number[]): void {

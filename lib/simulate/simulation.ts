@@ -7,6 +7,7 @@ import {
   GroupAccounting,
   mostGroups,
   ProblemDrawer,
+  ReplayBuffer,
   type StepBatch,
   verifyGroups,
 } from "../orchestration/pipeline/schedule.ts";
@@ -58,6 +59,9 @@ class Simulation {
   readonly #made = new SettledGroups();
   /** Groups between submission and training; a problem is drawn once. */
   readonly #submitted = new Map<Problem, SubmittedGroup>();
+  readonly #buffer: ReplayBuffer;
+  /** By number, what the buffer may draw. */
+  readonly #replayable = new Map<number, SubmittedGroup>();
   readonly #generated = new Channel<GroupRollouts>();
   readonly #settled = new Channel<SettledGroup>();
   #version = 0;
@@ -68,6 +72,7 @@ class Simulation {
     this.#recipe = recipe;
     this.#machine = machine;
     this.#outcomes = outcomes;
+    this.#buffer = new ReplayBuffer(recipe);
     this.#actors = new Actors(machine, recipe.seed, this.#timeline, (attempt) => this.#finished(attempt));
     this.#workers = new VerifierWorkers(machine.verifierWorkers, this.#timeline);
     this.#recorder = new Recorder(Object.keys(recipe.domains), this.#timeline);
@@ -158,7 +163,7 @@ class Simulation {
       const trained = this.#groupsOf(batch);
       this.#recorder.stepBegins(trained, this.#version);
       if (trained.length > 0) {
-        await this.#actors.besideStep(trainSeconds(trainer, trained));
+        await this.#actors.besideStep(trainSeconds(trainer, [...trained, ...this.#replayed(batch, trained)]));
         this.#version += 1;
         this.#actors.update(this.#version);
       }
@@ -168,6 +173,18 @@ class Simulation {
       if (this.#step >= training.steps) return;
       await this.#timeline.after(trainer.between);
     }
+  }
+
+  /** Groups that a step trains again: they take its time, and count in nothing else. */
+  #replayed(batch: StepBatch, trained: readonly SubmittedGroup[]): SubmittedGroup[] {
+    if (this.#recipe.training.replayBuffer === undefined) return [];
+    const { replayed = [] } = this.#buffer.filled(batch, this.#step);
+    const again = replayed.map(({ request }) => this.#replayable.get(request.group)!);
+    this.#buffer.trained(batch, this.#step);
+    for (const group of trained) this.#replayable.set(group.request.group, group);
+    const here = new Set(this.#buffer.groups.map(({ request }) => request.group));
+    for (const number of this.#replayable.keys()) if (!here.has(number)) this.#replayable.delete(number);
+    return again;
   }
 
   /** Those of a batch that were kept; none of the others is needed any more either. */

@@ -90,6 +90,14 @@ afterAll(() => rmSync(teachers, { recursive: true, force: true }));
 const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
   ["gspo", { objective: { kind: "gspo" } }],
   [
+    "groups of a replay buffer, importance sampling, two updates a batch",
+    {
+      objective: { kind: "dapo", ...clip, correction: { kind: "tis", high: 1.05 } },
+      advantages: { divideBy: "batch-std", filter: "reward" },
+      training: { steps: 6, updatesPerBatch: 2, replayBuffer: { share: 0.5, maxAge: 3 } },
+    },
+  ],
+  [
     "gspo-token, a teacher beside the reward, two updates a batch",
     {
       objective: { kind: "gspo-token", clipLow: 1e-3, clipHigh: 1e-3 },

@@ -46,6 +46,7 @@ function emittedNames(): Set<string> {
       teacherSeconds: 0.05,
       entropyCoef: 0.1,
       updates: [{ skipped: false }, { skipped: true }],
+      replayedAges: [1, 3],
       gradients: {
         parts: ["math", "math", "code", "code"].map((domain) => ({ domain, groups: 1 })),
         products: Float64Array.from({ length: 16 }, () => 1),

@@ -134,6 +134,7 @@ export function counts(rest: Partial<StageCounts> = {}): StageCounts {
     retained: 0,
     trained: 0,
     trainedTokens: 0,
+    replayed: 0,
     dropped: {},
     ...rest,
   };

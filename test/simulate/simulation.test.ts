@@ -123,6 +123,26 @@ test("more of anything never costs time", async () => {
   expect(await seconds(withActor({ speedDuringStep: 0.2 }))).toBeGreaterThan(own);
 });
 
+test("groups of a replay buffer take the trainer's time, and change nothing that is asked", async () => {
+  const trainer = { fixed: 5, perToken: 0.01, perSquaredToken: 0, between: 0 };
+  const run = (training: object) =>
+    simulate(
+      recipeOf(
+        { steps: 12, schedule: "sync", maxLag: 0, ...training },
+        { rollouts: { groupSize: 4, maxOutputTokens: 400, maxPromptTokens: 48, record: true } },
+      ),
+      machineOf({ trainer }),
+    );
+  const plain = await run({});
+  const again = await run({ replayBuffer: { share: 0.5, maxAge: 2 } });
+  const training = ({ steps }: SimulatedRun) => steps.map((step) => step.training - trainer.fixed);
+  expect(again.steps.map(({ kept }) => kept)).toEqual(plain.steps.map(({ kept }) => kept));
+  expect(again.rolloutsPerStep).toBe(plain.rolloutsPerStep);
+  const ratio = training(again).map((seconds, i) => seconds / training(plain)[i]!);
+  expect(ratio[0]).toBe(1);
+  for (const one of ratio.slice(3)) expect(one).toBeGreaterThan(1.5);
+});
+
 test("a machine that knows nothing of a domain, or cannot hold an answer, is refused", async () => {
   const { code: _, ...math } = WORKLOADS;
   await expect(simulate(recipeOf(), machineOf({ domains: math }))).rejects.toThrow(/answers in code/);

@@ -1,11 +1,13 @@
 import type { Recipe } from "../../config/index.ts";
 import type { GroupAccounting } from "./group-accounting.ts";
-import type { SettledGroup } from "./grouper.ts";
+import type { ReplayedGroup, SettledGroup } from "./grouper.ts";
 
 /** Groups that one step consumes. */
 export interface StepBatch {
   /** By group number. Kept and dropped ones; those released early are among them. */
   readonly groups: readonly SettledGroup[];
+  /** By group number; absent without a buffer (ReplayBuffer). */
+  readonly replayed?: readonly ReplayedGroup[];
   /** Credits to give back after the step. */
   readonly credits: number;
 }

@@ -106,9 +106,7 @@ export class GroupAccounting {
       const tokens = trained.reduce((n, { rollout }) => n + sampledTokens(rollout), 0);
       this.#ledger.trained(domain, trained.length, tokens);
       this.#ledger.dropped(domain, "overlong", group.rollouts.length - trained.length);
-    } else {
-      this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
-    }
+    } else this.#ledger.dropped(domain, group.dropped, group.rollouts.length);
     this.#parts.events.settled(settled, this.#step);
     this.#parts.onSettled?.(settled, this.#step);
   }
@@ -123,8 +121,9 @@ export class GroupAccounting {
     this.#step += 1;
   }
 
-  /** The step is done and its weights are on their way. Throws HONE_ERR_INTERNAL if a rollout was lost or counted twice. */
-  trained(credits: number): void {
+  /** The step is done, in which `replayed` were trained once more, and its weights are on their way. Throws HONE_ERR_INTERNAL if a rollout was lost or counted twice. */
+  trained(credits: number, replayed: readonly SettledGroup[] = []): void {
+    for (const one of replayed) this.#ledger.replayed(one.request.domain, trainedMembers(one.group).length);
     this.check();
     this.credits.give(credits);
   }

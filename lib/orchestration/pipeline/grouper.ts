@@ -19,6 +19,12 @@ export interface SettledGroup {
   readonly advantages?: readonly number[];
 }
 
+/** A group that was trained before, with the rewards and advantages that it had then. */
+export interface ReplayedGroup extends SettledGroup {
+  /** The step that trained it first, from 0. */
+  readonly first: number;
+}
+
 /** Request of a hook: drop the group, or train on other rewards. */
 export type GroupWish = "drop" | { readonly rewards: readonly number[] } | undefined;
 

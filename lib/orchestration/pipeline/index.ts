@@ -9,7 +9,14 @@ export { EntropyControl, type EntropyState } from "./entropy-control.ts";
 export type { EpisodeStage } from "./episode-stage.ts";
 export { GroupAccounting } from "./group-accounting.ts";
 export type { DrawnGroup, GroupRequest, UnfinishedGroups } from "./group-request.ts";
-export { type GroupHook, rewarded, type SettledGroup, settle, shapingOptions } from "./grouper.ts";
+export {
+  type GroupHook,
+  type ReplayedGroup,
+  rewarded,
+  type SettledGroup,
+  settle,
+  shapingOptions,
+} from "./grouper.ts";
 export { learningRateFactor } from "./learning-rate.ts";
 export { Pipeline } from "./pipeline.ts";
 export { pipelineStateSchema } from "./pipeline-state.ts";
@@ -22,6 +29,7 @@ export {
   updatePolicy,
 } from "./policy-updates.ts";
 export { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
+export { allGroups, ReplayBuffer } from "./replay-buffer.ts";
 export { heldByHook, type PipelinePosition, underWatch } from "./stall-watch.ts";
 export {
   type FrozenScores,

@@ -11,10 +11,15 @@ interface Account {
   retained: number;
   trained: number;
   trainedTokens: number;
+  /** Trained once more, each as often as it was. */
+  replayed: number;
   dropped: Partial<Record<DropReason, number>>;
 }
 
-export type SavedLedger = Readonly<Record<DomainName, Readonly<Account>>>;
+/** Without `replayed` in checkpoints of before there was a buffer. */
+export type SavedLedger = Readonly<
+  Record<DomainName, Readonly<Omit<Account, "replayed"> & Partial<Pick<Account, "replayed">>>>
+>;
 
 /** Rollouts by domain and stage since the run began, and the law they obey. */
 export class Ledger {
@@ -31,7 +36,7 @@ export class Ledger {
         trainedTokens: 0,
         dropped: {},
       };
-      this.#accounts.set(domain, structuredClone(account));
+      this.#accounts.set(domain, { replayed: 0, ...structuredClone(account) });
     }
   }
 
@@ -53,6 +58,11 @@ export class Ledger {
     account.retained += rollouts;
     account.trained += rollouts;
     account.trainedTokens += tokens;
+  }
+
+  /** Of a group that a step trained again. */
+  replayed(domain: DomainName, rollouts: number): void {
+    this.#of(domain).replayed += rollouts;
   }
 
   /** Generated ones, of every domain. */
@@ -122,13 +132,13 @@ export class Ledger {
     const onTheLine = new Map<DomainName, number>();
     for (const { request } of outstanding)
       onTheLine.set(request.domain, (onTheLine.get(request.domain) ?? 0) + request.attempts);
-    const progress = ([domain, { submitted, trained }]: readonly [DomainName, Account]) =>
-      [domain, { submitted, trained, outstanding: onTheLine.get(domain) ?? 0 }] as const;
+    const progress = ([domain, { submitted, trained, replayed }]: readonly [DomainName, Account]) =>
+      [domain, { submitted, trained, replayed, outstanding: onTheLine.get(domain) ?? 0 }] as const;
     return Object.fromEntries([...this.#accounts].map(progress));
   }
 
   /** As if the outstanding groups had never been submitted: they are submitted again after a resume. */
-  saved(outstanding: OutstandingGroups): SavedLedger {
+  saved(outstanding: OutstandingGroups): Record<DomainName, Account> {
     const copy = Object.fromEntries([...this.#accounts].map(([d, account]) => [d, structuredClone(account)]));
     for (const { request, completed, failed } of outstanding) {
       const account = copy[request.domain]!;

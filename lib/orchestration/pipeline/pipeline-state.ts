@@ -32,6 +32,7 @@ export const pipelineStateSchema = z.object({
       retained: z.int(),
       trained: z.int(),
       trainedTokens: z.int(),
+      replayed: z.int().optional(),
       dropped: z.record(z.string(), z.int()),
     }),
   ),

@@ -22,6 +22,7 @@ import { PipelineProgress } from "./pipeline-progress.ts";
 import type { PipelineState } from "./pipeline-state.ts";
 import { ProblemChooser } from "./problem-chooser.ts";
 import { type DrawerOptions, drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
 import { encodePrompts } from "./requested-prompts.ts";
 import type { PipelinePosition } from "./stall-watch.ts";
 import { type FrozenScores, type StepOutcome, trainSteps } from "./step-trainer.ts";
@@ -45,6 +46,8 @@ export interface PipelineParts {
   /** Told of every problem that cannot be asked and was passed over. */
   readonly onLeftOut?: DrawerOptions["onLeftOut"];
   readonly frozen?: FrozenScores;
+  /** As the steps before left it. Default: empty. */
+  readonly buffer?: ReplayBuffer;
   /** By domain, of those that have one. */
   readonly curricula?: ReadonlyMap<DomainName, Curriculum>;
 }
@@ -117,10 +120,11 @@ export class Pipeline {
         clock,
         engine: generations.engine,
         entropy: this.#entropy,
+        buffer: this.#parts.buffer ?? new ReplayBuffer(recipe),
         ...(frozen && { frozen }),
-        afterPublication: ({ credits }) => {
+        afterPublication: ({ credits, replayed = [] }) => {
           progress.stepped();
-          accounting.trained(credits);
+          accounting.trained(credits, replayed);
         },
       });
     } finally {
@@ -140,8 +144,7 @@ export class Pipeline {
   state(step: number): PipelineState {
     const accounting = this.accounting.saved();
     const outstanding = [...accounting.outstanding, ...this.#drawer.again];
-    const entropy = this.#entropy.saved(); // undefined is in no JSON
-    return { step, draws: this.#drawer.saved(), ...accounting, outstanding, entropy };
+    return { step, draws: this.#drawer.saved(), ...accounting, outstanding, entropy: this.#entropy.saved() };
   }
 
   /** The trainer has a batch, and its new weights are not published yet. */

@@ -3,4 +3,5 @@
 export { batchGroups, type StepBatch } from "./batcher.ts";
 export { GroupAccounting } from "./group-accounting.ts";
 export { drawProblems, mostGroups, ProblemDrawer } from "./problem-drawer.ts";
+export { ReplayBuffer } from "./replay-buffer.ts";
 export { verifyGroups } from "./verification.ts";

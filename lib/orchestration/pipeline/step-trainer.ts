@@ -10,6 +10,7 @@ import type { EntropyControl } from "./entropy-control.ts";
 import { type GradientFacts, gradientsAreDue, measureGradients } from "./gradient-parts.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { scoreFirst, type UpdateReport, updatePolicy } from "./policy-updates.ts";
+import { allGroups, type ReplayBuffer } from "./replay-buffer.ts";
 import { weighedByObjective } from "./step-tokens.ts";
 import { taughtBatch } from "./teacher-advantages.ts";
 import { selectTokens } from "./token-selection.ts";
@@ -69,6 +70,7 @@ export interface StepTrainerParts {
   readonly frozen?: FrozenScores;
   /** Where `objective.entropyControl` keeps its coefficient from step to step. */
   readonly entropy: EntropyControl;
+  readonly buffer: ReplayBuffer;
   /** Called when the new weights are on their way, before the next batch is asked for. */
   readonly afterPublication: (batch: StepBatch) => void;
 }
@@ -85,10 +87,12 @@ export async function* trainSteps(
   let lastEnd = clock.now();
   let asked = lastEnd;
   if (step >= recipe.training.steps) return;
-  for await (const batch of batches) {
+  for await (const fresh of batches) {
     const started = clock.now();
     const versionBefore = parts.trainer.version;
+    const batch = parts.buffer.filled(fresh, step);
     const update = await trainBatch(batch, step, { ...parts, measured: true });
+    if (update?.report.skipped === false) parts.buffer.trained(batch, step);
     parts.afterPublication(batch);
     await parts.frozen?.stepped?.(step + 1);
     const end = clock.now();
@@ -124,7 +128,8 @@ export async function trainBatch(
   },
 ): Promise<PolicyUpdate | undefined> {
   const { recipe } = parts;
-  const assembled = assembleBatch(batch.groups, recipe.rollouts.maxOutputTokens);
+  const groups = allGroups(batch);
+  const assembled = assembleBatch(groups, recipe.rollouts.maxOutputTokens);
   if (assembled.rollouts.length === 0) return undefined;
   const learningRate =
     recipe.optimizer.lr * learningRateFactor(step, recipe.training.steps, recipe.optimizer);
@@ -151,7 +156,7 @@ export async function trainBatch(
   const due = parts.measured === true && gradientsAreDue(recipe, step);
   const gradients = due ? await measureGradients(taught, { ...parts, data, options }) : undefined;
   const updates = {
-    groups: batch.groups,
+    groups,
     whole: { ...taught, data },
     options,
     rule: recipe.training,

@@ -6,6 +6,8 @@ export interface MixtureCounts {
   /** Submitted, and neither trained nor dropped yet. */
   readonly outstanding: number;
   readonly trained: number;
+  /** Trained once more by a buffer, each as often as it was. Default: 0. */
+  readonly replayed?: number;
 }
 
 type Counts = Readonly<Record<DomainName, MixtureCounts>>;
@@ -17,9 +19,9 @@ const KEEP_RATE_MIN = 0.02;
  * Picks the domain of the next prompt so that the rollouts that are *trained* keep the mixture, whatever share of each
  * domain's groups the filter drops. Weighted fair queueing on what will have been trained:
  *
- *   d = argmin e_d / w_d      e_d = trained_d + k_d outstanding_d      k_d = (trained_d + G) / (settled_d + G)
+ *   d = argmin e_d / w_d      e_d = trained_d + replayed_d + k_d outstanding_d      k_d = (trained_d + G) / (settled_d + G)
  *
- * w_d target weight, k_d the domain's keep rate so far (it starts at 1), G group size; ties go to the first domain. No
+ * w_d target weight, replayed_d what a buffer trained again, k_d the domain's keep rate so far (it starts at 1), G group size; ties go to the first domain. No
  * domain submits more than (1 + w_d) / 2 of all rollouts, so that one whose groups are always dropped leaves the others
  * at least half of theirs. Nothing is drawn at random: a pick depends on the counts alone.
  */
@@ -38,8 +40,8 @@ export class TrainedMixture {
     const mayTake = ([domain, weight]: readonly [DomainName, number]) =>
       weight > 0 && counts[domain]!.submitted <= ((1 + weight) / 2) * total;
     const relative = ([domain, weight]: readonly [DomainName, number]) => {
-      const { trained, outstanding } = counts[domain]!;
-      return (trained + this.#keepRate(counts[domain]!) * outstanding) / weight;
+      const { trained, replayed = 0, outstanding } = counts[domain]!;
+      return (trained + replayed + this.#keepRate(counts[domain]!) * outstanding) / weight;
     };
     const allowed = [...this.#weights].filter(mayTake);
     return allowed.reduce((best, one) => (relative(one) < relative(best) ? one : best))[0];

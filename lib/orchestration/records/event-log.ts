@@ -49,6 +49,8 @@ export type RunEvent =
       readonly lr?: number;
       /** Advantages that a hook set, [group, one for each judged rollout, ...]; absent where none did. */
       readonly a?: readonly (readonly number[])[];
+      /** Groups of earlier steps that it trained again, from the buffer; absent where there were none. */
+      readonly b?: readonly number[];
     }
   /** The recipe of the steps that follow. */
   | { readonly e: "start"; readonly c: unknown }
@@ -98,6 +100,7 @@ const eventSchema = z.discriminatedUnion("e", [
     k: z.array(natural),
     lr: z.number().optional(),
     a: z.array(z.array(z.number()).min(1)).optional(),
+    b: z.array(natural).optional(),
   }),
   z.object({
     e: z.literal("note"),
@@ -179,8 +182,17 @@ function stepEvent({ step, version, batch, update }: StepOutcome): RunEvent {
   const a = batch.groups.flatMap(({ request, advantages }) =>
     advantages === undefined ? [] : [[request.group, ...advantages]],
   );
+  const b = (batch.replayed ?? []).map(({ request }) => request.group);
   const rate = update && { lr: update.learningRate };
-  return { e: "step", s: step, v: version, k, ...rate, ...(a.length > 0 && { a }) };
+  return {
+    e: "step",
+    s: step,
+    v: version,
+    k,
+    ...rate,
+    ...(a.length > 0 && { a }),
+    ...(b.length > 0 && { b }),
+  };
 }
 
 function told<T>(work: () => T): T {

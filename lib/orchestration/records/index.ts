@@ -19,6 +19,13 @@ export { beginning, identityOfLine } from "./problem-identity.ts";
 export { recipeChanges } from "./recipe-changes.ts";
 export { inTodaysNames, recordedRecipe } from "./recorded-recipe.ts";
 export {
+  type RestoredGroup,
+  restoredBuffer,
+  restoredGroup,
+  restoredRequest,
+  restoredRollouts,
+} from "./restored-groups.ts";
+export {
   cutRolloutRecord,
   decodeIds,
   decodeLogprobs,
@@ -36,6 +43,7 @@ export {
   hookAdvantages,
   type RunHistory,
   readHistory,
+  type StepEvent,
 } from "./run-history.ts";
 export { type BetweenSteps, StepRecorder } from "./step-recorder.ts";
 export { UnfinishedRollouts } from "./unfinished-rollouts.ts";

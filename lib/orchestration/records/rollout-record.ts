@@ -26,8 +26,15 @@ import { trainedMembers } from "../../rewards/index.ts";
 import { REWRITING } from "../../shared/files/plain-file.ts";
 import { textLines } from "../../shared/files/text-lines.ts";
 import { weightInLoss } from "../../shared/objectives/objective-forms.ts";
-import type { SettledGroup } from "../pipeline/index.ts";
-import { type PolicyUpdate, type StepOutcome, stepOptions, type UpdateReport } from "../pipeline/index.ts";
+import {
+  allGroups,
+  type PolicyUpdate,
+  type ReplayedGroup,
+  type SettledGroup,
+  type StepOutcome,
+  stepOptions,
+  type UpdateReport,
+} from "../pipeline/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
@@ -68,6 +75,8 @@ export interface RecordedGroup {
   readonly submittedVersion: number;
   readonly solveRate: number;
   readonly dropped?: DropReason;
+  /** Trained again: the step that trained it first, as in steps.jsonl, whose rewards and advantages it has. */
+  readonly first?: number;
   /** Ids, int32 (see {@link decodeIds}). */
   readonly prompt: string;
   readonly rollouts: readonly RecordedRollout[];
@@ -229,7 +238,7 @@ function* recordLines(recipe: Recipe, outcome: StepOutcome): Generator<RecordedS
   const { update, batch } = outcome;
   yield stepLine(recipe, outcome);
   let first = 0;
-  for (const settled of batch.groups) {
+  for (const settled of allGroups(batch)) {
     const kept = settled.group.dropped === undefined && update !== undefined;
     yield groupLine(settled, kept ? new Sequences(recipe, update, first) : undefined);
     if (kept) first += trainedMembers(settled.group).length;
@@ -240,7 +249,8 @@ function stepLine(
   recipe: Recipe,
   { step, version, versionBefore, batch, update }: StepOutcome,
 ): RecordedStep {
-  const head = { schema: 1, step: step + 1, versionBefore, version, groups: batch.groups.length } as const;
+  const groups = allGroups(batch).length;
+  const head = { schema: 1, step: step + 1, versionBefore, version, groups } as const;
   if (update === undefined) return head;
   const { report, data, learningRate, entropyCoef, updates } = update;
   const { muonLr: _, ...objective } = stepOptions(recipe, learningRate, entropyCoef);
@@ -263,7 +273,7 @@ function stepLine(
 }
 
 function groupLine(
-  { request, group, rollouts }: SettledGroup,
+  { request, group, rollouts, first }: SettledGroup & Partial<ReplayedGroup>,
   trained: Sequences | undefined,
 ): RecordedGroup {
   const { problem, submittedVersion, solveRate, dropped } = group;
@@ -279,6 +289,7 @@ function groupLine(
     submittedVersion,
     solveRate,
     ...(dropped && { dropped }),
+    ...(first !== undefined && { first: first + 1 }),
     prompt: rollouts.length > 0 ? encode(rollouts[0]!.promptTokens) : "",
     rollouts: rollouts.map((rollout) => {
       const place = places.get(rollout);

@@ -73,6 +73,7 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
     });
   };
   const seen = new Set<number>();
+  const trained = new Set<number>();
   let version = 0;
   for (const [i, { event, groups }] of steps.entries()) {
     if (event.s !== i) refuse(`step ${event.s} stands where step ${i} belongs`);
@@ -87,6 +88,10 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
     }
     const kept = groups.flatMap(({ g, x }) => (x === undefined ? [g] : [])).sort((a, b) => a - b);
     if (kept.join() !== event.k.join()) refuse(`step ${i} trained groups ${event.k}, but ${kept} were kept`);
+    const unknown = event.b?.find((group) => !trained.has(group));
+    if (unknown !== undefined)
+      refuse(`step ${i} trained group ${unknown} again, which no step before it did`);
+    for (const group of kept) trained.add(group);
     for (const [group, advantages] of hookAdvantages(event)) {
       const judged = groups
         .find(({ g, x }) => g === group && x === undefined)

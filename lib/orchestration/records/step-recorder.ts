@@ -106,13 +106,14 @@ interface Since<Stats> {
 }
 
 function outcomeFacts({ step, version, versionBefore, batch, update }: StepOutcome, recipe: Recipe) {
+  const replayedAges = batch.replayed?.map(({ first }) => step - first);
   return {
     step: step + 1,
     version,
     maxOutputTokens: recipe.rollouts.maxOutputTokens,
     groups: batch.groups.map(({ group }) => group),
     unscored: unscoredByDomain(batch.groups),
-    update: update && updateFacts(update, versionBefore, recipe),
+    update: update && updateFacts(update, { version: versionBefore, replayedAges }, recipe),
   };
 }
 
@@ -189,7 +190,10 @@ function unscoredByDomain(groups: StepOutcome["batch"]["groups"]): Record<Domain
 
 function updateFacts(
   update: PolicyUpdate,
-  version: number,
+  {
+    version,
+    replayedAges,
+  }: { readonly version: number; readonly replayedAges: readonly number[] | undefined },
   { objective, training }: Recipe,
 ): StepFacts["update"] {
   const { rollouts, data, report, learningRate, entropyCoef, gradients, updates } = update;
@@ -211,6 +215,7 @@ function updateFacts(
     ...(clip && { clip }),
     packingBudget: training.packedTokens,
     ...(updates && { updates, epochs: training.epochs }),
+    ...(replayedAges && { replayedAges }),
   };
 }
 

@@ -1,32 +1,30 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { StepOptions } from "../../native/face.ts";
-import type { Episode, Rollout, Verdict } from "../../records.ts";
+import type { Rollout, Verdict } from "../../records.ts";
 import {
   type AssembledBatch,
   assembleBatch,
   type BatchUpdates,
   given,
   rewarded,
-  type SettledGroup,
   settle,
   shapingOptions,
   taughtBatch,
   weighed,
 } from "../pipeline/index.ts";
 import {
-  decodeIds,
   decodeLogprobs,
-  expandedRuns,
-  givenOf,
   type RecordedGroup,
   type RecordedRollout,
+  type RestoredGroup,
+  restoredGroup,
+  restoredRequest,
+  restoredRollouts,
 } from "../records/index.ts";
 
 /** A group of the record as the batcher had it, and which line each of its rollouts is. */
-export interface ResettledGroup extends SettledGroup {
-  readonly lines: ReadonlyMap<Rollout, RecordedRollout>;
-}
+export type ResettledGroup = RestoredGroup;
 
 /** What hooks put in place of the recipe's, by group. */
 export interface Hooked {
@@ -36,72 +34,35 @@ export interface Hooked {
 
 /**
  * The recorded groups of a step with rewards, advantages and filter as `recipe` has them, from the recorded verdicts and
- * lengths; a group that a hook took out stays out, and the rewards and advantages of a hook stay in place.
+ * lengths; a group that a hook took out stays out, and the rewards and advantages of a hook stay in place. What the step
+ * trained again has rewards and advantages of its first step, by the rules and beside the groups of that, so the record's.
  */
 export function settleRecorded(
   groups: readonly RecordedGroup[],
   recipe: Recipe,
   hooked: Hooked,
 ): ResettledGroup[] {
+  const fresh = groups.filter(({ first }) => first === undefined);
+  const settled = weighed(
+    fresh.map((recorded) => settledAgain(recorded, recipe, hooked)),
+    shapingOptions(recipe),
+  );
+  const weights = given(settled, hooked.advantages ?? new Map());
+  const places = new Map(fresh.map((recorded, i) => [recorded, weights[i]!]));
+  return groups.map((recorded) => places.get(recorded) ?? restoredGroup(recorded));
+}
+
+function settledAgain(recorded: RecordedGroup, recipe: Recipe, hooked: Hooked): ResettledGroup {
   const shaping = shapingOptions(recipe);
-  const settled = groups.map((recorded) => {
-    const { rollouts, lines } = rolloutsOf(recorded);
-    const verdicts = recorded.rollouts.map(({ verdict }): Verdict => verdict);
-    const judged = settle(requestOf(recorded), rollouts, verdicts, shaping);
-    const rewards = hooked.rewards?.get(recorded.group);
-    const kept = judged.group.dropped === undefined;
-    const settled = rewards !== undefined && kept ? rewarded(judged, rewards, shaping) : judged;
-    const { dropped } = recorded;
-    const byHook = dropped === "hook" || dropped === "abort";
-    return { ...settled, lines, ...(byHook && { group: { ...settled.group, dropped } }) };
-  });
-  return [...given(weighed(settled, shaping), hooked.advantages ?? new Map())];
-}
-
-function requestOf({ group, problem, domain, family, level, submittedVersion, rollouts }: RecordedGroup) {
-  return {
-    group,
-    domain,
-    index: 0,
-    problem: { id: problem, domain, family, level, question: "", verifier: "", reference: null },
-    attempts: rollouts.length,
-    submittedVersion,
-    submittedMs: 0,
-  };
-}
-
-function rolloutsOf(group: RecordedGroup): Pick<ResettledGroup, "rollouts" | "lines"> {
-  const { problem } = requestOf(group);
-  const promptTokens = decodeIds(group.prompt);
-  const lines = new Map<Rollout, RecordedRollout>();
-  const rollouts = group.rollouts.map((line) => {
-    const tokens = decodeIds(line.tokens);
-    const { attempt, finish, given } = line;
-    const rollout: Rollout = {
-      problem,
-      attempt,
-      finish,
-      promptTokens,
-      tokens,
-      logprobs: decodeLogprobs(line.logprobs),
-      entropies: new Float32Array(tokens.length),
-      versions: expandedRuns(line.versions, tokens.length),
-      oldestKvVersions: expandedRuns(line.oldestKv, tokens.length),
-      text: "",
-      submittedMs: 0,
-      finishedMs: 0,
-      ...(given && { episode: recordedEpisode(given, tokens.length, line.verdict) }),
-    };
-    lines.set(rollout, line);
-    return rollout;
-  });
-  return { rollouts, lines };
-}
-
-/** Without the text, which the record does not have. */
-function recordedEpisode(runs: readonly number[], length: number, verdict: Verdict): Episode {
-  const turns = runs.length / 2 + 1;
-  return { given: givenOf(runs, length), givenText: [], turns, toolCalls: 0, verdict };
+  const { rollouts, lines } = restoredRollouts(recorded);
+  const verdicts = recorded.rollouts.map(({ verdict }): Verdict => verdict);
+  const judged = settle(restoredRequest(recorded), rollouts, verdicts, shaping);
+  const rewards = hooked.rewards?.get(recorded.group);
+  const kept = judged.group.dropped === undefined;
+  const settled = rewards !== undefined && kept ? rewarded(judged, rewards, shaping) : judged;
+  const { dropped } = recorded;
+  const byHook = dropped === "hook" || dropped === "abort";
+  return { ...settled, lines, ...(byHook && { group: { ...settled.group, dropped } }) };
 }
 
 /**

@@ -25,8 +25,10 @@ import {
   type GroupRollouts,
   given,
   openSlopes,
+  ReplayBuffer,
   rewarded,
   type SettledGroup,
+  type StepBatch,
   settle,
   shapingOptions,
   submitGroup,
@@ -44,6 +46,7 @@ import {
   readEvents,
   readHistory,
   recordedRecipe,
+  type StepEvent,
 } from "../records/index.ts";
 import {
   Checkpoints,
@@ -63,6 +66,7 @@ import {
   type RunResources,
   type Verifiers,
 } from "../setup/index.ts";
+import { judgesOf, LOST, loggedVerdicts } from "./logged-verdicts.ts";
 import { firstTurnPlans, RecordedEpisodes } from "./recorded-episodes.ts";
 import { recordedTeacher } from "./recorded-teacher.ts";
 
@@ -113,7 +117,8 @@ export async function replayRun(dir: string, options: ReplayOptions = {}): Promi
   const saved = mkdtempSync(join(tmpdir(), "hone-replay-"));
   const end = join(saved, "weights");
   let rollouts = 0;
-  let carried: { entropy?: EntropyState | undefined; reference?: number | undefined } = {};
+  let carried: Carried = {};
+  const keep = Math.max(...stretches.map(({ recipe }) => recipe.training.replayBuffer?.maxAge ?? 0));
   try {
     for (const [n, { recipe, steps }] of stretches.entries()) {
       if (options.recipe !== undefined) {
@@ -144,12 +149,18 @@ export async function replayRun(dir: string, options: ReplayOptions = {}): Promi
       const here = said ? { ...resources, teacher: undefined } : resources;
       await using frozen = await openFrozenPolicies(here, checkpoints, refreshes);
       const entropy = new EntropyControl(recipe.objective, carried.entropy);
-      const replay = new Replay(resources, { steps, drawn: history.drawn }, { ...frozen, entropy, said });
+      const buffer = new ReplayBuffer(recipe, carried.replayable, keep);
+      const told = { ...frozen, entropy, buffer, said };
+      const replay = new Replay(resources, { steps, drawn: history.drawn }, told);
       for (const [i, { event }] of steps.entries()) {
         await replay.step(i);
         options.onStep?.(event.s + 1);
       }
-      carried = { entropy: entropy.saved(), reference: frozen.referenceStep() };
+      carried = {
+        entropy: entropy.saved(),
+        reference: frozen.referenceStep(),
+        replayable: buffer.groups,
+      };
       rollouts += replay.rollouts;
       rmSync(end, { recursive: true, force: true });
       await resources.trainer.save(end, "{}");
@@ -164,27 +175,17 @@ export async function replayRun(dir: string, options: ReplayOptions = {}): Promi
   }
 }
 
+/** What a stretch of a run leaves to the next beside the weights. */
+interface Carried {
+  readonly entropy?: EntropyState | undefined;
+  readonly reference?: number | undefined;
+  readonly replayable?: ReplayBuffer["groups"];
+}
+
 function expectOrigins(dir: string, manifest: StoredManifest, { model, teacher }: RunResources): void {
   checkOrigin(dir, manifest.model, model.origin);
   checkOrigin(dir, manifest.teacher, teacher?.origin, "teacher.folder");
 }
-
-/** The verifiers of a replay: none are opened where the log has every verdict. Undefined: the recipe's. */
-function judgesOf({ stretches }: RunHistory, given: Verifiers | undefined): Verifiers | undefined {
-  const isLogged = ({ j }: GroupEvent) => j !== undefined;
-  if (
-    given !== undefined ||
-    !stretches.every(({ steps }) => steps.every((one) => one.groups.every(isLogged)))
-  )
-    return given;
-  return NO_VERIFIERS;
-}
-
-const NO_VERIFIERS: Verifiers = {
-  verify: () =>
-    Promise.reject(new HoneError("HONE_ERR_INTERNAL", "a replay judges, and the log has every verdict")),
-  stats: () => ({}),
-};
 
 /** Several trainers that are not exact add up gradients as one does not. */
 function expectExact(recipe: Recipe, dir: string): void {
@@ -213,6 +214,7 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
 /** What the record has of a teacher that is not asked again. */
 interface Told {
   readonly entropy: EntropyControl;
+  readonly buffer: ReplayBuffer;
   readonly said: ((step: number) => TeachTokens) | undefined;
 }
 
@@ -222,6 +224,7 @@ class Replay {
   readonly #resources: RunResources;
   readonly #history: Pick<RunHistory, "steps" | "drawn">;
   readonly #entropy: EntropyControl;
+  readonly #buffer: ReplayBuffer;
   readonly #frozen: FrozenScores;
   readonly #said: ((step: number) => TeachTokens) | undefined;
   readonly #actorOptions: ActorOptions;
@@ -236,9 +239,10 @@ class Replay {
   constructor(
     resources: RunResources,
     history: Pick<RunHistory, "steps" | "drawn">,
-    { entropy, said, ...frozen }: FrozenScores & Told,
+    { entropy, buffer, said, ...frozen }: FrozenScores & Told,
   ) {
     this.#said = said;
+    this.#buffer = buffer;
     this.#entropy = entropy;
     this.#resources = resources;
     this.#history = history;
@@ -278,7 +282,10 @@ class Replay {
       entropy: this.#entropy,
     };
     const taken = given(weighed(settled, shapingOptions(recipe)), hookAdvantages(event));
-    await trainBatch({ groups: taken, credits: 0 }, event.s, parts);
+    const batch = this.#buffer.filled({ groups: taken, credits: 0 }, event.s);
+    expectReplayed(batch, event);
+    const update = await trainBatch(batch, event.s, parts);
+    if (update?.report.skipped === false) this.#buffer.trained(batch, event.s);
     await this.#frozen.stepped?.(event.s + 1);
     if (trainer.version !== event.v) {
       throw diverged(`step ${event.s} led to version ${trainer.version}, in the run to ${event.v}`, {
@@ -322,7 +329,7 @@ class Replay {
       compare(rollout, logged.r.find(([attempt]) => attempt === rollout.attempt)!, request);
       this.rollouts += 1;
     }
-    const verdicts = recordedVerdicts(logged) ?? (await this.#judgeAgain(rollouts, logged));
+    const verdicts = loggedVerdicts(logged) ?? (await this.#judgeAgain(rollouts, logged));
     const shaping = shapingOptions(this.#resources.recipe);
     const judged = settle(request, rollouts, verdicts, shaping);
     const settled = logged.h === undefined ? judged : rewarded(judged, logged.h, shaping);
@@ -341,15 +348,10 @@ class Replay {
   }
 }
 
-const LOST: Verdict = { status: "unscored", cause: "so it was in the run" };
-
-function recordedVerdicts({ j, p }: GroupEvent): Verdict[] | undefined {
-  return j?.map((logged, i): Verdict => {
-    const parts = p?.[i];
-    if (logged === null) return LOST;
-    const [status, score] = logged;
-    return { status, score, reason: "as it was in the run", ...(parts && { parts }) };
-  });
+function expectReplayed({ replayed = [] }: StepBatch, { s, b = [] }: StepEvent): void {
+  const here = replayed.map(({ request }) => request.group);
+  if (here.join() === b.join()) return;
+  throw diverged(`step ${s} trained groups [${here}] again, in the run [${b}]`, { step: s });
 }
 
 const runsOf = ([, , , ...runs]: LoggedRollout): number[] => runs;

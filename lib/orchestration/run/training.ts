@@ -14,6 +14,7 @@ import {
   cutRolloutRecord,
   EventLog,
   openJournal,
+  restoredBuffer,
   StepRecorder,
   UnfinishedRollouts,
   type VerdictJournal,
@@ -252,6 +253,7 @@ export async function train(
       onBatch: batchHook(context),
       curricula: await openCurricula(recipe, resources.sources),
       frozen,
+      buffer: await restoredBuffer(options.dir, recipe, progress.step),
     };
     const training = new Training(context, lifecycle, new Pipeline(parts, state), {
       events,

@@ -26,6 +26,23 @@ test("the law holds through a group's life, and counts say where it is", () => {
   });
 });
 
+test("a rollout that is trained again is in the law once, and in the checkpoint as often as it was", () => {
+  const [ledger, outstanding] = [new Ledger(["math"]), new OutstandingGroups()];
+  ledger.submitted("math", 4);
+  ledger.completed("math", 4);
+  ledger.trained("math", 4, 30);
+  ledger.replayed("math", 4);
+  ledger.replayed("math", 3);
+  ledger.check(outstanding);
+  const restored = new Ledger(["math"], ledger.saved(outstanding));
+  restored.replayed("math", 1);
+  const counted = { trained: 4, trainedTokens: 30, replayed: 8 };
+  expect(restored.counts(outstanding)["math"]).toMatchObject(counted);
+  expect(restored.progress(outstanding)["math"]).toMatchObject({ trained: 4, replayed: 8 });
+  const { replayed: _, ...older } = ledger.saved(outstanding)["math"]!;
+  expect(new Ledger(["math"], { math: older }).counts(outstanding)["math"]).toMatchObject({ replayed: 0 });
+});
+
 test.each([
   ["a rollout that vanished in flight", (ledger: Ledger) => ledger.submitted("math", 1)],
   ["a rollout trained twice", (ledger: Ledger) => ledger.trained("math", 1, 5)],

@@ -3,6 +3,7 @@ import { systemClock } from "../../../lib/clock.ts";
 import type { StepOptions, StepReport } from "../../../lib/native/face.ts";
 import type { StepBatch } from "../../../lib/orchestration/pipeline/batcher.ts";
 import { EntropyControl } from "../../../lib/orchestration/pipeline/entropy-control.ts";
+import { ReplayBuffer } from "../../../lib/orchestration/pipeline/replay-buffer.ts";
 import { type StepOutcome, trainSteps } from "../../../lib/orchestration/pipeline/step-trainer.ts";
 import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
@@ -31,8 +32,10 @@ async function train(
   const engine = standInCore().engine("", { maxRunning: 1, pages: 1 } as never, {} as never);
   Object.assign(engine, { take: (version: number) => published.push(version) });
   const afterPublication = () => {};
+  const recipe = smallRecipe({ steps: 9, ...training }, { optimizer: { warmupSteps: 50 } });
   const parts = {
-    recipe: smallRecipe({ steps: 9, ...training }, { optimizer: { warmupSteps: 50 } }),
+    recipe,
+    buffer: new ReplayBuffer(recipe),
     trainer,
     engine,
     clock,

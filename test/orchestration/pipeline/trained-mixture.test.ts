@@ -28,6 +28,13 @@ describe("the domain that will have trained least for its weight is next", () =>
     expect(halves.pick({ a, b })).toBe(next);
   });
 
+  test("what a buffer trained again counts as trained, and does not make a domain's keep rate greater", () => {
+    const again = { ...count(80, 0, 40), replayed: 16 };
+    expect(halves.pick({ a: again, b: count(80, 0, 48) })).toBe("b");
+    expect(halves.pick({ a: { ...count(80, 0, 40), replayed: 7 }, b: count(80, 0, 48) })).toBe("a");
+    expect(halves.shares({ a: again, b: count(80, 0, 40) }).get("a")).toBe(0.5);
+  });
+
   test("for its weight", () => {
     const mixture = new TrainedMixture(
       new Map([

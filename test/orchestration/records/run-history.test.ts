@@ -89,6 +89,17 @@ test.each<[string, RunEvent[], RegExp | undefined]>([
     [...whole.slice(0, 2), step(0, 1, [3])],
     /step 0 trained groups 3, but 0 were kept/,
   ],
+  ["a group trained again", [...whole, ...next, { ...step(2, 3), b: [0, 1] }], undefined],
+  [
+    "a group trained again before it was trained",
+    [...whole, submit(1), group(1, rollout(0, 0, 0)), { ...step(1, 2, [1]), b: [1] }],
+    /step 1 trained group 1 again, which no step before it did/,
+  ],
+  [
+    "a dropped group trained again",
+    [submit(0), { ...group(0, rollout(0, 0, 0)), x: "hook" as const }, step(0, 0), { ...step(1, 1), b: [0] }],
+    /step 1 trained group 0 again/,
+  ],
   ["a version left out", [...whole.slice(0, 2), step(0, 2, [0])], /step 0 leads from version 0 to version 2/],
 ])("%s is playable or refused, by name", (_, events, message) => {
   const look = () => expectPlayable(readHistory(events), "a/events.jsonl");

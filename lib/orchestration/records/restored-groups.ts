@@ -1,0 +1,126 @@
+import type { Recipe } from "../../config/index.ts";
+import { HoneError } from "../../errors.ts";
+import type { Episode, Rollout, ScoredRollout, Verdict } from "../../records.ts";
+import { type GroupRequest, ReplayBuffer, type ReplayedGroup, type SettledGroup } from "../pipeline/index.ts";
+import { givenOf } from "./logged-episode.ts";
+import {
+  decodeIds,
+  decodeLogprobs,
+  type RecordedGroup,
+  type RecordedRollout,
+  type RecordedStep,
+  readRolloutRecord,
+  recordedSteps,
+} from "./rollout-record.ts";
+import { expandedRuns } from "./version-runs.ts";
+
+/** A group of the record as the batcher had it, and which line each of its rollouts is. */
+export interface RestoredGroup extends SettledGroup {
+  readonly lines: ReadonlyMap<Rollout, RecordedRollout>;
+}
+
+/** Without what a record does not have of a problem, and of its draw. */
+export function restoredRequest(recorded: RecordedGroup): GroupRequest {
+  const { group, problem, domain, family, level, submittedVersion, rollouts } = recorded;
+  return {
+    group,
+    domain,
+    index: 0,
+    problem: { id: problem, domain, family, level, question: "", verifier: "", reference: null },
+    attempts: rollouts.length,
+    submittedVersion,
+    submittedMs: 0,
+  };
+}
+
+/** Without texts and entropies, which a record does not have. */
+export function restoredRollouts(group: RecordedGroup): Pick<RestoredGroup, "rollouts" | "lines"> {
+  const { problem } = restoredRequest(group);
+  const promptTokens = decodeIds(group.prompt);
+  const lines = new Map<Rollout, RecordedRollout>();
+  const rollouts = group.rollouts.map((line) => {
+    const tokens = decodeIds(line.tokens);
+    const { attempt, finish, given } = line;
+    const rollout: Rollout = {
+      problem,
+      attempt,
+      finish,
+      promptTokens,
+      tokens,
+      logprobs: decodeLogprobs(line.logprobs),
+      entropies: new Float32Array(tokens.length),
+      versions: expandedRuns(line.versions, tokens.length),
+      oldestKvVersions: expandedRuns(line.oldestKv, tokens.length),
+      text: "",
+      submittedMs: 0,
+      finishedMs: 0,
+      ...(given && { episode: restoredEpisode(given, tokens.length, line.verdict) }),
+    };
+    lines.set(rollout, line);
+    return rollout;
+  });
+  return { rollouts, lines };
+}
+
+/** Without the text, which the record does not have. */
+function restoredEpisode(runs: readonly number[], length: number, verdict: Verdict): Episode {
+  const turns = runs.length / 2 + 1;
+  return { given: givenOf(runs, length), givenText: [], turns, toolCalls: 0, verdict };
+}
+
+/** A group with the rewards and advantages of the record, whatever made them: rules, other groups of its step, hooks. */
+export function restoredGroup(recorded: RecordedGroup): RestoredGroup {
+  const request = restoredRequest(recorded);
+  const { rollouts, lines } = restoredRollouts(recorded);
+  const members = [...lines].flatMap(([rollout, line]) => scored(rollout, line));
+  const { solveRate, submittedVersion, dropped } = recorded;
+  const group = { problem: request.problem, rollouts: members, solveRate, submittedVersion };
+  const unscored = recorded.rollouts.flatMap((line) => (line.reward === undefined ? [line.attempt] : []));
+  return { request, rollouts, lines, unscored, group: { ...group, ...(dropped && { dropped }) } };
+}
+
+function scored(rollout: Rollout, line: RecordedRollout): ScoredRollout[] {
+  const { verdict, reward, masked } = line;
+  if (reward === undefined || verdict.status === "unscored") return [];
+  const { penaltyScale, penalty, advantage } = line as Required<RecordedRollout>;
+  const numbers = { reward, penaltyScale, penalty, advantage };
+  return [{ rollout, verdict, ...numbers, ...(masked !== undefined && { masked }) }];
+}
+
+/**
+ * The buffer of a run that goes on after `steps` steps, from the record of rollouts. Throws HONE_ERR_CHECKPOINT where that
+ * of one of the last `maxAge` steps is gone.
+ */
+export async function restoredBuffer(dir: string, recipe: Recipe, steps: number): Promise<ReplayBuffer> {
+  const { replayBuffer } = recipe.training;
+  if (replayBuffer === undefined || steps === 0) return new ReplayBuffer(recipe);
+  const groups: ReplayedGroup[] = [];
+  const there = new Set(recordedSteps(dir));
+  for (let step = Math.max(1, steps - replayBuffer.maxAge + 1); step <= steps; ++step) {
+    if (!there.has(step)) throw notRecorded(dir, step, steps);
+    groups.push(...(await trainedIn(dir, step)));
+  }
+  return new ReplayBuffer(recipe, groups);
+}
+
+/** Groups that a step trained first; none where its update was skipped. */
+async function trainedIn(dir: string, step: number): Promise<ReplayedGroup[]> {
+  const groups: ReplayedGroup[] = [];
+  for await (const line of readRolloutRecord(dir, step)) {
+    if ("schema" in line) {
+      if ((line as RecordedStep).trained?.skipped !== false) return [];
+    } else if (line.dropped === undefined && line.first === undefined)
+      groups.push({ ...restoredGroup(line), first: step - 1 });
+  }
+  return groups;
+}
+
+const notRecorded = (dir: string, step: number, steps: number): HoneError =>
+  new HoneError(
+    "HONE_ERR_CHECKPOINT",
+    `${dir} has no record of step ${step}, whose groups training.replayBuffer has after step ${steps}`,
+    {
+      details: { step, steps },
+      hint: "Go on from a checkpoint whose last maxAge steps are recorded (--resume <checkpoint>), or leave training.replayBuffer out until so many steps with rollouts.record are done.",
+    },
+  );
