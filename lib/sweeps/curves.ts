@@ -1,6 +1,6 @@
 import { movingMean, smoothingWindow } from "../report/index.ts";
 import type { CellResult, RunResult } from "./results.ts";
-import { spreadOf } from "./spread.ts";
+import { type Spread, spreadOf } from "./spread.ts";
 
 /** A metric of a cell over its steps. */
 export interface Curve {
@@ -34,6 +34,16 @@ export function curveOf({ runs }: CellResult, metric: string, smooth: boolean): 
     low: spreads.map(({ mean, deviation = 0 }) => mean - deviation),
     high: spreads.map(({ mean, deviation = 0 }) => mean + deviation),
   };
+}
+
+/** Mean of a metric over the steps of each run, or the last `part` of them, over seeds. */
+export function overSteps({ runs }: CellResult, metric: string, part = 1): Spread | undefined {
+  const means = runs.flatMap((run) => {
+    const from = Math.floor(run.steps.length * (1 - part));
+    const values = pointsOf({ ...run, steps: run.steps.slice(from) }, metric, false);
+    return values.length === 0 ? [] : [values.reduce((sum, [, value]) => sum + value, 0) / values.length];
+  });
+  return spreadOf(means);
 }
 
 function pointsOf({ steps }: RunResult, metric: string, smooth: boolean): [number, number][] {

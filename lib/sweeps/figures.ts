@@ -43,6 +43,7 @@ const CURVES: readonly CurvePlan[] = [
     percent: true,
     smooth: true,
   },
+  { metric: "lag/mean", title: "Lag", note: "Of a step's rollouts, in steps.", smooth: true },
 ];
 
 /** Training curves of all cells, laid over each other. @param only titles; default: whatever was logged */

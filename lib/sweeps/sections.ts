@@ -2,7 +2,7 @@ import type { Figure, PlainTable } from "../report/index.ts";
 import type { Study } from "./definition.ts";
 import { curveFigures, mixtureFigures, scatterFigures } from "./figures.ts";
 import type { CellResult } from "./results.ts";
-import { conditionedTable, domainTable, mixtureTable, overviewTable } from "./tables.ts";
+import { conditionedTable, domainTable, mixtureTable, overviewTable, trainingTable } from "./tables.ts";
 
 /** A table with what it says; `name` is that of its files. */
 export interface CaptionedTable {
@@ -42,6 +42,11 @@ function overview(cells: readonly CellResult[]): Section {
         name: "cells",
         caption: `Score (mean over the domains) and tokens per answer of every cell: ${SPREAD}, 95 % intervals, and paired differences from "${first}".`,
         table: overviewTable(cells),
+      },
+      {
+        name: "training",
+        caption: `What training was like: entropy (nats) and groups kept over the last fifth of the steps; tokens clipped, mean and greatest lag of a step's rollouts in steps, and the share of groups that a replay buffer gave, over all: ${SPREAD}.`,
+        table: trainingTable(cells),
       },
       {
         name: "domains",

@@ -1,5 +1,6 @@
 import type { PlainTable } from "../report/index.ts";
 import { type ConditionedBin, conditioned, type Pair } from "./conditioned.ts";
+import { overSteps } from "./curves.ts";
 import { type CellResult, domainsOf, MEAN, moreThan, over } from "./results.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
@@ -68,6 +69,29 @@ export function overviewTable(cells: readonly CellResult[]): PlainTable {
       range(over(cell, "meanTokens"), tokens),
       ...difference(cell, "score", thousandths),
       ...difference(cell, "meanTokens", tokens),
+    ]),
+  };
+}
+
+/** Of a run's steps at the end, where entropy and groups kept are read. */
+const LAST = 0.2;
+
+/** A row a cell: what its training was like. */
+export function trainingTable(cells: readonly CellResult[]): PlainTable {
+  const hundredths = (value: number) => value.toFixed(2);
+  const columns = [
+    ["entropy", "entropy/mean", LAST, hundredths],
+    ["groups kept, %", "groups/kept", LAST, percent],
+    ["tokens clipped, %", "clip/tokens", 1, percent],
+    ["lag", "lag/mean", 1, hundredths],
+    ["most lag", "lag/max", 1, hundredths],
+    ["replayed, %", "replayed/share", 1, percent],
+  ] as const;
+  return {
+    head: ["cell", ...columns.map(([name]) => name)],
+    rows: cells.map((cell) => [
+      cell.name,
+      ...columns.map(([, metric, part, show]) => mean(overSteps(cell, metric, part), show)),
     ]),
   };
 }

@@ -42,7 +42,7 @@ test("writes the page, each table as Markdown, LaTeX and CSV, each figure as SVG
   const { page, sections } = publish(dir, plan, jobs);
   expect(page).toBe(join(dir, "sweep.html"));
   expect(readFileSync(page, "utf8")).toContain("1 of 2 runs finished");
-  const names = ["cells", "domains"].flatMap((name) =>
+  const names = ["cells", "domains", "training"].flatMap((name) =>
     ["csv", "md", "tex"].map((ending) => `${name}.${ending}`),
   );
   expect(readdirSync(join(dir, "tables"))).toEqual(names);

@@ -20,7 +20,7 @@ test("all finished cells, then each study with its own names: accuracy, lengths 
   const sections = sectionsOf(cells, studies);
   expect(sections.map(({ name, title, tables }) => [name, title, tables.map((table) => table.name)])).toEqual(
     [
-      ["cells", "All cells", ["cells", "domains"]],
+      ["cells", "All cells", ["cells", "training", "domains"]],
       [
         "length-penalty",
         "Length penalty",

@@ -5,6 +5,7 @@ import {
   mixtureDomains,
   mixtureTable,
   overviewTable,
+  trainingTable,
 } from "../../lib/sweeps/tables.ts";
 import { answersTo, syntheticCell } from "./synthetic-cells.ts";
 
@@ -46,6 +47,34 @@ test("a row a cell: mean, deviation, interval, and differences from the first se
     "−0.585 to +0.685",
     "+1478",
     "+1455 to +1501",
+  ]);
+});
+
+test("what training was like: entropy and groups kept at its end, clip and lag of all steps, and nothing for what was not logged", () => {
+  const sync = { "lag/mean": [0, 0, 0, 0, 0], "clip/tokens": [0.1, 0.2, 0.3, 0.4, 0.5] };
+  const runs = [0, 1].map((seed) => ({
+    seed,
+    after: { math: [0.5, 20] as const },
+    metrics: { "entropy/mean": [9, 9, 9, 9, 0.25 + seed / 2], ...sync },
+  }));
+  const late = {
+    seed: 0,
+    after: { math: [0.5, 20] as const },
+    metrics: { "lag/mean": [0, 1, 2], "lag/max": [0, 2, 4] },
+  };
+  const { head, rows } = trainingTable([syntheticCell("sync", runs), syntheticCell("async", [late])]);
+  expect(head).toEqual([
+    "cell",
+    "entropy",
+    "groups kept, %",
+    "tokens clipped, %",
+    "lag",
+    "most lag",
+    "replayed, %",
+  ]);
+  expect(rows).toEqual([
+    ["sync", "0.50 ± 0.35", "–", "30.0 ± 0.0", "0.00 ± 0.00", "–", "–"],
+    ["async", "–", "–", "–", "1.00", "2.00", "–"],
   ]);
 });
 
