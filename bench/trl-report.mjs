@@ -30,10 +30,11 @@ const gradientCells = (gradients) =>
     ? "– | –"
     : [false, true].map((isLate) => farthest(gradients, isLate).toExponential(0)).join(" | ");
 
-function rowOf({ name, hone, trl, gradients }) {
+function rowOf({ name, hone, trl, gradients, peak }) {
   return {
     name,
     gradients,
+    peak,
     heldOut: { hone: mean(afters(hone)), trl: mean(afters(trl)), ...apart(afters(hone), afters(trl)) },
     curve: { hone: mean(levels(hone)), trl: mean(levels(trl)), ...apart(levels(hone), levels(trl)) },
     seconds: { hone: seconds(hone), trl: seconds(trl) },
@@ -46,12 +47,12 @@ const compared = ({ hone, trl, difference, error }) =>
 
 function tableOf(rows) {
   const head =
-    "| objective | held out: TRL | Hone | difference | curve: TRL | Hone | difference | CPU s: TRL | Hone |";
+    "| objective | held out: TRL | Hone | difference | curve: TRL | Hone | difference | CPU s: TRL | Hone | peak MiB: TRL | Hone |";
   const body = rows.map(
-    ({ name, heldOut, curve, seconds: { hone, trl } }) =>
-      `| ${name} | ${compared(heldOut)} | ${compared(curve)} | ${trl.toFixed(1)} | ${hone.toFixed(1)} |`,
+    ({ name, heldOut, curve, seconds: { hone, trl }, peak }) =>
+      `| ${name} | ${compared(heldOut)} | ${compared(curve)} | ${trl.toFixed(1)} | ${hone.toFixed(1)} | ${peak.trl.toFixed(0)} | ${peak.hone.toFixed(0)} |`,
   );
-  return [head, `|${"---|".repeat(9)}`, ...body, ""].join("\n");
+  return [head, `|${"---|".repeat(11)}`, ...body, ""].join("\n");
 }
 
 function gradientTable(rows) {
@@ -105,13 +106,15 @@ export function writeReport({ facts, results, variants, folder }) {
   );
   writeFileSync(`${file}.json`, `${JSON.stringify({ ...facts, results, variants }, null, 1)}\n`);
   writeFileSync(`${file}.svg`, figureOf(results));
-  return rows.map(({ name, heldOut, curve, seconds: s, gradients }) => ({
+  return rows.map(({ name, heldOut, curve, seconds: s, gradients, peak }) => ({
     name: `${name}: CPU seconds, times TRL's`,
     value: s.hone / s.trl,
     heldOut: heldOut.hone,
     "TRL's": heldOut.trl,
     curve: curve.hone,
     "TRL's curve": curve.trl,
+    "peak MiB": peak.hone,
+    "TRL's peak MiB": peak.trl,
     ...(gradients && { gradient: farthest(gradients, true) }),
   }));
 }

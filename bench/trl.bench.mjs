@@ -55,32 +55,39 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** Runs a command on one thread; its processor seconds, those of the processes that it waited for among them. */
-function timed(command, argv) {
+/** Says of a command what the system counted: processor seconds, and resident MiB of its largest process at the peak. */
+const COUNTED = `import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
+sys.exit(status)`;
+
+/** Runs a command on one thread; what it took, with the processes that it waited for. */
+function counted(command, argv) {
   const env = { ...process.env, HONE_THREADS: "1", OMP_NUM_THREADS: "1", TOKENIZERS_PARALLELISM: "false" };
-  const words = ["-c", '"$@"; status=$?; times >&2; exit $status', "bash", command, ...argv];
-  const ran = spawnSync("bash", words, { cwd: root, env, encoding: "utf8", maxBuffer: 1 << 28 });
+  const words = ["-c", COUNTED, command, ...argv];
+  const ran = spawnSync(python, words, { cwd: root, env, encoding: "utf8", maxBuffer: 1 << 28 });
   if (ran.status !== 0) throw new Error(`${command} ${argv.join(" ")}\n${ran.stderr.slice(-4000)}`);
-  const ofChildren = ran.stderr.trim().split("\n").at(-1);
-  return [...ofChildren.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + 60 * m + Number(s), 0);
+  const [seconds, peak] = ran.stderr.trim().split("\n").at(-1).split(" ").map(Number);
+  return { seconds, peak };
 }
 
-const hone = (...argv) => timed(process.execPath, [path.join(root, "dist/lib/cli/main.js"), ...argv]);
+const hone = (...argv) => counted(process.execPath, [path.join(root, "dist/lib/cli/main.js"), ...argv]);
 
 /** Runs a recipe in a folder of its own and exports the weights. */
 function train(name, recipe) {
   mkdirSync(at(name), { recursive: true });
   const file = at(name, "recipe.json");
   writeFileSync(file, JSON.stringify({ name: "trl-peer", ...recipe }, null, 2));
-  const seconds = hone("run", file, "--dir", at(name, "run"), "--overwrite");
+  const used = hone("run", file, "--dir", at(name, "run"), "--overwrite");
   hone("export", "--run", at(name, "run"), "--out", at(name, "model"), "--force");
-  return seconds;
+  return used;
 }
 
 /** The quick start's weights after its warm start; its tokens of the thought are told as Qwen3's are, as words of a text. */
 function makeModel() {
   const argv = ["dist/recipes/quickstart.js", "--dir", at("start"), "--set", "training.steps=0"];
-  timed(process.execPath, [...argv, "--set", "evaluation.problemsPerDomain=1"]);
+  counted(process.execPath, [...argv, "--set", "evaluation.problemsPerDomain=1"]);
   hone("export", "--run", at("start"), "--out", at("model"), "--force");
   const file = at("model", "tokenizer.json");
   const tokenizer = json(file);
@@ -140,7 +147,7 @@ function ofHone(name, seed) {
   const objective = OBJECTIVES[name];
   const folder = `${slug(name)}/hone-${seed}`;
   return kept(folder, () => {
-    const seconds = train(folder, honeRecipe(objective, given, batches, seed));
+    const { seconds } = train(folder, honeRecipe(objective, given, batches, seed));
     const { curve: metric = objective.teacher ? "kl/teacher/k1" : "score/mean" } = objective.hone;
     const steps = lines(at(folder, "run/steps.jsonl")).map(({ metrics }) => metrics);
     const [curve, clipped] = [metric, "clip/tokens"].map((of) => steps.map((metrics) => metrics[of] ?? 0));
@@ -148,24 +155,41 @@ function ofHone(name, seed) {
   });
 }
 
-/** Runs bench/trl-run.py and returns its processor seconds; what it gives is in the folder. */
-function trl(what, objective, folder, seed, more) {
+/** Runs bench/trl-run.py and returns what it took; what it gives is in the folder. */
+function trl(what, objective, folder, seed, { batches: count = batches, ...more }) {
   const { trainer } = objective.trl;
-  const args = trlArguments(objective, batches, seed);
+  const args = trlArguments(objective, count, seed);
   const teacher = objective.teacher && { teacher: given.teacher };
   const { model, rows } = given;
   const task = { do: what, trainer, args, model, rows, rewards, out: at(folder), ...teacher, ...more };
-  return timed(python, [path.join(root, "bench/trl-run.py"), JSON.stringify(task)]);
+  return counted(python, [path.join(root, "bench/trl-run.py"), JSON.stringify(task)]);
 }
 
 function ofTrl(name, seed) {
   const objective = OBJECTIVES[name];
   const folder = `${slug(name)}/trl-${seed}`;
   return kept(folder, () => {
-    const seconds = trl("train", objective, folder, seed, { log: objective.teacher ? "loss" : "reward" });
+    const { seconds } = trl("train", objective, folder, seed, { log: objective.teacher ? "loss" : "reward" });
     const after = heldOut(`${folder}/held-out`, at(folder, "model"));
     return { seconds, ...json(at(folder, "result.json")), after };
   });
+}
+
+const WEIGHED = 3;
+
+/** Peak memory of both over a few batches of the first seed, MiB: of Hone's run and of TRL's process. */
+function memoryOf(name) {
+  const objective = OBJECTIVES[name];
+  const folder = `${slug(name)}/memory`;
+  return kept(folder, () => ({
+    peak: {
+      hone: train(`${folder}/hone`, honeRecipe(objective, given, WEIGHED, 0)).peak,
+      trl: trl("train", objective, `${folder}/trl`, 0, {
+        log: objective.teacher ? "loss" : "reward",
+        batches: WEIGHED,
+      }).peak,
+    },
+  }));
 }
 
 const RECORDED = 5;
@@ -238,6 +262,7 @@ const results = chosen.map((name, i) => ({
   name,
   hone: runs.map((ofSeed) => ofSeed[i].hone),
   trl: runs.map((ofSeed) => ofSeed[i].trl),
+  ...memoryOf(name),
   gradients: OBJECTIVES[name].teacher ? undefined : gradientsOf(name, OBJECTIVES[name]),
 }));
 const variants = Object.entries(flags.smoke || flags.objectives !== all ? {} : VARIANTS).map(

@@ -315,10 +315,31 @@ def divergence_of(log_s, teacher, rule):
     return beta * kl(log_t, log_m) + (1 - beta) * kl(log_s, log_m)
 
 
+def full_kl_of(log_s, log_t, k):
+    """[n] KL(policy || reference) of log-probs [n, V]: whole, or over the reference's k likeliest and the rest as one token."""
+    if k is None:
+        return (log_s.exp() * (log_s - log_t)).sum(-1)
+    top = log_t.topk(k).indices
+    log_s, log_t = log_s.gather(1, top), log_t.gather(1, top)
+    ours, theirs = ((1 - x.exp().sum(-1)).clamp(min=2**-20) for x in (log_s, log_t))
+    return (log_s.exp() * (log_s - log_t)).sum(-1) + ours * (ours.log() - theirs.log())
+
+
+def reference_of(run, recipe, number, adapted):
+    """Weights and config of the KL term's reference in a step; None without one of whole distributions, or where they are gone."""
+    if recipe["objective"]["klEstimator"] != "full" or not recipe["objective"]["klCoef"]:
+        return None
+    every = recipe["objective"]["referenceEverySteps"]
+    since = (number - 1) // every * every if every else 0
+    folder = run / "checkpoints" / (f"reference-{since:06d}" if since else "warm-start")
+    return (adapted(Checkpoint(folder).weights), Checkpoint(folder).config) if folder.is_dir() else None
+
+
 class Step:
     """One recorded step: its first line, and the rollouts it trained on with what belongs to them."""
 
-    def __init__(self, path, recipe, teacher=None):
+    def __init__(self, path, recipe, teacher=None, reference=None):
+        self.reference, self.top_k = reference, recipe["objective"].get("klTopK")
         head, *groups = [json.loads(line) for line in path.read_text().splitlines()]
         self.head, self.trained, self.worst = head, head.get("trained"), dict.fromkeys(LIMITS, 0.0)
         self.rollouts = []
@@ -487,7 +508,17 @@ class Step:
                 if old is None:
                     recorded = words(rollout["divergence"], torch.float32).double()[chosen]
                     self.differ("teacher", 0.0, (away.detach() - recorded).abs().max().item(), 1.0)
-            if "reference" in rollout:
+            if "divergence" in o:
+                with torch.no_grad():
+                    log_r = self.log_probs(*self.reference, rollout, prompt, tokens, chosen)
+                away = full_kl_of(log_p, log_r, self.top_k)
+                total = total + o["divergence"]["coef"] * share * away.sum()
+                said = words(rollout["reference"], torch.float32).double()[chosen]
+                self.differ("teacher", 0.0, (log_r.gather(1, tokens[chosen][:, None])[:, 0] - said).abs().max().item(), 1.0)
+                if old is None:
+                    recorded = words(rollout["divergence"], torch.float32).double()[chosen]
+                    self.differ("teacher", 0.0, (away.detach() - recorded).abs().max().item(), 1.0)
+            elif "reference" in rollout:
                 gap = words(rollout["reference"], torch.float32).double()[chosen] - new
                 estimate = {"k1": -gap, "k2": gap.square() / 2, "k3": gap.expm1() - gap}[o.get("klEstimator", "k3")]
                 total = total + o["klCoef"] * share * estimate.sum()
@@ -561,7 +592,7 @@ def main():
             continue
         if adapted.base is not None and not holds_adapters(folders[0]):
             continue
-        step = Step(path, recipe, scorer)
+        step = Step(path, recipe, scorer, reference_of(given.run, recipe, number, adapted))
         if step.trained is None or step.trained["skipped"]:
             continue
         step.compare(*map(Checkpoint, folders), adapted, recipe["objective"].get("tokens"))

@@ -228,6 +228,13 @@ void read_correction(const Fields& f, trainer::StepOptions& o) {
   o.correction_high = float(f.number("high"));
 }
 
+trainer::TeacherTerm read_divergence(const Fields& f) {
+  return {.coef = float(f.number("coef")),
+          .beta = float(f.number("beta")),
+          .by_sequence = f.has("bySequence") && f.boolean("bySequence"),
+          .rest = f.has("rest") && f.boolean("rest")};
+}
+
 }  // namespace
 
 trainer::StepOptions read_step_options(const Napi::Value& value) {
@@ -248,7 +255,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.muon_lr = float(f.number("muonLr"));
   o.keeps_version = f.has("keepsVersion") && f.boolean("keepsVersion");
   if (f.has("correction")) read_correction(f.fields("correction"), o);
-  if (f.has("divergence")) o.divergence = {float(f.fields("divergence").number("coef")), float(f.fields("divergence").number("beta"))};
+  if (f.has("divergence")) o.divergence = read_divergence(f.fields("divergence"));
   return o;
 }
 

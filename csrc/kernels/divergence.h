@@ -12,12 +12,14 @@ namespace hone::kernels {
 ///   beta 0: KL(T || S) = sum T (log T - log S)    beta 1: KL(S || T) = sum S (log S - log T)
 ///   between: beta KL(T || M) + (1 - beta) KL(S || M),  M = beta T + (1 - beta) S
 /// Over the whole vocabulary of the student, T divided by its mass there; or over the teacher's k likeliest tokens, S and T
-/// each divided by its mass on them, so that what S gives to other tokens counts nothing.
+/// each divided by its mass on them, so that what S gives to other tokens counts nothing; or over those k and all others as
+/// one more token, at beta 1: the least KL that two distributions with these probabilities can have.
 /// Source: Agarwal et al. 2024, "On-Policy Distillation of Language Models", arXiv 2306.13649, equations 1 and 2; with the
 /// k likeliest as TRL's distillation trainers have it without a bucket for the rest.
+inline constexpr double kLeastRest = 0x1p-20;  // less than that is the rounding of a sum of probabilities in f32
+
 struct Divergence {
   float beta = 0.5f;
-  float slope = 0.0f;  // dLoss/ddivergence, of every row
 
   // The teacher of N tokens, over the vocabulary: what enters its head, which has at least the student's rows.
   const float* hidden = nullptr;  // [N, head.k]
@@ -28,6 +30,7 @@ struct Divergence {
   const int32_t* ids = nullptr;     // [N, k]
   const float* logprobs = nullptr;  // [N, k]
   int64_t k = 0;
+  bool rest = false;  // the others are one more token, whose probabilities are at least kLeastRest
 
   Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates
 };

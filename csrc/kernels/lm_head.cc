@@ -45,8 +45,10 @@ void expect_teacher(const Stream& stream, const LmHeadGradArgs& args, int64_t R,
   if (stream.is_cuda()) fail(Code::kUnsupported, "%s: a divergence from a teacher; the CUDA kernels have none.", op);
   const Divergence& t = *args.teacher;
   if (!(t.beta >= 0.0f && t.beta <= 1.0f)) fail(Code::kConfig, "%s: beta is %g; it must be in [0, 1].", op, double(t.beta));
+  if (t.rest && t.beta != 1.0f) fail(Code::kConfig, "%s: beta is %g; with the rest as one token it must be 1.", op, double(t.beta));
   if (t.k == 0 && t.head.n < V) fail(Code::kShape, "%s: the teacher has %lld tokens, the head %lld.", op, (long long)t.head.n, (long long)V);
   expect_contiguous(args.teacher_rows, DType::kI32, {R}, op, "teacher_rows");
+  expect_contiguous(args.slopes, DType::kF32, {R}, op, "slopes");
   expect_contiguous(args.divergences, DType::kF32, {R}, op, "divergences");
 }
 

@@ -60,6 +60,7 @@ struct LmHeadGradArgs {
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
   const Divergence* teacher = nullptr;  // CPU only
   TensorView teacher_rows{};            // [R] i32 in, of the teacher's N
+  TensorView slopes{};                  // [R] f32 in, dLoss/ddivergence
   TensorView divergences{};             // [R] f32 out
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);

@@ -162,8 +162,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 19 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
-  return Arena::rounded(tokens * (19 * 4 + 2 + 8) + (sequences + 1) * 40 + 32 * 64);
+  // Per token 20 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  return Arena::rounded(tokens * (20 * 4 + 2 + 8) + (sequences + 1) * 40 + 32 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
@@ -186,6 +186,8 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   for (auto* array : {&loss_row, &targets, &teacher_rows}) *array = memory_.take<int32_t>(R);
   mask = memory_.take<uint8_t>(R);
   for (const auto& [given, array] : token_values(batch)) take_if(given, this->*array, R);
+  slopes = {};
+  if (batch.teacher.hidden || batch.teacher.ids) slopes = memory_.take<float>(R);
   take_if(batch.advantages, advantages, S);
   take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();

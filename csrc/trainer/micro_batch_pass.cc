@@ -38,14 +38,28 @@ void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const Pac
   }
 }
 
+/// dLoss/ddivergence of the tokens of a sequence that has n.
+double divergence_scale(const TrainingBatch& batch, const StepOptions& o, int64_t n) {
+  const double coef = double(o.divergence.coef);
+  if (!o.divergence.by_sequence) return coef / double(batch.step.counted_tokens);
+  return coef / (double(batch.step.sequences) * (o.sequence_weight == kernels::SequenceWeight::kLength ? 1.0 : double(n)));
+}
+
+void lay_slopes(const TrainingBatch& batch, const StepOptions& o, const PackedBatch& packed) {
+  std::fill_n(packed.divergences.host, packed.loss_rows(), 0.0f);
+  for (int64_t s = 0; s + 1 < packed.loss_starts.size; ++s) {
+    const int32_t first = packed.loss_starts.host[s], n = packed.loss_starts.host[s + 1] - first;
+    if (n > 0) std::fill_n(packed.slopes.host + first, n, float(divergence_scale(batch, o, n)));
+  }
+}
+
 void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
                      StepLosses& losses, StepReport& report) {
-  const double scale = double(o.divergence.coef) / double(batch.step.counted_tokens);
   for (size_t k = 0; k < which.sequences.size(); ++k) {
-    const int32_t i = which.sequences[k];
+    const int32_t i = which.sequences[k], first = packed.loss_starts.host[k], last = packed.loss_starts.host[k + 1];
     double sum = 0;
-    for (int32_t r = packed.loss_starts.host[k]; r < packed.loss_starts.host[k + 1]; ++r) sum += double(packed.divergences.host[r]);
-    losses.loss[size_t(i)] += scale * sum;
+    for (int32_t r = first; r < last; ++r) sum += double(packed.divergences.host[r]);
+    if (last > first) losses.loss[size_t(i)] += divergence_scale(batch, o, last - first) * sum;
     if (!std::isfinite(sum) && (losses.first_bad < 0 || i < losses.first_bad)) losses.first_bad = i;
   }
   scatter(batch, which, packed.divergences.host, report.divergences.data());
@@ -135,7 +149,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);
-  if (o.divergence.on()) std::fill_n(packed_.divergences.host, packed_.loss_rows(), 0.0f);
+  if (o.divergence.on()) lay_slopes(batch, o, packed_);
   if (losses.first_bad < 0) backward(saved, batch, o, weights, report);
   settle(weights.ranks);
   collect(which, regularized, losses);
@@ -165,6 +179,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
                                     .chunk = options_.head_rows,
                                     .softcap = config_.logit_softcap,
                                     .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
+                                    .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{},
                                     .divergences = of_block(packed_.own(packed_.divergences))});
   }
   model::backward(stream_, weights.forward, counting(packed_, config_, report), saved, dh, blocks, arena_);

@@ -52,6 +52,8 @@ struct SlopesRequest {
 /// kernels::Divergence from their teacher. On the CPU, in a trainer without sharding.
 struct TeacherTerm {
   float coef = 0, beta = 0.5f;
+  bool by_sequence = false;  // coef times w_t of each token instead, as KL and entropy terms (kernels::PolicyLossArgs)
+  bool rest = false;         // kernels::Divergence::rest
   bool on() const { return coef != 0.0f; }
 };
 

@@ -47,6 +47,7 @@ void TeacherHead::check(const TrainingBatch& batch, const StepOptions& o, int64_
   expect_alone("step", is_alone);
   const TeacherTokens& t = batch.teacher;
   if (!(o.divergence.beta >= 0.0f && o.divergence.beta <= 1.0f)) fail(Code::kConfig, "step: divergence.beta is %g; it must be in [0, 1].", double(o.divergence.beta));
+  if (o.divergence.rest && (!t.ids || o.divergence.beta != 1.0f)) fail(Code::kConfig, "step: divergence.rest is of likeliest tokens, and of beta 1.");
   if (t.ids) return check_ids(t, batch.step.counted_tokens, vocabulary);
   if (!t.hidden) fail(Code::kShape, "step: a divergence from a teacher needs its hidden states, or its likeliest tokens.");
   if (head_.k != t.columns) fail(Code::kShape, "step: the teacher's hidden states have %lld columns, its head %lld.", (long long)t.columns, (long long)head_.k);
@@ -57,13 +58,13 @@ kernels::Divergence TeacherHead::of(const TrainingBatch& batch, const StepOption
   if (!o.divergence.on()) return {};
   const TeacherTokens& t = batch.teacher;
   kernels::Divergence divergence{.beta = o.divergence.beta,
-                                 .slope = float(double(o.divergence.coef) / double(batch.step.counted_tokens)),
                                  .hidden = t.ids ? nullptr : t.hidden,
                                  .head = head_,
                                  .softcap = softcap_,
                                  .ids = t.ids,
                                  .logprobs = t.logprobs,
-                                 .k = t.ids ? t.columns : 0};
+                                 .k = t.ids ? t.columns : 0,
+                                 .rest = o.divergence.rest};
   const int64_t bytes = kernels::divergence_scratch_bytes(rows, vocabulary, divergence);
   if (bytes > reserved_) {
     scratch_ = Arena();

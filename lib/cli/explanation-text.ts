@@ -26,7 +26,9 @@ const LEGEND = [
 function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
   const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   return isPulled
-    ? ["divergence: of the token's distribution from the teacher's; its gradient is in no coefficient."]
+    ? [
+        `divergence: of the token's distribution from the ${trained!.objective.klEstimator === "full" ? "reference" : "teacher"}'s; its gradient is in no coefficient.`,
+      ]
     : [];
 }
 

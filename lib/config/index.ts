@@ -6,7 +6,7 @@ export { evaluates } from "./evaluation.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
-export { looksAtGaps } from "./objective.ts";
+export { hasFullKl, looksAtGaps } from "./objective.ts";
 export { defaultRate } from "./optimizer.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
 export { overrideRecipe } from "./overrides.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { orOff, positive } from "./numbers.ts";
+import { count, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
 import { slopesSchema } from "./slopes.ts";
 
 /** What a step minimises (docs/reference/recipe.md, objectives). */
@@ -69,8 +69,13 @@ export const objectiveSchema = z
     klCoef: orOff().default(0),
     /** The KL term's reference becomes the policy itself after every so many steps; 0: it stays what training started from. */
     referenceEverySteps: z.int().min(0).default(0),
-    /** What the KL term adds for a token, by Schulman's names (docs/reference/recipe.md, objectives). */
-    klEstimator: z.enum(["k1", "k2", "k3"]).default("k3"),
+    /**
+     * What the KL term adds for a token, by Schulman's names (docs/reference/recipe.md, objectives); "full" is no estimator of
+     * the sampled token but KL(policy || reference) of the token's whole distributions.
+     */
+    klEstimator: z.enum(["k1", "k2", "k3", "full"]).default("k3"),
+    /** Of "full": over so many of the reference's likeliest tokens, and all others as one more. Default: the whole vocabulary. */
+    klTopK: count(MOST_SEQUENCES).min(1).optional(),
     entropyCoef: orOff().default(0),
     /**
      * Moves entropyCoef, its first value, by delta after every step, up while the mean entropy of a step's tokens is at most
@@ -119,6 +124,10 @@ type Objective = z.infer<typeof objectiveSchema>;
 export const looksAtGaps = (kind: Objective["correction"]["kind"]): boolean =>
   kind === "dppo-tv" || kind === "dppo-kl";
 
+/** Whether the KL term compares whole distributions with the reference's. */
+export const hasFullKl = ({ klCoef, klEstimator }: Pick<Objective, "klCoef" | "klEstimator">): boolean =>
+  klCoef !== 0 && klEstimator === "full";
+
 interface ObjectiveCheck {
   readonly paths: readonly string[];
   readonly rule: (recipe: { readonly objective: Objective }) => string | undefined;
@@ -166,6 +175,13 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
     paths: ["objective.referenceEverySteps", "objective.klCoef"],
     rule: ({ objective: { referenceEverySteps: every, klCoef } }) =>
       every > 0 && klCoef === 0 ? `is ${every}, and klCoef is 0: no objective has a reference` : undefined,
+  },
+  {
+    paths: ["objective.klTopK", "objective.klEstimator"],
+    rule: ({ objective: { klTopK, klEstimator } }) =>
+      klTopK !== undefined && klEstimator !== "full"
+        ? `is ${klTopK}, and klEstimator "${klEstimator}" looks at sampled tokens alone; say klEstimator: "full"`
+        : undefined,
   },
   {
     paths: ["objective.tokens", "objective.kind"],

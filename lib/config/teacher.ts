@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { serverSchema } from "./judge.ts";
 import { count, fraction, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
+import { hasFullKl } from "./objective.ts";
 
 /** A server whose model scores given tokens, by their ids: POST <url>/completions. */
 const endpointSchema = z.strictObject({
@@ -78,9 +79,28 @@ export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): str
 }
 
 /** Why whole distributions cannot be compared where the recipe trains. @param trainers processes of their own */
-export function whyNotDiverging({ teacher, device, hardware }: Asked, trainers: number): string | undefined {
-  if (teacher?.divergence === undefined) return undefined;
-  const instead = "leave it out: sampled tokens are learnt from everywhere";
+export function whyNotDiverging(recipe: Asked, trainers: number): string | undefined {
+  if (recipe.teacher?.divergence === undefined) return undefined;
+  return whyNotWhole(recipe, trainers, "leave it out: sampled tokens are learnt from everywhere");
+}
+
+type Compared = Asked & { readonly objective: Parameters<typeof hasFullKl>[0] };
+
+/** The same of a KL term that compares them with the reference's. */
+export function whyNotFull(recipe: Compared, trainers: number): string | undefined {
+  if (!hasFullKl(recipe.objective)) return undefined;
+  const where = whyNotWhole(recipe, trainers, 'say "k2", which has its gradient on average, or "k3"');
+  if (where !== undefined) return `is "full", which ${where}`;
+  return recipe.teacher?.divergence === undefined
+    ? undefined
+    : 'is "full", and teacher.divergence is there too: a step compares its distributions with one other; say "k2" or "k3"';
+}
+
+function whyNotWhole(
+  { device, hardware }: Pick<Asked, "device" | "hardware">,
+  trainers: number,
+  instead: string,
+): string | undefined {
   if (device !== "cpu") return `is computed on the CPU, and device is "${device}"; ${instead}`;
   return trainers > 1 || hardware?.sharding !== undefined
     ? `is computed by one trainer, and hardware has ${trainers} or hardware.sharding; ${instead}`

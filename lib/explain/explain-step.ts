@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { defineRecipe, overrideRecipe, type Recipe, recipeInput } from "../config/index.ts";
+import { defineRecipe, hasFullKl, overrideRecipe, type Recipe, recipeInput } from "../config/index.ts";
 import { HoneError } from "../errors.ts";
 import { RUN_FILES, RunLogReader } from "../metrics/index.ts";
 import type { StepOptions } from "../native/face.ts";
@@ -203,6 +203,7 @@ async function otherwise(
   const recipe = overrideRecipe(withoutSlopes(before.recipe, set), set);
   expectOwnSlopes(before.recipe, recipe);
   expectOwnTokens(before.recipe, recipe);
+  expectOwnReference(before.recipe, recipe);
   const groups = settleRecorded(before.groups, recipe, before.hooked);
   const taken = groups.slice(update.from, update.to);
   const again = await recomputeStep(
@@ -246,6 +247,14 @@ function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: 
       hint: "A rule compares all tokens of a step, and the record has what the run's own made of them.",
     },
   );
+}
+
+/** Throws HONE_ERR_USAGE for distributions of the reference that the run did not compare with. */
+function expectOwnReference({ objective: own }: Recipe, { objective }: Recipe): void {
+  if (!hasFullKl(objective) || (hasFullKl(own) && objective.klTopK === own.klTopK)) return;
+  throw new HoneError("HONE_ERR_USAGE", '--set asks for klEstimator "full", which is not the run\'s', {
+    hint: "The record has the reference's log-probs of sampled tokens: k1, k2 and k3 can be asked for.",
+  });
 }
 
 /** A built-in objective in the place of a custom one takes no module along; until `set` names it, one that goes with a teacher. */

@@ -36,7 +36,7 @@ export async function gradientShares(
   if (step.options.divergence !== undefined)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
-      "a step with teacher.divergence has a gradient that is of no sampled token",
+      'a step with teacher.divergence, or klEstimator "full", has a gradient that is of no sampled token',
       { hint: "Ask without --gradient." },
     );
   const slopes = new SlopeGradient(trainer, step);

@@ -117,18 +117,31 @@ function termsOf(
 /** Relative: what exp of another library and sums in float64 may differ by. */
 const SUM_ERROR = 1e-10;
 
+/** What divergences from a teacher's distributions, or the reference's, are in the loss. */
+function pulledBy(
+  batch: AssembledBatch,
+  report: StepReport,
+  { divergence, sequenceWeight }: StepOptions,
+): number {
+  if (divergence === undefined) return 0;
+  const coef = Math.fround(divergence.coef);
+  const sumOf = (values: Float32Array) => values.reduce((sum, one) => sum + one, 0);
+  if (divergence.bySequence !== true) return (sumOf(report.divergences) / report.trainedTokens) * coef;
+  return batch.rollouts.reduce((all, { rollout }, i) => {
+    const own = sumOf(report.divergences.subarray(...responseOf(batch, i)));
+    const n = sequenceWeight === "length" ? 1 : sampledPositions(rollout).length;
+    return n === 0 ? all : all + (coef / (batch.data.sequences * n)) * own;
+  }, 0);
+}
+
 /** The formulas here are a second writing of the core's: ratios, clips and the loss must be the same. */
 function expectAgreement(
   terms: readonly SequenceTerms[],
   batch: AssembledBatch,
   report: StepReport,
-  { divergence }: StepOptions,
+  settings: StepOptions,
 ): void {
-  const pulled = report.divergences.reduce((sum, one) => sum + one, 0) / report.trainedTokens;
-  const loss = terms.reduce(
-    (sum, sequence) => sum + sequence.loss,
-    pulled * Math.fround(divergence?.coef ?? 0),
-  );
+  const loss = terms.reduce((sum, sequence) => sum + sequence.loss, pulledBy(batch, report, settings));
   const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
   const refuse = (what: string): never => {
     throw new HoneError("HONE_ERR_INTERNAL", `explain: the core computed another ${what}`);

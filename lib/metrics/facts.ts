@@ -54,7 +54,7 @@ export interface TrainerOutcome {
   readonly clipped: Uint8Array;
   /** [T], a correction's weights; empty or absent without one. */
   readonly weights?: Float32Array | undefined;
-  /** [T], divergences from the teacher; empty or absent without them. */
+  /** [T], divergences from the teacher, or the reference; empty or absent without them. */
   readonly divergences?: Float32Array | undefined;
   /** [L, E] rows that went to each expert of each layer; empty or absent without experts. */
   readonly expertRows?: Float64Array | undefined;
@@ -97,6 +97,8 @@ export interface UpdateFacts {
   readonly packingBudget: number;
   /** Updates on the batch in their order; absent where there was one. */
   readonly updates?: readonly { readonly skipped: boolean }[];
+  /** Whose distributions `report.divergences` are from. Default: the teacher's. */
+  readonly divergesFrom?: "teacher" | "reference";
   /** Of the groups that it trained again, steps since each was trained first; absent without a buffer. */
   readonly replayedAges?: readonly number[];
   /** Passes over the batch. Default: 1. */

@@ -135,7 +135,12 @@ class TokenDivergence {
     sheet.share("kl/k3", this.#k3, n);
     sheet.share("kl/chi2", this.#chi2, n);
     for (const frozen of this.#frozen) frozen.put(sheet, n);
-    if (this.#update.report.divergences?.length) sheet.share("kl/teacher/divergence", this.#divergence, n);
+    if (this.#update.report.divergences?.length)
+      sheet.share(
+        this.#update.divergesFrom === "reference" ? "kl/reference/full" : "kl/teacher/divergence",
+        this.#divergence,
+        n,
+      );
     sheet.share("ess/tokens", this.#ratio ** 2, n * this.#ratioSquares);
     sheet.share("clip/tokens", this.#clipped, n);
     sheet.share("entropy/trained", this.#entropy, n);

@@ -18,6 +18,10 @@ export interface TeacherScores extends TeacherTokens {
 export interface TeacherTerm {
   readonly coef: number;
   readonly beta: number;
+  /** Tokens weigh as in KL and entropy terms, 1 / (N n) of a sequence of n, instead of all alike. Default: false. */
+  readonly bySequence?: boolean;
+  /** Beside k likeliest tokens all others are one more, at beta 1; without it both distributions are divided by their mass on the k. */
+  readonly rest?: boolean;
 }
 
 /** Rows of the matrix that makes logits; `softcap`: what those are capped at, or 0. */

@@ -1,5 +1,6 @@
 import {
   evaluationContext,
+  hasFullKl,
   loraOptions,
   maxContext,
   optimizerMemory,
@@ -20,6 +21,8 @@ export const configOf = (model: PlannedModel): string => (typeof model === "stri
 export interface Sizes extends MemorySizes {
   /** A teacher: a trainer that only scores, of another size. 0 without one. */
   readonly teacher: number;
+  /** Of the reference's whole distributions, where the KL term compares with them. */
+  readonly distributions: number;
   /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
   /** How a frozen base is kept: in bf16 on the CPU where its files have that (csrc/trainer/trainer.cc). */
@@ -87,6 +90,7 @@ export function sizesOf(
   const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);
   const teacher = typeof planned === "string" ? undefined : planned.teacher;
   const base = recipe.lora !== undefined && device === "cpu" ? baseOf(configOf(planned)) : "f32";
+  const divergence = recipe.teacher?.divergence;
   return {
     ...sizes,
     parameters: base === "bf16" ? sizes.parameters / 2 : sizes.parameters,
@@ -95,7 +99,11 @@ export function sizesOf(
     teacher:
       teacher === undefined
         ? 0
-        : scorerBytes(core(engine.maxContext, teacher, {})) + distributionBytes(recipe, teacher),
+        : scorerBytes(core(engine.maxContext, teacher, {})) +
+          (divergence === undefined ? 0 : distributionBytes(recipe, teacher, divergence.topK)),
+    distributions: hasFullKl(recipe.objective)
+      ? distributionBytes(recipe, configOf(planned), recipe.objective.klTopK)
+      : 0,
   };
 }
 
@@ -106,15 +114,14 @@ const baseOf = (config: string) => (config.includes('"quantization_config"') ? "
 const HEAD_ROWS = 64;
 
 /**
- * What learning from a teacher's whole distributions takes besides: of every token of a step what its head reads, or its
- * likeliest tokens, as the step's and as the trainer's copy; and its head, with a chunk of its logits.
+ * What comparing whole distributions takes besides: of every token of a step what the other's head reads, or its likeliest
+ * tokens, as the step's and as the trainer's copy; and that head, with a chunk of its logits.
+ * @param config of the model compared with
  */
-function distributionBytes({ teacher, training, rollouts }: Recipe, config: string): number {
-  if (teacher?.divergence === undefined) return 0;
+function distributionBytes({ training, rollouts }: Recipe, config: string, topK = 0): number {
   const { width, vocabulary } = modelFacts(config);
-  const { topK = 0 } = teacher.divergence;
-  const { groupsPerStep } = training;
-  const tokens = groupsPerStep * rollouts.groupSize * rollouts.maxOutputTokens;
+  const groups = Math.ceil(training.groupsPerStep / (1 - (training.replayBuffer?.share ?? 0)));
+  const tokens = groups * rollouts.groupSize * rollouts.maxOutputTokens;
   if (topK > 0) return 4 * (2 * tokens * 2 * topK + HEAD_ROWS * 2 * topK);
   return 4 * (2 * tokens * width + vocabulary * width + HEAD_ROWS * (vocabulary + width));
 }

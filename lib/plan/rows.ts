@@ -92,6 +92,11 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     { name: "arrays of a micro-batch, optimizer scratch", bytes: copies * sizes.arrays, change: tokens },
     { name: "rotary table", bytes: copies * sizes.ropeTables },
     teacherRow(sizes),
+    {
+      name: "distributions of the reference",
+      bytes: sizes.distributions,
+      change: 'objective.klTopK, or objective.klEstimator: "k2"',
+    },
   ];
 }
 

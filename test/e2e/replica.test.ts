@@ -264,6 +264,17 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "gspo", entropyCoef: 0.02, entropyControl: { target: 2, delta: 0.01 } } },
   ],
   ["dapo with k1", { objective: { kind: "dapo", ...clip, klCoef: 0.05, klEstimator: "k1" } }],
+  [
+    "dapo with the whole KL, two updates a batch",
+    {
+      objective: { kind: "dapo", ...clip, klCoef: 0.5, klEstimator: "full" },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
+  [
+    "gspo by length, KL of the likeliest and the rest",
+    { objective: { kind: "gspo", sequenceWeight: "length", klCoef: 0.5, klEstimator: "full", klTopK: 9 } },
+  ],
   ["gspo with k2", { objective: { kind: "gspo", klCoef: 0.05, klEstimator: "k2" } }],
   [
     "dapo, whole sequences masked",

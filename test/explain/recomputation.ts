@@ -219,7 +219,7 @@ function sequenceLoss(
   }[kind as string]!;
   const regularizer = 1 / (totals.N * (sequenceWeight === "length" ? 1 : n));
   const estimate = (d: number) =>
-    ({ k1: -d, k2: (d * d) / 2, k3: Math.exp(d) - d - 1 })[recipe.objective.klEstimator];
+    ({ k1: -d, k2: (d * d) / 2, k3: Math.exp(d) - d - 1, full: Number.NaN })[recipe.objective.klEstimator];
   const k = reference === undefined ? 0 : sum((t) => estimate(reference[t]! - x[t]!));
   const penalty = sum((t) => penalties[t]! * Math.abs(x[t]! - old[t]!));
   return (

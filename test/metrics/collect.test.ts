@@ -59,6 +59,8 @@ function emittedNames(): Set<string> {
     trackers: { mlflow: { sent: 3, waiting: 1, refused: 0, failures: 2 } },
   });
   for (const name in collectStepMetrics(last)) names.add(name);
+  const full = facts({ update: { ...last.update!, divergesFrom: "reference" } });
+  for (const name in collectStepMetrics(full)) names.add(name);
   return names;
 }
 

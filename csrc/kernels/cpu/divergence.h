@@ -21,6 +21,7 @@ class TeacherRows {
   void add(int64_t r, float* dz) const;
 
  private:
+  void measure_with_rest(int64_t r, const float* z);
   int64_t of_teacher(int64_t r) const { return args_.teacher_rows.as<int32_t>()[first_ + r]; }
 
   const LmHeadGradArgs& args_;
@@ -34,6 +35,6 @@ class TeacherRows {
   float* hidden_;  // [chunk, C'], or [chunk, k] the student's logits
 };
 
-int64_t teacher_rows_bytes(int64_t chunk, const Divergence& teacher);
+int64_t teacher_rows_bytes(int64_t chunk, int64_t vocabulary, const Divergence& teacher);
 
 }  // namespace hone::kernels::cpu

@@ -18,6 +18,16 @@ struct DivergenceRow {
   float log_beta, log_rest;  // log beta, log(1 - beta); read where beta is between 0 and 1
 };
 
+/// One row of n logits, and what their probabilities are multiplied by.
+struct SpreadRow {
+  const float* z;  // in, capped if softcap is not 0
+  float* q;        // out: factor times p, of the logits before their cap
+  int64_t n;
+  float inverse, lse, factor, softcap;
+};
+
+HONE_VARIANTS(void spread_row(const SpreadRow&));
+
 /// Writes the row's divergence.
 HONE_VARIANTS(void divergence_row(const DivergenceRow&, float* divergence));
 

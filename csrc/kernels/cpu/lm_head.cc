@@ -198,7 +198,7 @@ void top_of_row(const float* row, const RowStatistics& s, float inverse, const L
 }  // namespace
 
 int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence) {
-  return teacher_rows_bytes(chunk_rows(rows, vocabulary), divergence);
+  return teacher_rows_bytes(chunk_rows(rows, vocabulary), vocabulary, divergence);
 }
 
 int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {

@@ -35,7 +35,6 @@ export {
   type FrozenScores,
   nameRollout,
   type PolicyUpdate,
-  type ScoreTokens,
   type StepOutcome,
   stepOptions,
   type TeachTokens,

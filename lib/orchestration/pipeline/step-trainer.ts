@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { looksAtGaps, type Recipe } from "../../config/index.ts";
+import { hasFullKl, looksAtGaps, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import type { EngineFace, StepOptions, StepReport, TrainerFace, TrainingBatch } from "../../native/face.ts";
 import type { TeacherScores } from "../../native/teacher-face.ts";
@@ -46,16 +46,16 @@ export interface PolicyUpdate extends AssembledBatch {
   readonly culprit?: ScoredRollout;
 }
 
-/** [T] natural logs of a batch's tokens under frozen weights, at the temperature of training. */
-export type ScoreTokens = (batch: TrainingBatch) => Promise<Float32Array>;
-
-/** The same under the teacher, and its distributions where the recipe compares them. */
+/**
+ * [T] natural logs of a batch's tokens under other weights, at the temperature of training, and their distributions where
+ * the recipe compares those.
+ */
 export type TeachTokens = (batch: TrainingBatch) => Promise<TeacherScores>;
 
 /** What scores a batch beside the policy. */
 export interface FrozenScores {
   /** The policy training started from, where the objective has a KL term. */
-  readonly reference?: ScoreTokens;
+  readonly reference?: TeachTokens;
   /** Where the recipe has one. */
   readonly teacher?: TeachTokens;
   /** Told after every step, of which there were so many: makes the policy the reference, where that is due. */
@@ -136,7 +136,7 @@ export async function trainBatch(
   const reference = await timedScores(assembled.data, parts.frozen?.reference, parts.clock);
   const teacher = await timedScores(assembled.data, parts.frozen?.teacher, parts.clock);
   const taught = teacher ? taughtBatch(assembled, teacher.scores, recipe.teacher!) : assembled;
-  const scored = { ...taught.data, ...(reference && { referenceLogprobs: reference.scores }) };
+  const scored = { ...taught.data, ...(reference && referenceData(reference.scores)) };
   const custom = await openSlopes(recipe);
   const { tokens: rule } = recipe.objective;
   const first = (rule ?? custom?.firstPass) && (await scoreFirst(parts.trainer, scored, recipe));
@@ -178,19 +178,24 @@ export async function trainBatch(
   };
 }
 
+const referenceData = ({ logprobs: referenceLogprobs, ...distributions }: TeacherScores) => ({
+  referenceLogprobs,
+  ...distributions,
+});
+
 /** What a step's loss has beside the objective, and recorded options have not: its teacher is asked again. */
 const teacherTerm = ({ teacher }: Recipe): Pick<StepOptions, "divergence"> =>
   teacher?.divergence ? { divergence: { coef: teacher.coef, beta: teacher.divergence.beta } } : {};
 
-/** What a recorded step is trained by once more: with what the teacher says of its batch, where the recipe asks for that. */
+/** What a recorded step is trained by once more: with what teacher or reference say of its batch, where the recipe asks for that. */
 export async function taughtStep(
   batch: AssembledBatch,
   options: StepOptions,
   recipe: Recipe,
   teach: TeachTokens | undefined,
 ): Promise<{ readonly batch: AssembledBatch; readonly options: StepOptions }> {
-  if (teach === undefined || recipe.teacher?.divergence === undefined || batch.rollouts.length === 0)
-    return { batch, options };
+  const compares = recipe.teacher?.divergence !== undefined || hasFullKl(recipe.objective);
+  if (teach === undefined || !compares || batch.rollouts.length === 0) return { batch, options };
   const { logprobs: _, ...distributions } = await teach(batch.data);
   const taught = { ...batch, data: { ...batch.data, ...distributions } };
   return { batch: taught, options: { ...options, ...teacherTerm(recipe) } };
@@ -213,7 +218,7 @@ export function stepOptions(
   lr: number,
   entropyCoef: number = objective.entropyCoef,
 ): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, klEstimator, correction } = objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klEstimator, klTopK, correction } = objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
@@ -223,8 +228,12 @@ export function stepOptions(
     clipLow,
     clipHigh,
     ...(gate && { gate }),
-    klCoef,
-    ...(klCoef !== 0 && { klEstimator }),
+    klCoef: 0,
+    ...(klEstimator === "full"
+      ? objective.klCoef !== 0 && {
+          divergence: { coef: objective.klCoef, beta: 1, bySequence: true, rest: klTopK !== undefined },
+        }
+      : objective.klCoef !== 0 && { klCoef: objective.klCoef, klEstimator }),
     entropyCoef,
     temperature,
     lr,

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { Recipe } from "../../config/index.ts";
+import { hasFullKl, type Recipe } from "../../config/index.ts";
 import {
   collectStepMetrics,
   type EngineFacts,
@@ -216,6 +216,7 @@ function updateFacts(
     packingBudget: training.packedTokens,
     ...(updates && { updates, epochs: training.epochs }),
     ...(replayedAges && { replayedAges }),
+    ...(hasFullKl(objective) && { divergesFrom: "reference" as const }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { expectTrustedRecipes, type Recipe } from "../../config/index.ts";
+import { expectTrustedRecipes, hasFullKl, type Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
 import { checkOrigin } from "../../inference/index.ts";
 import { RUN_FILES, readRunManifest } from "../../metrics/index.ts";
@@ -19,8 +19,8 @@ import {
   recordedRecipe,
   recordedSteps,
 } from "../records/index.ts";
-import { Checkpoints, recordedArithmetic, recordedClock } from "../recovery/index.ts";
-import { type Opened, openScores } from "../run/index.ts";
+import { Checkpoints, ReferenceWeights, recordedArithmetic, recordedClock } from "../recovery/index.ts";
+import { type Opened, openScores, Reference } from "../run/index.ts";
 import {
   type Core,
   type Model,
@@ -42,7 +42,7 @@ export interface BeforeStep extends AsyncDisposable {
   readonly recipe: Recipe;
   readonly model: Model;
   readonly trainer: TrainerFace;
-  /** Where the recipe compares whole distributions with a teacher's. */
+  /** Where the recipe compares whole distributions with a teacher's, or the reference's. */
   readonly teach: TeachTokens | undefined;
   /** The checkpoint it was restored from, and how many steps were trained again from there. */
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
@@ -198,6 +198,8 @@ class WayBack {
   readonly #core: Core;
   #open: Pick<BeforeStep, "trainer" | "model" | "recipe" | "teach"> | undefined;
   readonly #opened: Opened = [];
+  /** Where the KL term compares whole distributions, and after how many steps its weights were the policy's. */
+  #reference: { readonly own: TrainerFace; readonly asked: Reference; at?: number } | undefined;
 
   constructor(dir: string, past: Past, core: Core) {
     this.#dir = dir;
@@ -241,11 +243,27 @@ class WayBack {
     const recipe = this.#recipeOf(step);
     if (this.#open!.recipe !== recipe) await this.#moveTo(recipe);
     const open = this.#open!;
+    await this.#refer(step);
     if (open.trainer.version === versionBefore) return open;
     throw diverged(
       step,
       `starts from version ${versionBefore}, but what was restored is ${open.trainer.version}`,
     );
+  }
+
+  /** The reference as the step had it. */
+  async #refer(step: number): Promise<void> {
+    const { recipe, model } = this.#open!;
+    if (this.#reference === undefined) return;
+    const { own, asked, at } = this.#reference;
+    const { referenceEverySteps: every } = recipe.objective;
+    const since = every === 0 ? 0 : Math.floor((step - 1) / every) * every;
+    if (at === since) return;
+    const checkpoints = new Checkpoints(this.#dir);
+    if (at === undefined) await checkpoints.loadStart(own, { model, recipe });
+    if (since > 0) await own.load(new ReferenceWeights(checkpoints.directory).at(since));
+    this.#reference.at = since;
+    await asked.loaded();
   }
 
   async close(): Promise<void> {
@@ -267,7 +285,14 @@ class WayBack {
     const placed = placedHere(recipe, { config: model.config, teacher: teacher?.config }, core.info());
     const trainer = core.trainer(model.config, trainerOptions(placed, arithmetic));
     this.#opened.push(() => trainer.close());
-    const teach = teacher && (await openScores(teacher, { core, placed, arithmetic, trainer }, this.#opened));
+    const own = hasFullKl(recipe.objective)
+      ? core.trainer(model.config, trainerOptions(placed, arithmetic))
+      : undefined;
+    if (own !== undefined) this.#opened.push(() => own.close());
+    this.#reference = own && { own, asked: new Reference(own, { recipe, trainer }) };
+    const teach =
+      this.#reference?.asked.score ??
+      (teacher && (await openScores(teacher, { core, placed, arithmetic, trainer }, this.#opened)));
     this.#open = { trainer, model, recipe, teach };
     return this.#open;
   }

@@ -1,5 +1,6 @@
+import { hasFullKl, type Recipe } from "../../config/index.ts";
 import type { TrainerFace } from "../../native/face.ts";
-import type { FrozenScores, ScoreTokens, TeachTokens } from "../pipeline/index.ts";
+import type { FrozenScores, TeachTokens } from "../pipeline/index.ts";
 import type { Checkpoints, ReferenceWeights } from "../recovery/index.ts";
 import { type FolderTeacher, type RunResources, type Teacher, trainerOptions } from "../setup/index.ts";
 import { firstOf } from "./likeliest-tokens.ts";
@@ -36,20 +37,21 @@ export async function openFrozenPolicies(
     const { klCoef, referenceEverySteps: every } = recipe.objective;
     let last = every > 0 ? refreshes.last : undefined;
     const own = klCoef === 0 ? undefined : open(resources.openTrainer());
+    const reference = own && new Reference(own, resources);
     if (own !== undefined) {
       await checkpoints.loadStart(own, resources);
       if (last !== undefined) await own.load(refreshes.kept.at(last));
+      await reference!.loaded();
     }
-    const reference: ScoreTokens | undefined =
-      own && (async (batch) => (await own.score(batch, recipe.rollouts.temperature)).logprobs);
     const stepped = async (steps: number) => {
       if (own === undefined || every === 0 || steps % every !== 0) return;
       await own.load(await refreshes.kept.save(resources.trainer, steps, refreshes.oldest));
+      await reference!.loaded();
       last = steps;
     };
     const taught = teacher && (await openScores(teacher, resources, opened));
     return {
-      ...(reference && { reference }),
+      ...(reference && { reference: reference.score }),
       ...(taught && { teacher: taught }),
       stepped,
       referenceStep: () => last,
@@ -59,6 +61,35 @@ export async function openFrozenPolicies(
     await close();
     throw error;
   }
+}
+
+/** The policy of the KL term, on a trainer whose weights others load. */
+export class Reference {
+  readonly #own: TrainerFace;
+  readonly #student: TrainerFace;
+  readonly #recipe: Recipe;
+
+  constructor(
+    own: TrainerFace,
+    { recipe, trainer }: { readonly recipe: Recipe; readonly trainer: TrainerFace },
+  ) {
+    this.#own = own;
+    this.#recipe = recipe;
+    this.#student = trainer;
+  }
+
+  /** It has other weights: tells the student its head, where that computes its logits. */
+  async loaded(): Promise<void> {
+    const { objective } = this.#recipe;
+    if (hasFullKl(objective) && objective.klTopK === undefined)
+      await this.#student.setTeacherHead(await this.#own.teacherHead());
+  }
+
+  readonly score: TeachTokens = async (batch) => {
+    const { objective, rollouts } = this.#recipe;
+    if (hasFullKl(objective)) return this.#own.teach(batch, rollouts.temperature, objective.klTopK ?? 0);
+    return { logprobs: (await this.#own.score(batch, rollouts.temperature)).logprobs };
+  };
 }
 
 /** How what was opened is closed. */

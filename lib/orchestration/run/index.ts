@@ -1,6 +1,12 @@
 /** The life of a run. */
 
-export { type FrozenPolicies, type Opened, openFrozenPolicies, openScores } from "./frozen-policies.ts";
+export {
+  type FrozenPolicies,
+  type Opened,
+  openFrozenPolicies,
+  openScores,
+  Reference,
+} from "./frozen-policies.ts";
 export { createRun } from "./run.ts";
 export type {
   PinnedPolicy,

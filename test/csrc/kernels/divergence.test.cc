@@ -32,15 +32,16 @@ struct Packed {
 
 struct Taught {
   int64_t rows, width, vocabulary, teacher_width, teacher_vocabulary, k;
-  float beta, temperature = 0.8f, slope = 0.3f, softcap = 0.0f, teacher_softcap = 0.0f;
-  std::vector<float> h, w, hidden, head, a, b, top_logprobs;
+  float beta, temperature = 0.8f, softcap = 0.0f, teacher_softcap = 0.0f;
+  bool rest = false;
+  std::vector<float> h, w, hidden, head, a, b, slopes, top_logprobs;
   std::vector<int32_t> targets, teacher_rows, ids;
   std::vector<float> logprobs, entropies, lse, divergences, dh, dw;
 
   Taught(int64_t r, int64_t c, int64_t v, float beta_, int64_t k_ = 0)
       : rows(r), width(c), vocabulary(v), teacher_width(c + 3), teacher_vocabulary(v + 2), k(k_), beta(beta_), h(random_floats(r * c)),
         w(random_floats(v * c, 2.0f / std::sqrt(float(c)))), hidden(random_floats(r * teacher_width)),
-        head(random_floats(teacher_vocabulary * teacher_width, 2.0f / std::sqrt(float(c)))), a(random_floats(r)), b(random_floats(r)) {
+        head(random_floats(teacher_vocabulary * teacher_width, 2.0f / std::sqrt(float(c)))), a(random_floats(r)), b(random_floats(r)), slopes(random_floats(r, 0.3f)) {
     teacher_rows.resize(size_t(r));
     for (int64_t i = 0; i < r; ++i) targets.push_back(int32_t(random_int(0, v - 1))), teacher_rows[size_t(i)] = int32_t((i * 7 + 3) % r);
     for (int64_t i = 0; i < r; ++i) {
@@ -59,13 +60,13 @@ struct Taught {
     lm_head(stream, {f32(h.data(), {rows, width}), packed.matrix, i32(targets.data(), {rows}), floats(logprobs), floats(entropies),
                      floats(lse), temperature, nullptr, softcap});
     dh = poison(rows * width), dw.assign(size_t(vocabulary * width), 0.25f);
-    const Divergence divergence{.beta = beta, .slope = slope, .hidden = hidden.data(), .head = teacher.matrix, .softcap = teacher_softcap,
-                                .ids = ids.data(), .logprobs = top_logprobs.data(), .k = k, .scratch = scratch};
+    const Divergence divergence{.beta = beta, .hidden = hidden.data(), .head = teacher.matrix, .softcap = teacher_softcap,
+                                .ids = ids.data(), .logprobs = top_logprobs.data(), .k = k, .rest = rest, .scratch = scratch};
     lm_head_grad(stream, {.h = f32(h.data(), {rows, width}), .w = packed.matrix, .w_t = packed_t.matrix, .targets = i32(targets.data(), {rows}),
                           .lse = floats(lse), .entropies = floats(entropies), .a = floats(a), .b = floats(b),
                           .dh = f32(dh.data(), {rows, width}), .dw = f32(dw.data(), {vocabulary, width}), .temperature = temperature,
                           .softcap = softcap, .teacher = &divergence, .teacher_rows = i32(teacher_rows.data(), {rows}),
-                          .divergences = floats(divergences)});
+                          .slopes = floats(slopes), .divergences = floats(divergences)});
   }
 };
 
@@ -93,6 +94,15 @@ double reference_divergence(const Taught& m, int64_t r) {
   const int64_t from = m.teacher_rows[size_t(r)];
   std::vector<double> student = logits(m.h, m.w, r, m.width, m.vocabulary, double(m.softcap), T);
   std::vector<double> teacher = logits(m.hidden, m.head, from, m.teacher_width, m.vocabulary, double(m.teacher_softcap), T);
+  if (m.rest) {
+    const std::vector<double> whole = log_softmax(student);
+    double ours = 1, theirs = 1, sum = 0;
+    for (int64_t i = from * m.k; i < (from + 1) * m.k; ++i) {
+      const double s = whole[size_t(m.ids[size_t(i)])], t = double(m.top_logprobs[size_t(i)]);
+      ours -= std::exp(s), theirs -= std::exp(t), sum += std::exp(s) * (s - t);
+    }
+    return sum + ours * std::log(ours / theirs);
+  }
   if (m.k > 0) {
     std::vector<double> some;
     teacher.clear();
@@ -114,7 +124,7 @@ double reference_loss(const Taught& m) {
     const std::vector<double> p = log_softmax(logits(m.h, m.w, r, m.width, m.vocabulary, double(m.softcap), double(m.temperature)));
     double entropy = 0;
     for (double x : p) entropy -= std::exp(x) * x;
-    loss += double(m.a[size_t(r)]) * p[size_t(m.targets[size_t(r)])] + double(m.b[size_t(r)]) * entropy + double(m.slope) * reference_divergence(m, r);
+    loss += double(m.a[size_t(r)]) * p[size_t(m.targets[size_t(r)])] + double(m.b[size_t(r)]) * entropy + double(m.slopes[size_t(r)]) * reference_divergence(m, r);
   }
   return loss;
 }
@@ -161,6 +171,55 @@ TEST(gradients_of_a_divergence_beside_log_probs_and_entropies_match_central_diff
   });
 }
 
+/// The teacher's log-probs of each row's likeliest become those of a distribution that gives them `mass`.
+void give_mass(Taught& m, double mass) {
+  for (int64_t from = 0; from < m.rows * m.k; from += m.k) {
+    double sum = 0;
+    for (int64_t i = from; i < from + m.k; ++i) sum += std::exp(double(m.top_logprobs[size_t(i)]));
+    for (int64_t i = from; i < from + m.k; ++i) m.top_logprobs[size_t(i)] += float(std::log(mass / sum));
+  }
+}
+
+TEST(with_the_rest_as_one_token_values_and_gradients_are_those_of_the_coarser_distributions) {
+  each_isa([] {
+    for (const float cap : {0.0f, 2.0f}) {
+      for (const int64_t v : {19, 226, 9001}) {
+        Taught m(v > 1000 ? 3 : 5, 7, v, 1.0f, 4);
+        m.rest = true, m.softcap = cap;
+        give_mass(m, 0.7);
+        m.run();
+        for (int64_t r = 0; r < m.rows; ++r) EXPECT_NEAR(m.divergences[size_t(r)], reference_divergence(m, r), 3e-5);
+        for (size_t i = 0; i < m.h.size(); ++i) {
+          Taught up = m, down = m;
+          up.h[i] += 0x1p-10f, down.h[i] -= 0x1p-10f;
+          EXPECT_NEAR(double(m.dh[i]), (reference_loss(up) - reference_loss(down)) / (double(up.h[i]) - double(down.h[i])), 1e-4);
+        }
+        for (size_t i = 0; i < m.w.size(); i += 1 + m.w.size() / 40) {
+          Taught up = m, down = m;
+          up.w[i] += 0x1p-10f, down.w[i] -= 0x1p-10f;
+          EXPECT_NEAR(double(m.dw[i]) - 0.25, (reference_loss(up) - reference_loss(down)) / (double(up.w[i]) - double(down.w[i])), 1e-4);
+        }
+      }
+    }
+  });
+}
+
+TEST(a_rest_that_rounds_to_nothing_is_finite_and_moves_nothing_where_both_agree) {
+  each_isa([] {
+    Taught m(4, 8, 5, 1.0f, 5);  // the likeliest are all there are
+    m.rest = true;
+    for (int64_t r = 0; r < 4; ++r) {
+      const std::vector<double> p = log_softmax(logits(m.h, m.w, r, 8, 5, 0, double(m.temperature)));
+      const int64_t to = m.teacher_rows[size_t(r)] * 5;
+      for (int64_t i = 0; i < 5; ++i) m.top_logprobs[size_t(to + i)] = float(p[size_t(m.ids[size_t(to + i)])]);
+    }
+    std::fill(m.a.begin(), m.a.end(), 0.0f), std::fill(m.b.begin(), m.b.end(), 0.0f);
+    m.run();
+    for (float x : m.divergences) EXPECT_NEAR(x, 0.0, 2e-6);
+    for (float x : m.dh) EXPECT_NEAR(x, 0.0, 2e-6);
+  });
+}
+
 TEST(a_policy_that_is_its_teacher_is_not_moved) {
   each_isa([] {
     for (const float beta : kBetas) {
@@ -177,10 +236,12 @@ TEST(a_policy_that_is_its_teacher_is_not_moved) {
 
 TEST(bits_do_not_depend_on_threads_and_scratch_is_given_back) {
   each_isa([] {
-    for (const int64_t k : {0, 20}) {
-      Taught m(150, 48, 1001, 0.5f, k), threaded = m;
+    for (const auto& [k, rest] : {std::pair{int64_t(0), false}, {int64_t(20), false}, {int64_t(20), true}}) {
+      Taught m(150, 48, 1001, rest ? 1.0f : 0.5f, k);
+      m.rest = rest;
+      Taught threaded = m;
       m.run();
-      const Divergence of{.head = {.n = 1003, .k = 51}, .k = k};
+      const Divergence of{.head = {.n = 1003, .k = 51}, .k = k, .rest = rest};
       Arena scratch(divergence_scratch_bytes(150, 1001, of), "test");
       threaded.run(two_threads(), &scratch);
       EXPECT_EQ(scratch.used(), 0);
@@ -218,6 +279,9 @@ TEST(a_divergence_that_cannot_be_is_refused) {
   small.teacher_vocabulary = 19;
   EXPECT_THROWS(wrong.run(), Code::kConfig);
   EXPECT_THROWS(small.run(), Code::kShape);
+  Taught forward(3, 8, 20, 0.0f, 4);
+  forward.rest = true;
+  EXPECT_THROWS(forward.run(), Code::kConfig);
   Packed packed(wrong.w, 20, 8, false);
   std::vector<int32_t> ids(3 * 21);
   std::vector<float> logprobs(3 * 21);

@@ -101,11 +101,34 @@ TEST(the_loss_has_the_mean_of_the_divergences_and_the_report_each) {
   }
 }
 
+TEST(by_sequence_each_token_has_the_weight_of_a_kl_term) {
+  for (const auto weight : {kernels::SequenceWeight::kUniform, kernels::SequenceWeight::kLength}) {
+    for (const bool rest : {false, true}) {
+      Taught t;
+      t.options.sequence_weight = weight;
+      t.options.divergence = {.coef = 0.5f, .beta = 1.0f, .by_sequence = true, .rest = rest};
+      const auto view = rest ? t.likeliest() : t.whole();
+      const StepReport report = t.student.step(view, t.options);
+      double sum = 0;
+      for (int64_t i = 0; i < view.sequences; ++i) {
+        double own = 0, n = 0;
+        for (int32_t at = view.cu_seqlens[i]; at < view.cu_seqlens[i + 1]; ++at) own += double(report.divergences[size_t(at)]), n += view.mask[at];
+        sum += own / (double(view.step.sequences) * (weight == kernels::SequenceWeight::kLength ? 1.0 : n));
+      }
+      EXPECT_NEAR(report.loss - report.policy_loss, 0.5 * sum, 1e-12);
+    }
+  }
+}
+
 TEST(what_is_no_teacher_of_this_batch_is_refused_before_anything_changes) {
   Taught t;
   StepOptions wrong = t.options;
   wrong.divergence.beta = -0.1f;
   EXPECT_THROWS(t.student.step(t.whole(), wrong), Code::kConfig);
+  wrong.divergence = {.coef = 0.5f, .beta = 1.0f, .rest = true};
+  EXPECT_THROWS(t.student.step(t.whole(), wrong), Code::kConfig);
+  wrong.divergence.beta = 0.5f;
+  EXPECT_THROWS(t.student.step(t.likeliest(), wrong), Code::kConfig);
   EXPECT_THROWS(t.student.step(t.batch.view(), t.options), Code::kShape);
   auto narrow = t.whole();
   narrow.teacher.columns = t.config.width - 1;

@@ -90,18 +90,22 @@ describe("a replay buffer", () => {
 
   test("keeps for a later rule of a greater age what its own no longer draws", () => {
     const first = new ReplayBuffer(rule(0.5, 1), [], 3);
-    drawn(first, 4);
+    expect(drawn(first, 4)).toEqual([[], [0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]);
     expect(new Set(first.groups.map(({ first: step }) => step))).toEqual(new Set([1, 2, 3]));
     const plain = new ReplayBuffer({ seed: 7, training: {} }, [], 3);
     drawn(plain, 2);
     expect(new ReplayBuffer(rule(0.5, 3), plain.groups).filled(batchOf(8, 9), 2).replayed).toHaveLength(2);
   });
 
-  test("draws uniformly", () => {
-    const counts = new Map<number, number>();
-    for (const groups of drawn(new ReplayBuffer(rule(0.5, 4)), 4000))
-      for (const group of groups) counts.set(group % 4, (counts.get(group % 4) ?? 0) + 1);
-    for (const count of counts.values()) expect(Math.abs(count - 4000)).toBeLessThan(200);
+  test("draws every group of every age equally often", () => {
+    const counts = new Map<string, number>();
+    for (const [step, groups] of drawn(new ReplayBuffer(rule(0.5, 4)), 4000).entries())
+      for (const group of groups) {
+        const which = `${step - Math.floor(group / 4)} ${group % 4}`;
+        counts.set(which, (counts.get(which) ?? 0) + 1);
+      }
+    expect(counts.size).toBe(16);
+    for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
 });
 
