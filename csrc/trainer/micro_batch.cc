@@ -186,10 +186,8 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   for (auto* array : {&loss_row, &targets, &teacher_rows}) *array = memory_.take<int32_t>(R);
   mask = memory_.take<uint8_t>(R);
   for (const auto& [given, array] : token_values(batch)) take_if(given, this->*array, R);
-  slopes = {};
-  if (batch.teacher.hidden || batch.teacher.ids) slopes = memory_.take<float>(R);
-  take_if(batch.advantages, advantages, S);
-  take_if(batch.group_sizes, group_sizes, S);
+  take_if(batch.teacher.hidden ? batch.teacher.hidden : batch.teacher.logprobs, slopes, R);
+  take_if(batch.advantages, advantages, S), take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();
   for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights, &divergences}) *array = memory_.take<float>(R);
   clipped = memory_.take<uint8_t>(R);

@@ -56,8 +56,7 @@ class PackedBatch {
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
   Array<int32_t> loss_row, targets, teacher_rows, loss_starts;  // [R] index into T, of rows() into its ids; [R]; [R] of TeacherTokens; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
-  Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties;  // [R], or null
-  Array<float> slopes;                                        // [R] of divergences, or null
+  Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties, slopes;  // [R], or null; slopes are a divergence's
   Array<float> advantages;                                    // [S], or null
   Array<int32_t> group_sizes;                                 // [S], or null
   Array<float> logprobs, entropies, lse, a, b, ratios, weights, divergences;  // [R] results

@@ -179,8 +179,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
                                     .chunk = options_.head_rows,
                                     .softcap = config_.logit_softcap,
                                     .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
-                                    .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{},
-                                    .divergences = of_block(packed_.own(packed_.divergences))});
+                                    .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{}, .divergences = of_block(packed_.own(packed_.divergences))});
   }
   model::backward(stream_, weights.forward, counting(packed_, config_, report), saved, dh, blocks, arena_);
 }
