@@ -96,6 +96,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   await using verifiers = openVerifiers(recipe);
   const problems = await openProblems(rehearsal.recipe, {
     admit: admissionOf(rehearsal.recipe, model.format),
+    prompts: model.prompts,
   });
   const domains = await checkDomains(rehearsal.recipe, problems, model, verifiers);
   for (const [domain, { longestPrompt, looked, verifiers: judges }] of Object.entries(domains)) {

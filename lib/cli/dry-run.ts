@@ -165,7 +165,7 @@ function beginningOf(
   spec: DatasetSpec | undefined,
   folder: string,
 ): Source {
-  const { path } = spec ?? {};
+  const path = spec === undefined ? source : spec.path;
   if (typeof path !== "string" || !/\.(?:jsonl|ndjson)$/i.test(path) || !existsSync(path)) return source;
   if (statSync(path).size <= BEGINNING_BYTES) return source;
   const lines = Buffer.alloc(BEGINNING_BYTES);
@@ -175,7 +175,8 @@ function beginningOf(
   if (end < 0) return source;
   const beginning = join(mkdtempSync(join(folder, "rows-")), basename(path));
   writeFileSync(beginning, lines.subarray(0, end + 1));
-  const { heldOut: _, ...rest } = spec!;
+  if (spec === undefined) return beginning;
+  const { heldOut: _, ...rest } = spec;
   return { ...rest, path: beginning } as Source;
 }
 

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Fault, RawRow } from "./raw-row.ts";
+import type { Refusal } from "./row-judge.ts";
 import type { RowDraft } from "./row-reader.ts";
 
 /** Number of rows with one outcome, and positions of the first of them. */
@@ -54,6 +55,12 @@ export class Tallies {
     }
     tally.rows += 1;
     if (tally.first.length < FIRST) tally.first.push(typeof place === "string" ? place : place());
+  }
+
+  /** @param first places of the first rows, as many as are kept */
+  addAll(reason: string, rows: number, first: readonly string[]): void {
+    const { rows: before = 0, first: known = [] } = this.#byReason.get(reason) ?? {};
+    this.#byReason.set(reason, { rows: before + rows, first: [...known, ...first].slice(0, FIRST) });
   }
 
   get rows(): number {
@@ -122,7 +129,18 @@ function columnsText({ questions = [], answers = [] }: DatasetReport): string {
 }
 
 /** "file:row". */
-export const placeOf = ({ file, row }: RawRow | Fault): string => `${basename(file)}:${row}`;
+export const placeOf = ({ file, row }: Pick<Fault, "file" | "row">): string => `${basename(file)}:${row}`;
+
+/** Where a row is, and the names of its columns, where it has any. */
+export interface SeenRow {
+  readonly place: string;
+  readonly columns?: string | undefined;
+}
+
+export const seen = (raw: RawRow | Fault): SeenRow => ({
+  place: placeOf(raw),
+  ...("value" in raw && { columns: columnsOf(raw.value) }),
+});
 
 const MOST_REFUSALS = 3;
 const MOST_EXAMPLES = 64;
@@ -138,20 +156,38 @@ export class Census {
   /** Columns of the first refused rows, by place. */
   readonly #columns = new Map<string, string>();
 
-  /** Counts a row that is not used. */
-  refuse(as: "bad" | "leftOut" | "duplicates", reason: string, raw: RawRow | Fault): void {
+  /** Counts a row that is not used. @param row asked for while it is among the first */
+  refuse({ as, reason }: Refusal, row: () => SeenRow): void {
     this.#refused[as].add(reason, () => {
-      const place = placeOf(raw);
-      if (this.#columns.size < MOST_EXAMPLES && "value" in raw)
-        this.#columns.set(place, columnsOf(raw.value));
+      const { place, columns } = row();
+      this.#note(place, columns);
       return place;
     });
   }
 
+  /** Counts rows that are refused for one reason. @param first of them, as many as are kept */
+  refuseAll({ as, reason, rows }: Refusal & { readonly rows: number }, first: readonly SeenRow[]): void {
+    this.#refused[as].addAll(
+      reason,
+      rows,
+      first.map(({ place }) => place),
+    );
+    for (const { place, columns } of first) this.#note(place, columns);
+  }
+
+  /** Counts a row whose content an earlier one has. */
+  repeated(reason: string, place: () => string): void {
+    this.#refused.duplicates.add(reason, place);
+  }
+
+  #note(place: string, columns: string | undefined): void {
+    if (columns !== undefined && this.#columns.size < MOST_EXAMPLES) this.#columns.set(place, columns);
+  }
+
   /** Counts where in a row that is used question and answer were. */
-  taken({ askedFrom, answerFrom }: Pick<RowDraft, "askedFrom" | "answerFrom">, raw: RawRow): void {
-    if (askedFrom !== undefined) this.#questions.add(askedFrom, () => placeOf(raw));
-    if (answerFrom !== undefined) this.#answers.add(answerFrom, () => placeOf(raw));
+  taken({ askedFrom, answerFrom }: Pick<RowDraft, "askedFrom" | "answerFrom">, place: () => string): void {
+    if (askedFrom !== undefined) this.#questions.add(askedFrom, place);
+    if (answerFrom !== undefined) this.#answers.add(answerFrom, place);
   }
 
   tallies(): Pick<DatasetReport, "questions" | "answers" | "bad" | "leftOut" | "duplicates"> {
@@ -177,7 +213,7 @@ export class Census {
 }
 
 /** "prompt, answer"; what a row is instead of an object. */
-function columnsOf(value: unknown): string {
+export function columnsOf(value: unknown): string {
   if (Array.isArray(value)) return "a list instead of columns";
   const names = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (names.length === 0) return "no columns";

@@ -24,18 +24,26 @@ function mixed(h: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
+/** How the two hashes begin, and how a UTF-16 code unit enters each. */
+const FIRST_SEED = (0x811c9dc5 ^ SALT) >>> 0;
+const SECOND_SEED = 0x9e3779b9;
+const inFirst = (hash: number, unit: number) => Math.imul(hash ^ unit, 0x01000193);
+function inSecond(hash: number, unit: number): number {
+  const mixedIn = Math.imul(hash ^ unit, 0x9e3779b1);
+  return mixedIn ^ (mixedIn >>> 15);
+}
+
 /**
  * Two 32-bit hashes of a text: FNV-1a over UTF-16 code units, which decides the split and so may never change; and one
- * with another multiplier and offset, which with the first tells duplicates among millions of rows.
+ * with another multiplier and seed, which with the first tells duplicates among millions of rows.
  */
 export function hashes(text: string, out: Uint32Array): void {
-  let first = (0x811c9dc5 ^ SALT) >>> 0;
-  let second = text.length;
+  let first = FIRST_SEED;
+  let second = SECOND_SEED;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    first = Math.imul(first ^ unit, 0x01000193);
-    second = Math.imul(second ^ unit, 0x9e3779b1);
-    second ^= second >>> 15;
+    first = inFirst(first, unit);
+    second = inSecond(second, unit);
   }
   out[0] = mixed(first);
   out[1] = mixed(second);
@@ -47,4 +55,97 @@ const pair = new Uint32Array(2);
 export function splitHash(text: string): number {
   hashes(text, pair);
   return pair[0]!;
+}
+
+const BEFORE = '[[{"role":"user","content":"';
+const BEHIND = '"}],null]';
+
+/** Content of a row that asks with one turn of a user's: JSON of [[turn], null], which is made when it is asked for. */
+export class UserTurn {
+  readonly #words: string;
+
+  constructor(words: string) {
+    this.#words = words;
+  }
+
+  toString(): string {
+    return `${BEFORE}${JSON.stringify(this.#words).slice(1, -1)}${BEHIND}`;
+  }
+
+  /** As `hashes` of the text, in a third of the time where nothing in it is rare. */
+  hashes(out: Uint32Array): void {
+    if (!hashesOfTurn(this.#words, out)) hashes(normalized(this.toString()), out);
+  }
+}
+
+/** Content of a row, without any template. */
+export type Content = string | UserTurn;
+
+/** The text of a content, which a key is made of. */
+export const textOf = (content: Content): string => normalized(content.toString());
+
+/** The two hashes of its text. */
+export function hashesOf(content: Content, out: Uint32Array): void {
+  if (typeof content === "string") hashes(normalized(content), out);
+  else content.hashes(out);
+}
+
+/** Kinds of a UTF-16 code unit: JSON writes it as it is, a space is one too, JSON writes it behind a backslash. */
+const AS_IT_IS = 0;
+const ONE_SPACE = 1;
+const ESCAPED = 2;
+/** A control, half a pair, or a space of another alphabet: only the text tells. */
+const RARE = 4;
+const KINDS = new Uint8Array(0x10000).fill(RARE);
+for (const [from, to] of [
+  [0x21, 0x7f],
+  [0xa1, 0x1680],
+  [0x2070, 0x3000],
+  [0x3001, 0xd800],
+] as const)
+  KINDS.fill(AS_IT_IS, from, to);
+KINDS[0x20] = ONE_SPACE;
+const BACKSLASH = 0x5c;
+/** What JSON writes behind a backslash. */
+const LETTERS = new Uint8Array(128);
+for (const [character, letter] of Object.entries({ '"': '"', "\\": "\\", "\t": "t", "\n": "n", "\r": "r" })) {
+  KINDS[character.charCodeAt(0)] = ESCAPED;
+  LETTERS[character.charCodeAt(0)] = letter.charCodeAt(0);
+}
+
+const afterBefore = [...BEFORE].reduce(
+  ([first, second], character) => {
+    const unit = character.charCodeAt(0);
+    return [inFirst(first!, unit), inSecond(second!, unit)];
+  },
+  [FIRST_SEED, SECOND_SEED],
+) as [number, number];
+
+/** The hashes of a turn, without its text; false where only the text tells. No branch depends on where the spaces are. */
+function hashesOfTurn(words: string, out: Uint32Array): boolean {
+  let [first, second] = afterBefore;
+  let last = AS_IT_IS;
+  let doubled = 0;
+  for (let i = 0; i < words.length; i++) {
+    let unit = words.charCodeAt(i);
+    const kind = KINDS[unit]!;
+    if (kind >= ESCAPED) {
+      if (kind === RARE) return false;
+      first = inFirst(first, BACKSLASH);
+      second = inSecond(second, BACKSLASH);
+      unit = LETTERS[unit]!;
+    }
+    doubled |= kind & last & ONE_SPACE;
+    last = kind;
+    first = inFirst(first, unit);
+    second = inSecond(second, unit);
+  }
+  if (doubled !== 0) return false;
+  for (let i = 0; i < BEHIND.length; i++) {
+    first = inFirst(first, BEHIND.charCodeAt(i));
+    second = inSecond(second, BEHIND.charCodeAt(i));
+  }
+  out[0] = mixed(first);
+  out[1] = mixed(second);
+  return true;
 }

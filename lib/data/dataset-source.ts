@@ -4,9 +4,11 @@ import type { DomainName, Problem } from "../records.ts";
 import { counted, type DatasetReport } from "./census.ts";
 import { type Purpose, partsOf, problemId } from "./problem-id.ts";
 import type { ProblemSource, SourceOptions } from "./problem-source.ts";
-import { type Admission, RowFilter } from "./row-filter.ts";
+import { RowFilter } from "./row-filter.ts";
+import type { Admission } from "./row-judge.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
 import { RowStore } from "./row-store.ts";
+import type { OpenRowThreads } from "./row-threads.ts";
 
 /** Keeps the order of rows apart from every other draw of a run. */
 const ORDER_WORD = 0x4f524400;
@@ -64,11 +66,11 @@ export class DatasetSource implements ProblemSource {
     reader: RowReader<DatasetOptions>,
     options: DatasetOptions,
     source: SourceOptions,
-    admit?: Admission,
+    { admit, openThreads = () => [] }: LoadOptions = {},
   ): Promise<DatasetSource> {
     const { heldOut, elsewhere } = source;
     const filter = new RowFilter(kind, reader, options, { admit, heldOut, elsewhere });
-    const rows = await loadRows(filter, new RowStore(reader.open(options)));
+    const rows = await loadRows(filter, new RowStore(reader.open(options)), openThreads);
     const report: DatasetReport = { ...filter.report(), ...(source.hub && { hub: source.hub }) };
     if (rows.store.length === 0) {
       const why = report.rows === 0 ? "" : `: ${filter.census.refusals().join("; ")}`;
@@ -138,6 +140,12 @@ export class DatasetSource implements ProblemSource {
   }
 }
 
+interface LoadOptions {
+  readonly admit?: Admission | undefined;
+  /** Threads that judge rows with the same reader, options and admission. */
+  readonly openThreads?: OpenRowThreads | undefined;
+}
+
 interface LoadedRows {
   readonly store: RowStore;
   readonly training: Uint32Array;
@@ -146,11 +154,15 @@ interface LoadedRows {
   readonly families: readonly string[];
 }
 
-async function loadRows(filter: RowFilter, store: RowStore): Promise<LoadedRows> {
+async function loadRows(
+  filter: RowFilter,
+  store: RowStore,
+  openThreads: OpenRowThreads,
+): Promise<LoadedRows> {
   const families = new Set<string>();
-  for await (const batch of filter.batches()) {
+  for await (const batch of filter.stored(openThreads)) {
     for (const row of batch) {
-      families.add(row.draft.family);
+      families.add(row.family);
       store.add(row);
     }
   }

@@ -38,6 +38,8 @@ export interface HeldRow {
 
 /** Decides, of all rows of a data set, which are held out: takes each, then says. */
 export interface HeldOutRule {
+  /** No row whose point is greater is held out any more. */
+  readonly reach: number;
   take(candidate: Candidate): void;
   /** The held-out rows. @param rows taken. @throws HONE_ERR_DATA where the rows do not allow what was asked */
   end(rows: number): readonly HeldRow[];
@@ -45,11 +47,13 @@ export interface HeldOutRule {
 
 /** Decides about each row by itself. */
 class EachRule implements HeldOutRule {
+  readonly reach: number;
   readonly #isHeld: (candidate: Candidate) => boolean;
   protected readonly held: HeldRow[] = [];
 
-  constructor(isHeld: (candidate: Candidate) => boolean) {
+  constructor(isHeld: (candidate: Candidate) => boolean, reach = 1) {
     this.#isHeld = isHeld;
+    this.reach = reach;
   }
 
   take(candidate: Candidate): void {
@@ -69,6 +73,10 @@ class CountRule implements HeldOutRule {
 
   constructor(count: number) {
     this.#count = count;
+  }
+
+  get reach(): number {
+    return this.#most;
   }
 
   take(candidate: Candidate): void {
@@ -131,7 +139,7 @@ export const heldOutOf = (keys: ReadonlySet<string>): HeldOutRule =>
  */
 export function heldOutRule(option: HeldOutOption = HELD_OUT_SHARE): HeldOutRule {
   if (typeof option === "string") return new ListRule(option, readKeys(option));
-  return option < 1 ? new EachRule(({ point }) => point < option) : new CountRule(option);
+  return option < 1 ? new EachRule(({ point }) => point < option, option) : new CountRule(option);
 }
 
 const KEY = /^[A-Za-z0-9_-]{22}$/;

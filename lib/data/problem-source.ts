@@ -1,5 +1,7 @@
 import type { DomainName, Problem } from "../records.ts";
 import type { DatasetReport, HubOrigin } from "./census.ts";
+import type { DatasetOptions } from "./row-reader.ts";
+import type { RowThread } from "./row-threads.ts";
 
 /**
  * An endless supply of problems of one domain. Both draws are pure functions of (seed, index), so a run can
@@ -28,6 +30,12 @@ export interface ProblemSource {
   placeOf?(id: number): string | undefined;
 }
 
+/** What another thread needs to know to judge the rows of a data set as this one does: no function. */
+export interface RowsTask {
+  readonly spec: DatasetOptions & { readonly kind: string };
+  readonly place: Pick<SourceOptions, "domain" | "needsReference" | "keepsColumns" | "elsewhere">;
+}
+
 /** What a source of problems is told of the run that draws from it. */
 export interface SourceOptions {
   /** Run seed, a safe integer >= 0. */
@@ -48,4 +56,6 @@ export interface SourceOptions {
   readonly hub?: readonly HubOrigin[];
   /** Content keys of rows that a validation set asks: the rows are left out. */
   readonly elsewhere?: ReadonlySet<string>;
+  /** Makes threads that read rows as a task says; by default one thread reads all. */
+  readonly openThreads?: (task: RowsTask) => readonly RowThread[];
 }

@@ -1,75 +1,28 @@
-import { readFileSync } from "node:fs";
-import { z } from "zod";
 import { HoneError } from "../errors.ts";
-import type { Problem } from "../records.ts";
-import { Census, type DatasetReport, placeOf } from "./census.ts";
-import { Column } from "./column.ts";
-import { hashes, keyOf, normalized, splitHash } from "./content.ts";
+import { Census, type DatasetReport } from "./census.ts";
+import { DistinctRows } from "./distinct-rows.ts";
+import type { FilePart, PartSizes } from "./file-parts.ts";
 import { type DataFile, dataFiles } from "./files.ts";
-import { Fingerprints } from "./fingerprints.ts";
-import {
-  allHeldOut,
-  type Candidate,
-  type HeldOutRule,
-  type HeldRow,
-  heldOutOf,
-  heldOutRule,
-} from "./holdout.ts";
-import type { Fault, RawRow } from "./raw-row.ts";
-import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
-import type { RowBatch } from "./rows.ts";
-import { readFiles } from "./rows-read.ts";
+import { allHeldOut, type HeldOutRule, type HeldRow, heldOutOf, heldOutRule } from "./holdout.ts";
+import type { RowBatch } from "./line-rows.ts";
+import { type Admission, RowJudge } from "./row-judge.ts";
+import { PartReader } from "./row-marks.ts";
+import type { DatasetOptions, RowDraft, RowReader } from "./row-reader.ts";
+import type { OpenRowThreads } from "./row-threads.ts";
+import { readDivided, readFiles } from "./rows-read.ts";
+import type { StoredRow, UsedRow } from "./used-row.ts";
 
-/** Returns why a problem cannot be used here, in words that can be counted; undefined for one that can. */
-export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
-
-export interface KeptRow extends RowDraft {
+export interface KeptRow extends Omit<RowDraft, "content"> {
+  readonly content: string;
   /** Names the content across runs, machines and templates: 22 characters of its SHA-256. */
   readonly key: string;
   /** "file:row". */
   readonly place: string;
 }
 
-/** Text of a row without runs of space, and its hash, which decides the split. */
-interface Content {
-  readonly text: string;
-  readonly hash: number;
-}
-
-/** A row that is used: what it says, where it is, and the hash of its content that decides the split. */
-export class UsedRow implements Candidate {
-  readonly row: number;
-  readonly raw: RawRow;
-  readonly draft: RowDraft;
-  readonly hash: number;
-  readonly #content: string;
-
-  constructor(row: number, raw: RawRow, draft: RowDraft, content: Content) {
-    this.row = row;
-    this.raw = raw;
-    this.draft = draft;
-    this.#content = content.text;
-    this.hash = content.hash;
-  }
-
-  get point(): number {
-    return this.hash / 2 ** 32;
-  }
-
-  key(): string {
-    return keyOf(this.#content);
-  }
-
-  get place(): string {
-    return placeOf(this.raw);
-  }
-}
-
 const BATCH_ROWS = 64;
-const pair = new Uint32Array(2);
-const dropsSchema = z.array(z.object({ key: z.string(), place: z.string(), reason: z.string() }));
-/** Rows that a drops file names; `hone data check --drops` writes it. */
-export type Drops = z.infer<typeof dropsSchema>;
+/** A part takes some 20 ms; a file in less than that of a second is read before a thread has begun. */
+const PART_SIZES: PartSizes = { fileBytes: 1 << 25, partBytes: 1 << 20 };
 
 interface FilterOptions {
   readonly admit?: Admission | undefined;
@@ -83,16 +36,11 @@ interface FilterOptions {
 export class RowFilter {
   readonly #kind: string;
   readonly #reader: RowReader<DatasetOptions>;
-  readonly #judge: Pick<Problem, "domain" | "verifier">;
   readonly #options: DatasetOptions;
-  readonly #admit: Admission;
-  readonly #elsewhere: ReadonlySet<string>;
+  readonly #lists: Omit<FilterOptions, "heldOut">;
   readonly #rule: HeldOutRule;
   readonly #census = new Census();
-  readonly #seen = new Fingerprints();
-  /** A hash of each used row's reference. */
-  readonly #references = new Column("uint32");
-  #drops: ReadonlySet<string> = new Set();
+  readonly #distinct: DistinctRows;
   #held: readonly HeldRow[] = [];
   #otherFiles: readonly string[] = [];
 
@@ -101,42 +49,67 @@ export class RowFilter {
     kind: string,
     reader: RowReader<DatasetOptions>,
     options: DatasetOptions,
-    { admit = () => undefined, heldOut, elsewhere = new Set() }: FilterOptions = {},
+    { heldOut, ...lists }: FilterOptions = {},
   ) {
     this.#kind = kind;
     this.#reader = reader;
-    this.#judge = { domain: reader.domain, verifier: reader.verifier };
     this.#options = options;
-    this.#admit = admit;
-    this.#elsewhere = elsewhere;
+    this.#lists = lists;
     this.#rule = ruleOf(kind, reader, options, heldOut);
+    this.#distinct = new DistinctRows(this.#rule, this.#census);
   }
 
   /** The rows to use one by one, as `batches` has them. */
   async *rows(): AsyncGenerator<KeptRow, void> {
     for await (const batch of this.batches())
-      for (const row of batch) yield { ...row.draft, key: row.key(), place: row.place };
+      for (const row of batch)
+        yield { ...row.draft, content: String(row.draft.content), key: row.key(), place: row.place };
   }
 
   /** The rows to use, in the order of the files. Throws HONE_ERR_DATA when a file is missing or damaged as a whole. */
   async *batches(): AsyncGenerator<readonly UsedRow[], void> {
-    this.#drops = readDrops(this.#options.drops);
-    const { taken, others } = filesOf(this.#kind, this.#reader, this.#options);
-    this.#otherFiles = others;
-    const read = this.#reader.open(this.#options);
-    this.#census.files += taken.length;
-    for await (const batch of readFiles(this.#kind, taken, this.#reader.columns))
-      yield* this.#usedOf(batch, read);
-    this.#held = this.#rule.end(this.#references.length);
+    const { files, judge } = this.#begin();
+    for await (const batch of readFiles(this.#kind, files, this.#reader.columns))
+      yield* this.#usedOf(batch, judge);
+    this.#end();
   }
 
-  async *#usedOf(batch: RowBatch, read: (raw: RawRow) => RowOutcome): AsyncGenerator<readonly UsedRow[]> {
+  /**
+   * The same rows as they are kept: those of large files of lines are read by several threads.
+   * @param open makes threads that judge rows as this filter does
+   */
+  async *stored(open: OpenRowThreads, sizes = PART_SIZES): AsyncGenerator<readonly StoredRow[], void> {
+    const { files, judge } = this.#begin();
+    const reach = () => this.#rule.reach;
+    const reader = new PartReader(judge);
+    const here = (part: FilePart) => reader.marks(part, reach());
+    const division = { columns: this.#reader.columns, open, sizes, here, reach };
+    for await (const read of readDivided(this.#kind, files, division)) {
+      if ("marks" in read) yield this.#distinct.marked(read);
+      else yield* this.#usedOf(read, judge);
+    }
+    this.#end();
+  }
+
+  #begin(): { readonly files: readonly DataFile[]; readonly judge: RowJudge } {
+    const { taken, others } = filesOf(this.#kind, this.#reader, this.#options);
+    const judge = new RowJudge(this.#reader, this.#options, this.#lists);
+    this.#otherFiles = others;
+    this.#census.files += taken.length;
+    return { files: taken, judge };
+  }
+
+  #end(): void {
+    this.#held = this.#rule.end(this.#distinct.count);
+  }
+
+  async *#usedOf(batch: RowBatch, judge: RowJudge): AsyncGenerator<readonly UsedRow[]> {
     let used: UsedRow[] = [];
     for (const raw of batch) {
       this.#census.rows += 1;
-      const row = this.#used(raw, read);
-      const settled = row instanceof Promise ? await row : row;
-      if (settled !== undefined) used.push(settled);
+      const judged = judge.judge(raw);
+      const row = this.#distinct.used(raw, judged instanceof Promise ? await judged : judged);
+      if (row !== undefined) used.push(row);
       if (used.length < BATCH_ROWS) continue;
       yield used;
       used = [];
@@ -144,7 +117,7 @@ export class RowFilter {
     yield used;
   }
 
-  /** The held-out rows; known once `rows` or `batches` has ended. */
+  /** The held-out rows; known once `rows`, `batches` or `stored` has ended. */
   get held(): readonly HeldRow[] {
     return this.#held;
   }
@@ -159,74 +132,17 @@ export class RowFilter {
     return this.#census;
   }
 
-  /** Complete once `rows` or `batches` has ended. */
+  /** Complete once `rows`, `batches` or `stored` has ended. */
   report(): DatasetReport {
     return {
       kind: this.#kind,
       files: this.#census.files,
       rows: this.#census.rows,
-      training: this.#references.length - this.#held.length,
+      training: this.#distinct.count - this.#held.length,
       heldOut: this.#held.length,
       otherFiles: this.#otherFiles,
       ...this.#census.tallies(),
     };
-  }
-
-  #used(
-    raw: RawRow | Fault,
-    read: (raw: RawRow) => RowOutcome,
-  ): UsedRow | undefined | Promise<UsedRow | undefined> {
-    const draft = this.#sound(raw, read);
-    if (draft === undefined) return undefined;
-    const content = normalized(draft.content);
-    if (this.#isListed(content, raw)) return undefined;
-    const admission = this.#admit(Object.assign(asked(draft), this.#judge));
-    const settle = (refusal: string | undefined) => {
-      if (refusal === undefined) return this.#take(raw as RawRow, draft, content);
-      this.#census.refuse("leftOut", refusal, raw);
-      return undefined;
-    };
-    return admission instanceof Promise ? admission.then(settle) : settle(admission);
-  }
-
-  #sound(raw: RawRow | Fault, read: (raw: RawRow) => RowOutcome): RowDraft | undefined {
-    const outcome = "fault" in raw ? { bad: raw.fault } : read(raw);
-    if ("bad" in outcome) this.#census.refuse("bad", outcome.bad, raw);
-    else if ("leftOut" in outcome) this.#census.refuse("leftOut", outcome.leftOut, raw);
-    else {
-      const fault = textFault(outcome.question);
-      if (fault === undefined) return outcome;
-      this.#census.refuse("bad", fault, raw);
-    }
-    return undefined;
-  }
-
-  /** True if the file of drops or a validation set has the row. */
-  #isListed(content: string, raw: RawRow | Fault): boolean {
-    if (this.#drops.size === 0 && this.#elsewhere.size === 0) return false;
-    const key = keyOf(content);
-    if (this.#drops.has(key)) this.#census.refuse("leftOut", "listed in the file of drops", raw);
-    else if (this.#elsewhere.has(key)) this.#census.refuse("leftOut", "asked in a validation set", raw);
-    else return false;
-    return true;
-  }
-
-  /** The row, unless an earlier one has its content. */
-  #take(raw: RawRow, draft: RowDraft, content: string): UsedRow | undefined {
-    const reference = splitHash(JSON.stringify(draft.reference) ?? "");
-    hashes(content, pair);
-    const [hash, second] = pair as unknown as [number, number];
-    const before = this.#seen.add(hash, second);
-    if (before !== undefined) {
-      const isSame = this.#references.at(before) === reference;
-      this.#census.refuse("duplicates", isSame ? "same reference" : "another reference", raw);
-      return undefined;
-    }
-    const row = new UsedRow(this.#references.length, raw, draft, { text: content, hash });
-    this.#references.push(reference);
-    this.#rule.take(row);
-    this.#census.taken(draft, raw);
-    return row;
   }
 }
 
@@ -258,36 +174,4 @@ function ruleOf(
     );
   if (benchmark) return allHeldOut();
   return keys === undefined ? heldOutRule(heldOut) : heldOutOf(keys);
-}
-
-type Asked = Pick<Problem, "family" | "level" | "question" | "messages" | "tools" | "reference" | "columns">;
-
-/** The parts of a row that a problem is made of. */
-export function asked({ family, level, question, messages, tools, reference, columns }: RowDraft): Asked {
-  if (messages === undefined && tools === undefined && columns === undefined)
-    return { family, level, question, reference };
-  const optional = { ...(messages && { messages }), ...(tools && { tools }), ...(columns && { columns }) };
-  return { family, level, question, ...optional, reference };
-}
-
-/** Matches halves of surrogate pairs, paired ones too: a quick test that there is none. */
-const HALVES = /[\ud800-\udfff]/;
-
-function textFault(question: string): string | undefined {
-  if (question.includes("\0")) return "question: holds U+0000";
-  return HALVES.test(question) && /\p{Surrogate}/u.test(question)
-    ? "question: holds half a surrogate pair"
-    : undefined;
-}
-
-function readDrops(path: string | undefined): ReadonlySet<string> {
-  if (path === undefined) return new Set();
-  try {
-    return new Set(dropsSchema.parse(JSON.parse(readFileSync(path, "utf8"))).map(({ key }) => key));
-  } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `${path} is no file of drops: ${(cause as Error).message}`, {
-      cause,
-      hint: "Write it with hone data check --drops.",
-    });
-  }
 }

@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import type { ChatMessage, DomainName } from "../records.ts";
+import type { Content } from "./content.ts";
 import type { RawRow } from "./raw-row.ts";
 import type { RowMap, WrittenMap } from "./row-map.ts";
 
 /** The content of a row, before it has an id and a side of the split. */
 export interface RowDraft {
   /** Content of the row without any template: decides the side of the split and identifies duplicates. */
-  readonly content: string;
+  readonly content: Content;
   /** Question for the policy. */
   readonly question: string;
   /** As of a Problem. */

@@ -2,14 +2,14 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { Column } from "./column.ts";
-import { normalized, splitHash } from "./content.ts";
+import { hashesOf } from "./content.ts";
 import { ProblemStore } from "./problem-store.ts";
 import type { RawRow } from "./raw-row.ts";
-import { asked, type UsedRow } from "./row-filter.ts";
+import { asked } from "./row-judge.ts";
 import type { RowOutcome } from "./row-reader.ts";
+import type { StoredRow } from "./used-row.ts";
 
-/** Rows of smaller files are kept in memory, where nothing can change them while a run asks them. Bytes into the file. */
-const ON_DISK_FROM = 1 << 23;
+const pair = new Uint32Array(2);
 
 export type Body = ReturnType<typeof asked>;
 
@@ -44,16 +44,16 @@ export class RowStore {
     return this.#memory.bytes + this.length * 24;
   }
 
-  add({ raw, draft, hash }: UsedRow): void {
-    if (this.#files.at(-1)?.file !== raw.file) this.#files.push({ file: raw.file, first: this.length });
-    const { span } = raw;
-    const isOnDisk = span !== undefined && span.start >= ON_DISK_FROM;
-    if (!isOnDisk) this.#memory.add(asked(draft));
+  add(row: StoredRow): void {
+    const { file, number, hash, span } = row;
+    if (this.#files.at(-1)?.file !== file) this.#files.push({ file, first: this.length });
+    const isOnDisk = span !== undefined;
+    if (!isOnDisk) this.#memory.add(row.body!());
     this.#starts.push(isOnDisk ? span.start : -this.#memory.length);
     this.#bytes.push(span?.bytes ?? 0);
-    this.#numbers.push(raw.row);
+    this.#numbers.push(number);
     this.#hashes.push(hash);
-    this.#checksums.push(isOnDisk ? crc32(raw.text!) : 0);
+    this.#checksums.push(isOnDisk ? row.checksum() : 0);
   }
 
   /** File and line of a row: "data/mine.jsonl:17". */
@@ -68,8 +68,8 @@ export class RowStore {
     const text = textAt(this.#fileOf(row), start, this.#bytes.at(row));
     if (text === undefined || crc32(text) !== this.#checksums.at(row)) throw this.#changed(row);
     const outcome = this.#again(row, text);
-    if ("question" in outcome && splitHash(normalized(outcome.content)) === this.#hashes.at(row))
-      return asked(outcome);
+    if ("question" in outcome) hashesOf(outcome.content, pair);
+    if ("question" in outcome && pair[0] === this.#hashes.at(row)) return asked(outcome);
     throw this.#otherwise(row);
   }
 

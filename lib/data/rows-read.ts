@@ -1,7 +1,11 @@
 import { channel } from "node:diagnostics_channel";
 import { statSync } from "node:fs";
+import { type FilePart, LongLine, type PartSizes, partsOf } from "./file-parts.ts";
 import type { DataFile } from "./files.ts";
-import { type RowBatch, readRowBatches } from "./rows.ts";
+import type { RowBatch } from "./line-rows.ts";
+import { marksInOrder, type OpenRowThreads, type PartReaders, type RowThread } from "./row-threads.ts";
+import { damaged, readRowBatches } from "./rows.ts";
+import type { MarkedPart } from "./used-row.ts";
 
 /** Where the reading of a data set is. */
 export interface RowsRead {
@@ -11,12 +15,14 @@ export interface RowsRead {
   readonly file: string;
   /** Of all files of the set so far. */
   readonly rows: number;
-  /** Of the bytes of all files, 0 to 1; inside a packed file, an array, CSV or parquet it stays where the file begins. */
+  /** Of the bytes of all files, 0 to 1; inside a small or packed file, an array, CSV or parquet it stays where the file begins. */
   readonly share: number;
 }
 
 /** Is told of every batch of rows that was read and used; costs nothing while no subscriber listens. */
 export const ROWS_READ = channel("hone:rows-read");
+
+type Read = RowBatch | MarkedPart;
 
 /** The rows of all files of a data set in their order; ROWS_READ is told when those of a batch are used. Throws as readRowBatches. */
 export async function* readFiles(
@@ -24,8 +30,62 @@ export async function* readFiles(
   files: readonly DataFile[],
   columns?: readonly string[],
 ): AsyncGenerator<RowBatch, void> {
+  yield* followed(kind, files, (file) => readRowBatches(file, columns));
+}
+
+interface Division extends Omit<PartReaders, "threads"> {
+  readonly columns: readonly string[] | undefined;
+  readonly open: OpenRowThreads;
+  readonly sizes: PartSizes;
+}
+
+/** The same, of large files of lines as marks, which threads have made of parts of them. */
+export async function* readDivided(
+  kind: string,
+  files: readonly DataFile[],
+  { columns, open, sizes, ...readers }: Division,
+): AsyncGenerator<Read, void> {
+  let threads: readonly RowThread[] | undefined;
+  try {
+    yield* followed<Read>(kind, files, (file) => {
+      const parts = partsOf(file, sizes);
+      if (parts.length > 0) threads ??= open();
+      return parts.length > 0 && threads!.length > 0
+        ? divided(file.path, parts, { ...readers, threads: threads! })
+        : readRowBatches(file, columns);
+    });
+  } finally {
+    for (const thread of threads ?? []) thread.close();
+  }
+}
+
+/** The parts of a file in their order, each behind so many lines. */
+async function* divided(
+  path: string,
+  parts: readonly FilePart[],
+  readers: PartReaders,
+): AsyncGenerator<MarkedPart> {
+  let lines = 0;
+  let part = 0;
+  try {
+    for await (const marks of marksInOrder(parts, readers)) {
+      yield { file: path, from: parts[part++]!.from, lines, marks };
+      lines += marks.lines;
+    }
+  } catch (error) {
+    if (!(error instanceof LongLine)) throw error;
+    throw damaged(path, new Error(`line ${lines + error.lines + 1}: ${error.message}`, { cause: error }));
+  }
+}
+
+/** What `read` has of each file; ROWS_READ is told of it. */
+async function* followed<T extends Read>(
+  kind: string,
+  files: readonly DataFile[],
+  read: (file: DataFile) => AsyncGenerator<T>,
+): AsyncGenerator<T, void> {
   if (!ROWS_READ.hasSubscribers) {
-    for (const file of files) yield* readRowBatches(file, columns);
+    for (const file of files) yield* read(file);
     return;
   }
   const sizes = files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
@@ -33,28 +93,28 @@ export async function* readFiles(
     1,
     sizes.reduce((sum, bytes) => sum + bytes, 0),
   );
-  const at = { rows: 0, end: 0 };
+  let rows = 0;
   let before = 0;
   const tell = (file: string, bytes: number) =>
-    ROWS_READ.publish({ kind, file, rows: at.rows, share: bytes / total } satisfies RowsRead);
+    ROWS_READ.publish({ kind, file, rows, share: bytes / total } satisfies RowsRead);
   for (const [i, file] of files.entries()) {
-    at.end = 0;
-    for await (const batch of readRowBatches(file, columns)) {
-      yield followed(batch, at);
-      tell(file.path, before + at.end);
+    let end = 0;
+    for await (const some of read(file)) {
+      yield some;
+      rows += rowsIn(some);
+      end = endOf(some) ?? end;
+      tell(file.path, before + end);
     }
     before += sizes[i]!;
     tell(file.path, before);
   }
 }
 
-/** The same rows; `at` has their number and the byte at which the last one ends, where rows have places. */
-function* followed(batch: RowBatch, at: { rows: number; end: number }): Generator<RowBatchItem> {
-  for (const raw of batch) {
-    at.rows += 1;
-    if ("span" in raw) at.end = raw.span.start + raw.span.bytes;
-    yield raw;
-  }
-}
+const rowsIn = (read: Read): number => ("marks" in read ? read.marks.rows : read.length);
 
-type RowBatchItem = RowBatch extends Iterable<infer Item> ? Item : never;
+/** The byte at which the last row ends, where rows have places. */
+function endOf(read: Read): number | undefined {
+  if ("marks" in read) return read.from;
+  const last = read.at(-1);
+  return last !== undefined && "span" in last ? last.span.start + last.span.bytes : undefined;
+}

@@ -1,23 +1,26 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { statSync } from "node:fs";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { HoneError } from "../errors.ts";
 import { plainFileBlocks, readPlainFile, streamPlainFile } from "../shared/files/plain-file.ts";
 import { csvRows } from "./csv.ts";
 import type { DataFile } from "./files.ts";
 import { elementSpans, skipSpace } from "./json-array.ts";
+import { LineRows, NEWLINE, type RowBatch, withoutBom } from "./line-rows.ts";
 import { parquetRows } from "./parquet.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
-const NEWLINE = 0x0a;
-const BOM = [0xef, 0xbb, 0xbf];
 /** Limit for a file that is one array, which is read into memory as a whole. */
 const MOST_JSON_BYTES = 2 ** 31 - 1;
-const LONGEST_LINE_BYTES = 1 << 28;
+export const LONGEST_LINE_BYTES = 1 << 28;
+/** Rows of smaller files are kept in memory, where nothing can change them while a run asks them. */
+const LARGE_BYTES = 1 << 23;
 
-/** Rows of one piece of a file, each made when it is asked for, and all before the next piece. */
-export type RowBatch = Iterable<RawRow | Fault>;
-/** Bytes of lines that are decoded together: few enough that their garbage is collected young. */
-const TEXT_BYTES = 1 << 15;
+/** Whether a file is one of lines that are not packed, and large: its rows are read again where they are. */
+export const isLargeOfLines = ({ path, format, gzip, zstd }: DataFile): boolean =>
+  format === "jsonl" &&
+  !gzip &&
+  !zstd &&
+  (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES;
 const BATCH_ROWS = 256;
 
 /** Every row of a file, in order, as readRowBatches has them. */
@@ -47,12 +50,16 @@ export async function* readRowBatches(
     else yield* jsonBatches(file);
   } catch (cause) {
     if (HoneError.is(cause) && (cause.code === "HONE_ERR_IO" || cause.message.startsWith(path))) throw cause;
-    throw new HoneError("HONE_ERR_DATA", `${path}: ${(cause as Error).message}`, {
-      cause,
-      hint: "The file is damaged or was not downloaded to its end; fetch it again.",
-    });
+    throw damaged(path, cause);
   }
 }
+
+/** Of a file that is damaged as a whole. */
+export const damaged = (path: string, cause: unknown): HoneError =>
+  new HoneError("HONE_ERR_DATA", `${path}: ${(cause as Error).message}`, {
+    cause,
+    hint: "The file is damaged or was not downloaded to its end; fetch it again.",
+  });
 
 async function* together(rows: AsyncIterable<RawRow | Fault>): AsyncGenerator<RowBatch> {
   let batch: (RawRow | Fault)[] = [];
@@ -72,90 +79,8 @@ async function* jsonBatches(file: DataFile): AsyncGenerator<RowBatch> {
 }
 
 async function* elements(path: string, text: Buffer): AsyncGenerator<RawRow | Fault> {
-  const rows = new RowParser(path, false);
+  const rows = new LineRows(path, { isSpanned: false });
   for (const { start, end } of elementSpans(text)) yield rows.parse(text.subarray(start, end), start);
-}
-
-/** Makes rows of one file from their bytes, and counts them. */
-class RowParser {
-  readonly #file: string;
-  readonly #isSpanned: boolean;
-  #row = 0;
-
-  /** @param isSpanned rows can be read again from where they are. */
-  constructor(file: string, isSpanned: boolean) {
-    this.#file = file;
-    this.#isSpanned = isSpanned;
-  }
-
-  /** Rows so far, blank ones included. */
-  get read(): number {
-    return this.#row;
-  }
-
-  /** The next row. */
-  parse(bytes: Buffer, start: number): RawRow | Fault {
-    if (isUtf8(bytes)) return this.#parsed(bytes.toString("utf8"), start, bytes.length);
-    this.#row += 1;
-    return { file: this.#file, row: this.#row, fault: "not UTF-8" };
-  }
-
-  /** Yields the rows of whole lines; blank lines are counted and left out. @param start of the lines in the file. */
-  *lines(bytes: Buffer, start: number): Generator<RawRow | Fault> {
-    for (let from = 0; from < bytes.length; ) {
-      const end = bytes.indexOf(NEWLINE, from + TEXT_BYTES) + 1;
-      const piece = bytes.subarray(from, end > 0 ? end : bytes.length);
-      // in ASCII a character is a byte, so one decoding serves all lines
-      if (isAscii(piece)) yield* this.#asciiLines(piece.toString("latin1"), start + from);
-      else yield* this.#mixedLines(piece, start + from);
-      from += piece.length;
-    }
-  }
-
-  *#asciiLines(text: string, start: number): Generator<RawRow | Fault> {
-    for (const [from, to] of lineSpans(text, "\n")) {
-      const line = text.slice(from, to);
-      if (BLANK.test(line)) this.#row += 1;
-      else yield this.#parsed(line, start + from, to - from);
-    }
-  }
-
-  *#mixedLines(bytes: Buffer, start: number): Generator<RawRow | Fault> {
-    for (const [from, to] of lineSpans(bytes, NEWLINE)) {
-      const line = bytes.subarray(from, to);
-      const whole = this.#row === 0 ? withoutBom(line) : line;
-      if (skipSpace(whole, 0) === whole.length) this.#row += 1;
-      else yield this.parse(whole, start + from + line.length - whole.length);
-    }
-  }
-
-  #parsed(text: string, start: number, bytes: number): RawRow | Fault {
-    const file = this.#file;
-    const row = ++this.#row;
-    try {
-      const value: unknown = JSON.parse(text);
-      return this.#isSpanned
-        ? { file, row, value, text, span: { start, bytes } }
-        : { file, row, value, text };
-    } catch {
-      return { file, row, fault: "not JSON" };
-    }
-  }
-}
-
-const BLANK = /^[ \t\r]*$/;
-
-/** From and to of each line, without its end; a last one without end counts where it is not empty. */
-function* lineSpans<T>(
-  all: { readonly length: number; indexOf(what: T, from: number): number },
-  end: T,
-): Generator<readonly [from: number, to: number]> {
-  let from = 0;
-  for (let to = all.indexOf(end, 0); to >= 0; to = all.indexOf(end, from)) {
-    yield [from, to];
-    from = to + 1;
-  }
-  if (from < all.length) yield [from, all.length];
 }
 
 /** Contents of a packed file; undefined for others. */
@@ -180,11 +105,11 @@ async function* lineBatches(file: DataFile): AsyncGenerator<RowBatch> {
   const { path } = file;
   const packed = await packedBytes(file);
   if (packed !== undefined) return yield* linesOf(path, packed);
-  const rows = new RowParser(path, true);
+  const rows = new LineRows(path, { isSpanned: isLargeOfLines(file) });
   let start = 0;
   try {
     for await (const block of plainFileBlocks(path, NEWLINE, LONGEST_LINE_BYTES)) {
-      yield rows.lines(block, start);
+      yield* rows.lines(block, start);
       start += block.length;
     }
   } catch (error) {
@@ -198,13 +123,13 @@ async function* linesOf(
   path: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RowBatch> {
-  const rows = new RowParser(path, false);
+  const rows = new LineRows(path, { isSpanned: false });
   let rest: Uint8Array[] = [];
   let waiting = 0;
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end > 0) {
-      yield rows.lines(Buffer.concat([...rest, chunk.subarray(0, end)]), 0);
+      yield* rows.lines(Buffer.concat([...rest, chunk.subarray(0, end)]), 0);
       [rest, waiting] = [[], 0];
     }
     rest.push(chunk.subarray(end));
@@ -212,7 +137,7 @@ async function* linesOf(
     if (waiting > LONGEST_LINE_BYTES)
       throw new Error(`line ${rows.read + 1} is longer than ${LONGEST_LINE_BYTES} bytes`);
   }
-  yield rows.lines(Buffer.concat(rest), 0);
+  yield* rows.lines(Buffer.concat(rest), 0);
 }
 
 function unpacked(path: string): AsyncIterable<Uint8Array> {
@@ -222,8 +147,4 @@ function unpacked(path: string): AsyncIterable<Uint8Array> {
   stream.on("error", (error) => unzipped.destroy(error));
   unzipped.on("close", () => stream.destroy());
   return stream.pipe(unzipped);
-}
-
-function withoutBom<T extends Uint8Array>(bytes: T): T {
-  return BOM.every((byte, i) => bytes[i] === byte) ? (bytes.subarray(BOM.length) as T) : bytes;
 }

@@ -1,7 +1,8 @@
 import { DatasetSource } from "../data/dataset-source.ts";
 import { mapped } from "../data/mapped-rows.ts";
-import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
-import { type Admission, RowFilter } from "../data/row-filter.ts";
+import type { ProblemSource, RowsTask, SourceOptions } from "../data/problem-source.ts";
+import { RowFilter } from "../data/row-filter.ts";
+import { type Admission, RowJudge } from "../data/row-judge.ts";
 import { loadRowMap, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { withColumns } from "../data/whole-rows.ts";
@@ -98,6 +99,14 @@ export function ofDomain(spec: DatasetSpec, domain: string | undefined, needsRef
 export const needsReference = (spec: DatasetSpec): boolean =>
   !("needsReference" in spec && spec.needsReference === false);
 
+/** The reader of a task's rows. */
+const readerOfTask = ({ spec, place: { domain, needsReference, keepsColumns } }: RowsTask) =>
+  readerOf(ofDomain(spec as DatasetSpec, domain, needsReference), keepsColumns);
+
+/** Judges the rows of a task. */
+export const judgeOf = (task: RowsTask, admit: Admission): RowJudge =>
+  new RowJudge(readerOfTask(task), task.spec, { admit, elsewhere: task.place.elsewhere });
+
 /**
  * Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left.
  * @param validates all rows are held out, unless the set says which.
@@ -109,9 +118,15 @@ export async function openDataset(
   validates = false,
 ): Promise<ProblemSource> {
   const spec = await loadMap(given);
-  const reader = readerOf(ofDomain(spec, options.domain, options.needsReference), options.keepsColumns);
+  const { domain, needsReference, keepsColumns, elsewhere, openThreads } = options;
+  const task = { spec, place: { domain, needsReference, keepsColumns, elsewhere } } as RowsTask;
+  const reader = readerOfTask(task);
   const all = validates && spec.heldOut === undefined;
-  return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, admit);
+  return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, {
+    admit,
+    // a map is a function of this thread
+    ...(openThreads && spec.map === undefined && { openThreads: () => openThreads(task) }),
+  });
 }
 
 /**
@@ -126,7 +141,13 @@ export function openBenchmark(
   const reader = "reader" in spec ? spec.reader : readerOf(spec);
   const whole = { ...options, ...("reader" in spec ? {} : spec) };
   const all = { ...whole, heldOut: undefined };
-  return DatasetSource.load(spec.kind, { ...reader, benchmark: true }, all, { seed: 0, ordinal: 0 }, admit);
+  return DatasetSource.load(
+    spec.kind,
+    { ...reader, benchmark: true },
+    all,
+    { seed: 0, ordinal: 0 },
+    { admit },
+  );
 }
 
 /** True for a data set whose rows are all held out. */

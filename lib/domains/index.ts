@@ -9,6 +9,7 @@ export {
   filterDataset,
   isBenchmark,
   isDatasetKind,
+  judgeOf,
   loadMap,
   needsReference,
   ofDomain,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UNASKED } from "../data/census.ts";
+import { UserTurn } from "../data/content.ts";
 import type { RawRow } from "../data/raw-row.ts";
 import {
   type DatasetOptions,
@@ -204,7 +205,7 @@ function draftOf(
   const asksAlone = turns === undefined && tools === undefined;
   const messages = turns ?? (asksAlone ? [] : [{ role: "user", content: task }]);
   const draft = {
-    content: asksAlone ? contentOf(task) : JSON.stringify([messages, tools ?? null]),
+    content: asksAlone ? new UserTurn(task) : JSON.stringify([messages, tools ?? null]),
     question: template === undefined ? words : fill(template, words),
     family,
     level,
@@ -218,9 +219,6 @@ function draftOf(
     ...(gold !== undefined && { gold: () => [gold] }),
   };
 }
-
-/** JSON of [[one turn of the user's], null]. */
-const contentOf = (task: string) => `[[{"role":"user","content":${JSON.stringify(task)}}],null]`;
 
 interface Stated {
   readonly answer: unknown;

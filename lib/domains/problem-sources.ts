@@ -1,7 +1,7 @@
 import type { Family } from "../data/family.ts";
 import type { ProblemSource, SourceOptions } from "../data/problem-source.ts";
 import { ProceduralSource } from "../data/procedural-source.ts";
-import type { Admission } from "../data/row-filter.ts";
+import type { Admission } from "../data/row-judge.ts";
 import { openModuleSource } from "../data/user-source.ts";
 import { HoneError } from "../errors.ts";
 import { isModulePlace } from "../user-module.ts";

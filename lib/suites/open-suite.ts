@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { DatasetSource } from "../data/dataset-source.ts";
 import { dataFiles, isDataPath, type ProblemSource } from "../data/index.ts";
-import type { Admission } from "../data/row-filter.ts";
+import type { Admission } from "../data/row-judge.ts";
 import type { DatasetOptions, RowOutcome, RowReader } from "../data/row-reader.ts";
 import {
   type DatasetSpec,

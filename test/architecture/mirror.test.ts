@@ -42,6 +42,11 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "lib/streams/socket/messages.ts":
     "what a socket's two ends say; test/streams/socket/driver.test.ts runs both",
   "lib/cli/verbs.ts": "a list; test/cli/main.test.ts asks for it by --help",
+  "lib/data/distinct-rows.ts":
+    "counts of judged rows; test/data/row-filter.test.ts and row-threads.test.ts ask for all",
+  "lib/data/used-row.ts": "views of one row; likewise",
+  "lib/orchestration/setup/row-thread.ts":
+    "where a thread begins; test/orchestration/setup/row-threads.test.ts starts it",
   "lib/rewards/pool/verifier-dispatcher.ts":
     "what the pool's thread does; test/rewards/pool/pool.test.ts runs it",
   "lib/rewards/pool/worker-group.ts":

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { contentKey, hashes, normalized } from "../../lib/data/content.ts";
+import { contentKey, hashes, hashesOf, normalized, splitHash, UserTurn } from "../../lib/data/content.ts";
 
 const spaced = fc.array(fc.constantFrom("a", "b c", " ", "  ", "\t", "\n", "\u00a0", "\ufeff", "é"), {
   maxLength: 12,
@@ -36,4 +36,48 @@ test("of a hundred thousand texts that differ in a digit no two have both hashes
   expect(seen.size).toBe(n);
   // n^2 / 2^33 = 1.2 pairs are expected to share one of 32 bits
   for (const single of singles) expect(n - single.size).toBeLessThan(12);
+});
+
+test("the hash that decides the split is what it was in every version", () => {
+  expect(splitHash("Ann has 2 coins.")).toBe(1004873491);
+  expect(splitHash("")).toBe(3790519285);
+});
+
+test("a turn of the user's has the hashes and the key of its text, whatever its words are", () => {
+  const words = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        '"',
+        "\\",
+        "\\n",
+        "\u007f",
+        "\u0001",
+        "\u00a0",
+        "\u2028",
+        "\ud800",
+        "𝔸",
+        "字",
+      ),
+      fc.string({ unit: "binary", maxLength: 4 }),
+      fc.constantFrom("Ann has 3 coins.", "é", "∑"),
+    ),
+    { maxLength: 8 },
+  );
+  const [of, by] = [new Uint32Array(2), new Uint32Array(2)];
+  fc.assert(
+    fc.property(words, (parts) => {
+      const task = parts.join("");
+      const text = JSON.stringify([[{ role: "user", content: task }], null]);
+      hashesOf(new UserTurn(task), of);
+      hashesOf(text, by);
+      expect([...of]).toEqual([...by]);
+      expect(of[0]).toBe(splitHash(normalized(text)));
+      expect(String(new UserTurn(task))).toBe(text);
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DatasetReport, KeptRow } from "../../lib/data/index.ts";
-import type { Admission } from "../../lib/data/row-filter.ts";
+import type { Admission } from "../../lib/data/row-judge.ts";
 import { type DatasetKind, type DatasetSpec, filterDataset } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));

@@ -24,14 +24,14 @@ async function readAll(folder: string): Promise<{ rows: number; told: RowsRead[]
   return { rows, told };
 }
 
-const lines = (n: number, from = 0) =>
+const lines = (n: number, from = 0, filler = "") =>
   Array.from(
     { length: n },
-    (_, i) => `${JSON.stringify({ question: `${from + i}+1`, answer: String(from + i + 1) })}\n`,
+    (_, i) => `${JSON.stringify({ question: `${from + i}+1${filler}`, answer: String(from + i + 1) })}\n`,
   );
 
-test("shares grow with the bytes of all files, inside a packed one not, and end at 1", async () => {
-  writeFileSync(join(dir, "a.jsonl"), lines(80_000).join(""));
+test("shares grow with the bytes of all files, inside a small or packed one not, and end at 1", async () => {
+  writeFileSync(join(dir, "a.jsonl"), lines(80_000, 0, " and all the others".repeat(5)).join(""));
   writeFileSync(join(dir, "b.jsonl.gz"), gzipSync(lines(3000, 90_000).join("")));
   writeFileSync(join(dir, "c.jsonl"), lines(2000, 99_000).join(""));
   const { rows, told } = await readAll(dir);
@@ -42,7 +42,7 @@ test("shares grow with the bytes of all files, inside a packed one not, and end 
   const within = (file: string) =>
     new Set(told.filter((one) => one.file.endsWith(file)).map(({ share }) => share)).size;
   expect(within("a.jsonl")).toBeGreaterThan(3);
-  expect(within(".gz")).toBe(2); // where it begins and where it ends
+  for (const small of [".gz", "c.jsonl"]) expect(within(small)).toBe(2); // where it begins and where it ends
 });
 
 test("without a subscriber nothing is looked up", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { UserTurn } from "../../lib/data/content.ts";
 import type { RowDraft } from "../../lib/data/row-reader.ts";
 import { type JsonlOptions, jsonl } from "../../lib/domains/jsonl.ts";
 
@@ -17,7 +18,7 @@ describe("a row", () => {
   test("of a question and an answer is a problem of its domain's verifier", () => {
     const { gold, ...draft } = read({ question: " 1+1? ", answer: 2 }) as RowDraft;
     expect(draft).toEqual({
-      content: JSON.stringify([[{ role: "user", content: "1+1?" }], null]),
+      content: new UserTurn("1+1?"),
       question: "1+1?",
       family: "jsonl",
       level: 0,
@@ -203,7 +204,7 @@ describe("columns of other names", () => {
       { template: "{task} Use \\boxed{}." },
     ) as RowDraft;
     expect(draft).toMatchObject({
-      content: JSON.stringify([[user("1+1?")], null]),
+      content: new UserTurn("1+1?"),
       question: "1+1? Use \\boxed{}.",
       reference: { answer: "2" },
       askedFrom: "prompt",

@@ -26,14 +26,41 @@ const referenceSchema = z.object({
   anywhere: z.boolean().optional(),
 });
 
+type Golds = readonly [Reading, ...Reading[]];
+
 export interface MathReference {
   readonly rules: Rules;
   /** Each is right. */
-  readonly golds: readonly [Reading, ...Reading[]];
+  readonly golds: Golds;
   /** Behind what the completion may state its answer, if not in a box. */
   readonly after: Marker | undefined;
   /** The gold answer as it was given, where the completion may state its answer anywhere. */
   readonly text?: string;
+}
+
+interface Judging extends Pick<MathReference, "rules" | "after"> {
+  readonly anywhere: boolean | undefined;
+}
+
+/** A class: an object with a getter of its own costs as much as reading the rest of a row. */
+class GoldAnswers implements MathReference {
+  readonly rules: Rules;
+  readonly after: Marker | undefined;
+  readonly text?: string;
+  readonly #answer: string | readonly string[];
+  #golds: Golds | undefined;
+
+  constructor(answer: string | readonly string[], { rules, after, anywhere }: Judging) {
+    this.#answer = answer;
+    this.rules = rules;
+    this.after = after;
+    if (anywhere) this.text = [answer].flat()[0]!;
+  }
+
+  get golds(): Golds {
+    this.#golds ??= [this.#answer].flat().map((one) => readGold(one, this.rules)) as unknown as Golds;
+    return this.#golds;
+  }
 }
 
 /**
@@ -53,22 +80,9 @@ export const math: Verifier<MathReference> = {
   parseReference(raw) {
     const shape = "{ answer, after?, compat?, anywhere? }";
     const { answer, after, compat, anywhere } = checkedReference(referenceSchema, raw, "math", shape);
-    const rules = RULES[compat];
-    const [first, ...others] = [answer].flat();
-    const read = (): MathReference["golds"] => [
-      readGold(first!, rules),
-      ...others.map((one) => readGold(one, rules)),
-    ];
-    let golds = typeof answer === "string" && WHOLE_NUMBER.test(answer) ? undefined : read();
-    return {
-      rules,
-      after,
-      ...(anywhere && { text: first! }),
-      get golds() {
-        golds ??= read();
-        return golds;
-      },
-    };
+    const reference = new GoldAnswers(answer, { rules: RULES[compat], after, anywhere });
+    if (typeof answer !== "string" || !WHOLE_NUMBER.test(answer)) reference.golds; // throws what reading throws
+    return reference;
   },
 
   verify({ text: completion }, { rules, golds, after, text }) {

@@ -6,7 +6,7 @@ import type { PromptFormat } from "../../text/index.ts";
 import { encodePrompt } from "./prompts.ts";
 
 /** The part of a recipe that decides. */
-interface RunLimits {
+export interface RunLimits {
   readonly rollouts: { readonly maxPromptTokens: number };
   readonly verification: { readonly modules: Readonly<Record<string, string>> };
 }

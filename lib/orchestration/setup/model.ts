@@ -1,5 +1,4 @@
 import { evaluationContext, type ModelSizes, maxContext, type Recipe } from "../../config/index.ts";
-import { QUICKSTART_LEXICON } from "../../domains/index.ts";
 import { HoneError } from "../../errors.ts";
 import {
   type ModelOrigin,
@@ -10,14 +9,8 @@ import {
   withContext,
 } from "../../inference/index.ts";
 import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
-import { openTokenizer } from "../../native/tokenizer.ts";
-import {
-  chatFormat,
-  LexiconTokenizer,
-  type PromptFormat,
-  plainFormat,
-  type Tokenizer,
-} from "../../text/index.ts";
+import type { PromptFormat, Tokenizer } from "../../text/index.ts";
+import { openPrompts, type PromptPlace } from "./prompt-format.ts";
 
 /** The model a recipe trains: its network, how it is asked and read, and where its first weights come from. */
 export interface Model {
@@ -25,6 +18,8 @@ export interface Model {
   readonly config: ModelConfigJson;
   readonly tokenizer: Tokenizer;
   readonly format: PromptFormat;
+  /** What opens the same tokenizer and format. */
+  readonly prompts: PromptPlace;
   /** Model in the folder; undefined for a new model. */
   readonly origin: ModelOrigin | undefined;
   /** Puts in the folder's weights and its adapter's, or fresh ones drawn with the recipe's seed. */
@@ -39,29 +34,27 @@ export interface Model {
  */
 export async function openModel(recipe: Recipe, clock = new Date()): Promise<Model> {
   const { model, chatTemplate, rollouts } = recipe;
+  const { stopIds } = rollouts;
   if (model.folder === undefined) {
-    const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+    const prompts: PromptPlace = { stopIds };
+    const { tokenizer, format } = openPrompts(prompts);
     const config = newModelConfig(model.config, tokenizer.vocabularySize);
     checkFit(recipe, config, tokenizer, "model.config.vocabulary");
-    const format = plainFormat(tokenizer, rollouts.stopIds);
     const fill = (trainer: TrainerFace) => trainer.initialize(BigInt(recipe.seed));
-    return { config, tokenizer, format, origin: undefined, fill };
+    return { config, tokenizer, format, prompts, origin: undefined, fill };
   }
   const folder = await resolveModelFolder(model.folder);
   const config = withContext(readModelFile(folder, "config.json"), evaluationContext(recipe));
   const chats = recipe.tokenizer === "model";
-  const tokenizer = chats ? openTokenizer(folder) : new LexiconTokenizer(QUICKSTART_LEXICON);
+  const prompts = chats ? { folder, chat: { ...chatTemplate, clock }, stopIds } : { stopIds };
+  const { tokenizer, format } = openPrompts(prompts);
   checkFit(recipe, config, tokenizer, `vocab_size of ${folder}/config.json`);
-  const { stopIds } = rollouts;
-  const format = chats
-    ? chatFormat(folder, tokenizer, { ...chatTemplate, stopIds, clock })
-    : plainFormat(tokenizer, stopIds);
   const origin = originOf(folder, chatTemplate?.file);
   const fill = async (trainer: TrainerFace) => {
     await trainer.loadHf(folder);
     if (model.adapter !== undefined) await trainer.loadAdapters(model.adapter);
   };
-  return { config, tokenizer, format, origin, fill };
+  return { config, tokenizer, format, prompts, origin, fill };
 }
 
 /** What to tell of a model folder without a chat template; undefined where there is one, or the recipe says it is meant. */

@@ -14,6 +14,8 @@ import { HoneError } from "../../errors.ts";
 import type { DomainName } from "../../records.ts";
 import { playsOf } from "./episodes.ts";
 import { localSource } from "./hub-sources.ts";
+import type { PromptPlace } from "./prompt-format.ts";
+import { openRowThreads, type RowThreadTask } from "./row-threads.ts";
 
 /** Content keys of held-out rows by domain. */
 export type HeldOut = ReadonlyMap<DomainName, ReadonlySet<string>>;
@@ -35,6 +37,8 @@ export interface Problems {
 interface OpenOptions {
   /** Asked for every row of a data set; what it refuses is left out and counted in the source's report. */
   readonly admit?: Admission;
+  /** What prompts are written with, so that other threads can ask the same of rows as `admit` does. */
+  readonly prompts?: PromptPlace;
   /** Held-out problems of a resumed run, in place of the recipe's rule. */
   readonly heldOut?: HeldOut | undefined;
   /** Likewise the commits of data sets of the Hub that it read. */
@@ -58,18 +62,20 @@ export async function openProblems(recipe: Recipe, options: OpenOptions = {}): P
 }
 
 async function openDomains(
-  { domains, evaluation, seed, training }: Recipe,
-  { admit, heldOut, commits }: OpenOptions,
+  recipe: Recipe,
+  opening: OpenOptions,
   asked: ReadonlySet<string>,
 ): Promise<Map<DomainName, ProblemSource>> {
   const sources = new Map<DomainName, ProblemSource>();
-  const plays = playsOf({ domains, evaluation });
+  const { domains, seed, training } = recipe;
+  const { heldOut, commits } = opening;
+  const plays = playsOf(recipe);
   for (const [ordinal, [domain, one]] of Object.entries(domains).entries()) {
     const { source, verifier, reward, rewards } = one;
     const held = heldOut?.get(domain);
     const chosen = one.curriculum !== undefined && { byPlace: true };
     const place = { seed, ordinal, domain, elsewhere: asked, ...(held && { heldOut: held }), ...chosen };
-    const [options, admits] = rowsOf(place, one, admit);
+    const [options, admits] = rowsOf(place, one, admissionIn(recipe, opening));
     const { source: here, hub } = await localSource(source, { ...options, domain }, commits?.get(domain));
     if (training.steps > 0 && isBenchmark(here)) throw benchmark(domain, source);
     const opened = await openProblemSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
@@ -84,24 +90,35 @@ async function openDomains(
   return sources;
 }
 
-async function openSets(
-  { domains, evaluation, seed }: Recipe,
-  { admit, commits }: OpenOptions,
-): Promise<Map<string, ValidationSet>> {
+async function openSets(recipe: Recipe, opening: OpenOptions): Promise<Map<string, ValidationSet>> {
   const sets = new Map<string, ValidationSet>();
+  const { domains, evaluation, seed } = recipe;
   const first = Object.keys(domains).length;
-  const plays = playsOf({ domains, evaluation });
+  const plays = playsOf(recipe);
   for (const [i, [name, set]] of Object.entries(evaluation.sets).entries()) {
     const { source, verifier, reward, rewards, environment: _, episode: __, ...how } = set;
     const place: SourceOptions = { seed, ordinal: first + i, domain: name };
-    const [options, admits] = rowsOf(place, set, admit);
+    const [options, admits] = rowsOf(place, set, admissionIn(recipe, opening));
     const use = { ...options, domain: name, validates: true };
-    const { source: here, hub } = await localSource(source, use, commits?.get(name));
+    const { source: here, hub } = await localSource(source, use, opening.commits?.get(name));
     const opened = await openValidationSource(here, { ...options, ...(hub.length > 0 && { hub }) }, admits);
     const by = { verifier, reward, rewards, play: plays.get(name) };
     sets.set(name, { ...how, source: judged(opened, name, by) });
   }
   return sets;
+}
+
+/** Who admits rows in this thread, and what others need to know to admit the same. */
+interface Admitting {
+  readonly admit?: Admission | undefined;
+  readonly elsewhere?: Pick<RowThreadTask, "limits" | "prompts"> | undefined;
+}
+
+function admissionIn({ rollouts, verification }: Recipe, { admit, prompts }: OpenOptions): Admitting {
+  if (prompts === undefined) return { admit };
+  const { maxPromptTokens } = rollouts;
+  const limits = { rollouts: { maxPromptTokens }, verification: { modules: verification.modules } };
+  return { admit, elsewhere: { limits, prompts } };
 }
 
 /**
@@ -111,13 +128,18 @@ async function openSets(
 function rowsOf(
   options: SourceOptions,
   judges: Parameters<typeof readsReference>[0] & Pick<Recipe["domains"][string], "curriculum">,
-  admit: Admission | undefined,
+  { admit, elsewhere }: Admitting,
 ): [SourceOptions, Admission | undefined] {
   const keepsColumns = readsColumns(judges) || judges.curriculum?.difficulty?.column !== undefined;
-  const place = { ...options, ...(keepsColumns && { keepsColumns }) };
-  if (readsReference(judges)) return [place, admit];
-  const verifier = rewardName(place.domain!);
-  return [{ ...place, needsReference: false }, admit && ((problem) => admit({ ...problem, verifier }))];
+  const isRead = readsReference(judges);
+  const verifier = isRead ? undefined : rewardName(options.domain!);
+  const place: SourceOptions = {
+    ...options,
+    ...(keepsColumns && { keepsColumns }),
+    ...(!isRead && { needsReference: false }),
+    ...(elsewhere && { openThreads: (rows) => openRowThreads({ rows, verifier, ...elsewhere }) }),
+  };
+  return [place, admit && (verifier === undefined ? admit : (problem) => admit({ ...problem, verifier }))];
 }
 
 type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards"> & {

@@ -84,7 +84,7 @@ export async function openResources(
   const memory = expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
   const placed = memory.chosen?.recipe ?? recipe;
   const admit = admissionOf(recipe, model.format);
-  const { sources, sets } = await openProblems(recipe, { admit, heldOut, commits });
+  const { sources, sets } = await openProblems(recipe, { admit, prompts: model.prompts, heldOut, commits });
   const openEngine = (use: "training" | "evaluation") => (handlers: EngineHandlers) =>
     core.engine(
       model.config,

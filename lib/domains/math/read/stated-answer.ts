@@ -17,13 +17,24 @@ export function statedAnswer(field: string, text: string, isWorked = false): Sta
   const hashes = text.lastIndexOf("####");
   if (hashes >= 0) {
     const answer = text.slice(hashes + "####".length).trim();
-    if (answer !== "") return { answer, from: `${field}, after ####` };
+    if (answer !== "") return { answer, from: afterHashes(field) };
   }
   const boxed = lastBox(text);
   if (boxed !== undefined && boxed !== "") return { answer: boxed, from: `${field}, in \\boxed` };
   return hashes >= 0 || (isWorked && text.length > MAX_BARE_CHARS)
     ? undefined
     : { answer: text, from: field };
+}
+
+const notes = new Map<string, string>();
+
+/** One text for each field, for the rows of a million. */
+function afterHashes(field: string): string {
+  const known = notes.get(field);
+  if (known !== undefined) return known;
+  const note = `${field}, after ####`;
+  notes.set(field, note);
+  return note;
 }
 
 /** What stands between the braces of the last box. */

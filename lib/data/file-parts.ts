@@ -1,0 +1,103 @@
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import type { DataFile } from "./files.ts";
+import { NEWLINE } from "./line-rows.ts";
+import { isLargeOfLines, LONGEST_LINE_BYTES } from "./rows.ts";
+
+/** A piece of a file of lines, [from, to) in bytes: the lines that begin in it, of which the last may end behind it. */
+export interface FilePart {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which files are read in parts, and how large those are. */
+export interface PartSizes {
+  /** Smaller files are read as a whole. */
+  readonly fileBytes: number;
+  readonly partBytes: number;
+}
+
+/** The parts of a file; none where it is small, or cannot be read from its middle. */
+export function partsOf(file: DataFile, { fileBytes, partBytes }: PartSizes): FilePart[] {
+  const { path } = file;
+  if (!isLargeOfLines(file)) return [];
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size < fileBytes) return [];
+  return Array.from({ length: Math.ceil(stats.size / partBytes) }, (_, i) => ({
+    path,
+    from: i * partBytes,
+    to: Math.min((i + 1) * partBytes, stats.size),
+  }));
+}
+
+/** Read behind a part, where its last line most often ends. */
+const MORE_BYTES = 1 << 16;
+
+/** The last line of a part is longer than a line may be. */
+export class LongLine extends Error {
+  /** Lines of the part before it. */
+  readonly lines: number;
+
+  constructor(lines: number) {
+    super(`holds more than ${LONGEST_LINE_BYTES} bytes without an end`);
+    this.lines = lines;
+  }
+}
+
+/** Bytes of whole lines, and where in the file they begin. */
+export interface Lines {
+  readonly bytes: Buffer;
+  readonly start: number;
+}
+
+/** Reads parts one after another into the same memory: a large file would leave all of it to the collector. */
+export class PartMemory {
+  #memory = Buffer.alloc(0);
+
+  /** The lines of a part, until the next one is read. Throws LongLine, and errors of reading. */
+  linesOf({ path, from, to }: FilePart): Lines {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const before = Math.max(0, from - 1); // a line begins where the byte before is the end of one
+      const asked = to - before + MORE_BYTES;
+      if (this.#memory.length < asked) this.#memory = Buffer.allocUnsafeSlow(asked);
+      const block = read(fd, before, this.#memory.subarray(0, asked));
+      const first = from === 0 ? 0 : block.indexOf(NEWLINE) + 1;
+      if (from > 0 && (first === 0 || before + first >= to))
+        return { bytes: block.subarray(0, 0), start: to };
+      const end = block.indexOf(NEWLINE, to - 1 - before) + 1;
+      const isWhole = end > 0 || block.length < asked;
+      const bytes = isWhole ? block.subarray(first, end || undefined) : longer(fd, before, block, first);
+      return { bytes, start: before + first };
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** What the file has from `start` on, which is less than asked at its end. */
+function read(fd: number, start: number, memory: Buffer): Buffer {
+  let filled = 0;
+  for (let got = -1; got !== 0 && filled < memory.length; filled += got)
+    got = readSync(fd, memory, filled, memory.length - filled, start + filled);
+  return memory.subarray(0, filled);
+}
+
+/** The lines of a block from `first` on with the rest of the last one, which ends behind it. */
+function longer(fd: number, start: number, block: Buffer, first: number): Buffer {
+  const pieces = [block.subarray(first)];
+  for (let bytes = block.length; bytes < LONGEST_LINE_BYTES; ) {
+    const piece = read(fd, start + bytes, Buffer.allocUnsafeSlow(MORE_BYTES));
+    const end = piece.indexOf(NEWLINE) + 1;
+    pieces.push(end > 0 ? piece.subarray(0, end) : piece);
+    if (end > 0 || piece.length < MORE_BYTES) return Buffer.concat(pieces);
+    bytes += piece.length;
+  }
+  throw new LongLine(endsIn(block.subarray(first)));
+}
+
+function endsIn(bytes: Buffer): number {
+  let ends = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends += 1;
+  return ends;
+}

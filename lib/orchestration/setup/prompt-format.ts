@@ -1,0 +1,31 @@
+import { QUICKSTART_LEXICON } from "../../domains/index.ts";
+import { openTokenizer } from "../../native/tokenizer.ts";
+import {
+  type ChatChoice,
+  chatFormat,
+  LexiconTokenizer,
+  type PromptFormat,
+  plainFormat,
+  type Tokenizer,
+} from "../../text/index.ts";
+
+/** What prompts are written with, as plain data, so that every thread can open the same. */
+export interface PromptPlace {
+  /** A model's folder, whose tokenizer and chat template these are; undefined for the built-in lexicon. */
+  readonly folder?: string | undefined;
+  readonly chat?: ChatChoice | undefined;
+  readonly stopIds?: readonly number[] | undefined;
+}
+
+/** Throws what openTokenizer and chatFormat throw. */
+export function openPrompts({ folder, chat, stopIds }: PromptPlace): {
+  readonly tokenizer: Tokenizer;
+  readonly format: PromptFormat;
+} {
+  if (folder === undefined) {
+    const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
+    return { tokenizer, format: plainFormat(tokenizer, stopIds) };
+  }
+  const tokenizer = openTokenizer(folder);
+  return { tokenizer, format: chatFormat(folder, tokenizer, { ...chat, stopIds }) };
+}
