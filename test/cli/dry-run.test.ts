@@ -125,4 +125,8 @@ test("the step reads the beginning of a large file of rows, and whole rows of it
   expect(lines.length).toBeGreaterThan(5000);
   expect(lines.length).toBeLessThan(20_000);
   expect(lines.at(-1)).toBe(row(lines.length - 1));
+  await using alone = await rehearse(recipeOf({ domains: { math: { weight: 1, source: path } } }));
+  const beginning = alone.small.domains["math"]!.source as string;
+  expect(beginning).not.toBe(path);
+  expect(readFileSync(beginning, "utf8").trimEnd().split("\n")).toEqual(lines);
 });
