@@ -225,7 +225,10 @@ function identityOf(
   const isPadded = vocabulary < modelFacts(config, folder).vocabulary;
   const types = weightTypes(config, device, kept);
   return {
-    ...{ weights, temperature, topP, maxTokens },
+    weights,
+    temperature,
+    topP,
+    maxTokens,
     ...(Object.keys(chat).length > 0 && { chat }),
     ...(isPadded && { vocabulary }),
     ...(types.weightStorage === "bf16" && types),
