@@ -37,9 +37,11 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T,
   const int64_t mark = arena.mark();
   s.mlp = arena.take_view(type, {Q, c.widest_mlp()});
   s.dmlp = arena.take_view(type, {Q, c.widest_mlp()});
+  const int64_t end = arena.mark();  // what is taken later may not lie in these, where attention's take less
   arena.release(mark);
   s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
   s.dqkv = arena.take_view(type, {T, c.in_width(layer)});
+  if (arena.mark() < end) arena.take(end - arena.mark());
   return s;
 }
 
@@ -351,14 +353,8 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
   for (const auto& [of, grads] : blocks) {
     const TensorView d = rows_of(dhidden, of.outputs);
     if (of.outputs.count == 0) continue;
-    kernels::rms_norm_grad(stream, {.x = rows_of(saved.last, of.outputs),
-                                    .weight = weights.final_norm,
-                                    .dy = d,
-                                    .dx = d,
-                                    .dweight = grads.final_norm(),
-                                    .eps = c.norm_eps,
-                                    .accumulate = false,
-                                    .scratch = &arena,
+    kernels::rms_norm_grad(stream, {.x = rows_of(saved.last, of.outputs), .weight = weights.final_norm, .dy = d, .dx = d,
+                                    .dweight = grads.final_norm(), .eps = c.norm_eps, .accumulate = false, .scratch = &arena,
                                     .offset = c.norm_offset});
   }
   TensorView dx = dhidden;  // [Q, C]
@@ -370,9 +366,9 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     const bool gathered = l == c.layers - 1 && R != T;
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
+    const TransposedLayer transposed = transpose_layer(stream, weights.layers[i], arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
-    const TransposedLayer transposed = transpose_layer(stream, weights.layers[i], arena);
     const TensorView dadded = pass.output_half(weights.layers[i], transposed, act);
     const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
     kernels::linear(stream, {.x = dadded, .w = transposed.o, .bias = {}, .y = dattn, .scratch = &arena});

@@ -83,7 +83,7 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   add("tied, one kv head", [](auto& c) { c.tied_head = true; c.kv_heads = 1; });
   add("qkv bias, tied", [](auto& c) { c.arch = "qwen2"; c.qkv_bias = true; c.tied_head = true; });
   add("qk norm, no grouping", [](auto& c) { c.arch = "qwen3"; c.qk_norm = true; c.kv_heads = 4; });
-  add("sliding window", [](auto& c) { c.arch = "mistral"; c.sliding_window = 3; });
+  add("sliding window", [](auto& c) { c.arch = "mistral"; c.sliding_window = 3; c.mlp_width = 60; });  // an MLP that takes more than attention
   add("yarn", [](auto& c) {
     c.arch = "mistral";
     c.rope.kind = model::RopeConfig::Kind::kYarn;
