@@ -30,7 +30,7 @@ test("memory of a trainer that shares: less of what is divided, the same of the 
   for (const name of ["moments", "trained", "activations", "logits"] as const) {
     expect(sparse[name]).toBe(layered[name]);
   }
-  for (const name of ["parameters", "snapshot", "transposed"] as const) {
+  for (const name of ["parameters", "snapshot"] as const) {
     expect(sparse[name]).toBeLessThan(one[name]);
   }
   expect(() => sizes("optimizer", -1)).toThrow(/ranks/);
