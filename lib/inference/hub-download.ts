@@ -71,7 +71,8 @@ async function claimed(client: HubClient, { path, file }: DownloadTarget): Promi
     while (await isBeingDownloaded(path)) await client.pause(WAIT_MS);
     if (existsSync(path)) return undefined;
     const partial = await PartialFile.open(path, file.size, file.digest);
-    if (!(await partial.isSecond())) return partial;
+    // The other may have finished the file after the look for it.
+    if (!(await partial.isSecond()) && !existsSync(path)) return partial;
     await partial.close();
   }
 }
