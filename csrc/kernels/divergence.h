@@ -8,6 +8,9 @@
 
 namespace hone::kernels {
 
+/// Of the rest as one token: less than that is the rounding of a sum of probabilities in f32.
+inline constexpr double kLeastRest = 0x1p-20;
+
 /// Of a student's distribution S and a teacher's T of one token, both at the head's temperature:
 ///   beta 0: KL(T || S) = sum T (log T - log S)    beta 1: KL(S || T) = sum S (log S - log T)
 ///   between: beta KL(T || M) + (1 - beta) KL(S || M),  M = beta T + (1 - beta) S
@@ -16,8 +19,6 @@ namespace hone::kernels {
 /// one more token, at beta 1: the least KL that two distributions with these probabilities can have.
 /// Source: Agarwal et al. 2024, "On-Policy Distillation of Language Models", arXiv 2306.13649, equations 1 and 2; with the
 /// k likeliest as TRL's distillation trainers have it without a bucket for the rest.
-inline constexpr double kLeastRest = 0x1p-20;  // less than that is the rounding of a sum of probabilities in f32
-
 struct Divergence {
   float beta = 0.5f;
 

@@ -93,38 +93,40 @@ TEST(the_transposed_head_is_of_the_current_parameters) {
   EXPECT_TRUE(bytes(f.weights.transposed_head()) == expected() && bytes(f.weights.transposed_head()) != before);
 }
 
+struct AdaptedFixture {
+  model::Parameters base{test::tiny_config()};
+  model::Adapters adapters{base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{}};
+  trainer::AdaptedWeights adapted{Stream{}, base, adapters};
+  PackedWeights weights{Stream{}, base, DType::kF32, &adapted};
+  AdaptedFixture() { test::roughen(base, 3); }
+  void change_base() {
+    test::roughen(base, 4);
+    weights.parameters_changed();
+  }
+};
+
 TEST(versions_of_adapters_share_what_lies_outside_of_layers_until_the_base_changes) {
-  model::Parameters base(test::tiny_config());
-  test::roughen(base, 3);
-  model::Adapters adapters(base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{});
-  trainer::AdaptedWeights adapted(Stream{}, base, adapters);
-  PackedWeights weights(Stream{}, base, DType::kF32, &adapted);
-  const auto first = weights.snapshot();
+  AdaptedFixture f;
+  const auto first = f.weights.snapshot();
   const std::vector<std::byte> head = bytes(first->head), qkv = bytes(first->layers[0].qkv);
-  for (const auto& spec : adapters.block().specs()) std::fill_n(adapters.block().view(spec).as<float>(), spec.numel(), 0.5f);
-  weights.advance(nullptr, 1);
-  const auto second = weights.snapshot();
+  for (const auto& spec : f.adapters.block().specs()) std::fill_n(f.adapters.block().view(spec).as<float>(), spec.numel(), 0.5f);
+  f.weights.advance(nullptr, 1);
+  const auto second = f.weights.snapshot();
   EXPECT_TRUE(second != first && second->head.panels == first->head.panels && second->embedding.data == first->embedding.data);
   EXPECT_TRUE(bytes(first->layers[0].qkv) == qkv && bytes(second->layers[0].qkv) != qkv && bytes(second->layers[0].o) == bytes(first->layers[0].o));
-  test::roughen(base, 4);
-  weights.parameters_changed();
-  const auto third = weights.snapshot();
+  f.change_base();
+  const auto third = f.weights.snapshot();
   EXPECT_TRUE(third->head.panels != first->head.panels && bytes(first->head) == head && bytes(third->head) != head);
 }
 
 TEST(a_base_that_changes_is_not_written_into_what_a_reader_of_an_older_version_holds) {
-  model::Parameters base(test::tiny_config());
-  test::roughen(base, 3);
-  model::Adapters adapters(base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{});
-  trainer::AdaptedWeights adapted(Stream{}, base, adapters);
-  PackedWeights weights(Stream{}, base, DType::kF32, &adapted);
-  const auto held = weights.snapshot();
+  AdaptedFixture f;
+  const auto held = f.weights.snapshot();
   const std::vector<std::byte> head = bytes(held->head);
-  weights.advance(nullptr, 1);
-  weights.snapshot();  // which no reader holds, and whose head is that of the first
-  test::roughen(base, 4);
-  weights.parameters_changed();
-  weights.snapshot();
+  f.weights.advance(nullptr, 1);
+  f.weights.snapshot();  // which no reader holds, and whose head is that of the first
+  f.change_base();
+  f.weights.snapshot();
   EXPECT_TRUE(bytes(held->head) == head);
 }
 
