@@ -2,10 +2,10 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { generate } from "../../lib/cli/generate.ts";
-import { generateTokens, loadModel } from "../../lib/inference/index.ts";
+import { type Generation, generate } from "../../lib/cli/generate.ts";
+import { generateTokens, loadModel, scoreSequences } from "../../lib/inference/index.ts";
 import { openTokenizer, Trainer } from "../../lib/native/index.ts";
-import { tinyModel } from "../fixtures/model-folder.ts";
+import { tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
 
 const TOKENIZER = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/goldens/tokenizers/qwen2");
 const here = existsSync(TOKENIZER);
@@ -129,6 +129,27 @@ test("ids of a padded embedding, which the vocabulary has no text for, are not s
   const answer = await generate({ ...REQUEST, prompt: "a", maxTokens: 200, directory }, () => {});
   expect(Math.max(...answer.ids)).toBeLessThan(tokenizer.vocabularySize);
   expect(answer.text).toBe(tokenizer.decode(answer.ids, { skipSpecial: true }));
+});
+
+test("weights are kept as the folder says: the log-probs are those that a trainer scores so, f32 gives others", async () => {
+  const directory = await tinyModel(join(dir, "stored"), tinyConfig({ dtype: "bfloat16" }));
+  const request = { ...REQUEST, prompt: "a", directory };
+  const scored = async ({ promptIds, ids }: Generation, weights: "f32" | "bf16") => {
+    await using model = await loadModel(directory, { weights });
+    const { vocabulary, maxPositions } = model;
+    const sequences = [[...promptIds, ...ids]];
+    const [score] = await scoreSequences(model.weights, sequences, {
+      temperature: 1,
+      vocabulary,
+      maxPositions,
+    });
+    return Array.from(score!.logprobs).slice(-ids.length);
+  };
+  const stored = await generate(request, () => {});
+  expect(stored.logprobs).toEqual(await scored(stored, "bf16"));
+  expect(stored.logprobs).not.toEqual(await scored(stored, "f32"));
+  const exact = await generate({ ...request, weights: "f32" }, () => {});
+  expect(exact.logprobs).toEqual(await scored(exact, "f32"));
 });
 
 test("an answer is as long as the model has positions for, unless it was asked to be longer", async () => {

@@ -74,7 +74,7 @@ describe.each<[string, Partial<DatasetOptions>]>([
   ["a number", { heldOut: 50 }],
   ["one in ten", {}],
 ])("rows with %s held out", (_, options) => {
-  test("are the same whoever reads them, with the places of the first refused", async () => {
+  test("are the same in any thread, with the places of the first refused", async () => {
     const read: FilePart[][] = [[], []];
     const alone = await outcomeOf(options);
     const together = await outcomeOf(options, (all) => read.map((parts) => thread(all, parts)));

@@ -4,15 +4,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
-import {
-  createRun,
-  type RecordedGroup,
-  type RunHooks,
-  readRolloutRecord,
-  replayRun,
-} from "../../lib/orchestration/index.ts";
+import { createRun, type RunHooks, replayRun } from "../../lib/orchestration/index.ts";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { noAddon } from "./native-core.ts";
+import { recordedGroups } from "./run-files.ts";
 import { tinyInput, twoRewards } from "./tiny-recipe.ts";
 
 const root = mkdtempSync(join(tmpdir(), "hone-advantages-"));
@@ -39,12 +34,6 @@ async function train(
   await using run = await createRun(recipe, { dir, hooks, resume: "auto" });
   await run.finished;
   return readFileSync(join(dir, "events.jsonl"), "utf8").trim().split("\n").at(-1)!;
-}
-
-async function recordedGroups(dir: string, step: number): Promise<RecordedGroup[]> {
-  const groups: RecordedGroup[] = [];
-  for await (const line of readRolloutRecord(dir, step)) if ("rollouts" in line) groups.push(line);
-  return groups;
 }
 
 const FORMS: readonly (readonly [string, RecipeInput["advantages"]])[] = [

@@ -1,14 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
-import { childProgram } from "../fixtures/child-program.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
+import { runInChild } from "./killed-run.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -34,7 +32,6 @@ const domainsOf = (chosen: object) => ({
   math: { weight: 0.6, source: `jsonl:${rows}`, ...chosen },
   logic: { weight: 0.4, source: "procedural/logic" },
 });
-const CHILD = await childProgram(join(import.meta.dirname, "run-child.ts"));
 
 /** Runs a process to its end, or until it has printed `lastLine` and killed itself. @returns its last line */
 async function train(
@@ -52,16 +49,7 @@ async function train(
     advantages: { filter: "none" },
     objective: { entropyCoef: 0.05 },
   };
-  const resume = existsSync(dir) ? "auto" : "never";
-  const args = [...CHILD, dir, resume, JSON.stringify(training), JSON.stringify(more)];
-  const env = { ...process.env, HONE_TEST_LAST_LINE: lastLine };
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  let [out, errors] = ["", ""];
-  child.stdout.on("data", (text) => (out += text));
-  child.stderr.on("data", (text) => (errors += text));
-  const [code, signal] = await once(child, "close");
-  expect(lastLine === "" ? code : signal, errors).toBe(lastLine === "" ? 0 : "SIGKILL");
-  return out.trim().split("\n").at(-1)!;
+  return runInChild(dir, training, more, lastLine);
 }
 
 const drawn = (name: string) =>

@@ -4,14 +4,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
-import {
-  createRun,
-  type RecordedGroup,
-  readRolloutRecord,
-  replayRun,
-} from "../../lib/orchestration/index.ts";
+import { createRun, replayRun } from "../../lib/orchestration/index.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
+import { metricsOf, recordedGroups } from "./run-files.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const root = mkdtempSync(join(tmpdir(), "hone-full-kl-"));
@@ -38,18 +34,6 @@ async function train(name: string, recipe: ReturnType<typeof recipeOf>): Promise
   ).w;
 }
 
-const metricsOf = (name: string) =>
-  readFileSync(join(root, name, "steps.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { metrics: Record<string, number> }).metrics);
-
-async function groups(name: string, step: number): Promise<RecordedGroup[]> {
-  const out: RecordedGroup[] = [];
-  for await (const line of readRolloutRecord(join(root, name), step)) if ("rollouts" in line) out.push(line);
-  return out;
-}
-
 describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () => {
   test.each([
     ["of the whole vocabulary", {}],
@@ -58,14 +42,14 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
     "%s: begins at 0, is measured and recorded, and a run that goes on is the one that was not interrupted, and replays",
     async (name, objective) => {
       const straight = await train(name, recipeOf(objective, { steps: 4 }));
-      const metrics = metricsOf(name);
+      const metrics = metricsOf(join(root, name));
       expect(Math.abs(metrics[0]!["kl/reference/full"]!)).toBeLessThan(1e-5);
       for (const one of metrics.slice(1)) {
         expect(one["kl/reference/full"]).toBeGreaterThan(1e-6);
         expect(one["kl/reference/k1"]).toBeDefined();
         expect(one["kl/teacher/divergence"]).toBeUndefined();
       }
-      const { divergence, reference } = (await groups(name, 3))
+      const { divergence, reference } = (await recordedGroups(join(root, name), 3))
         .flatMap(({ rollouts }) => rollouts)
         .find(({ sequence }) => sequence !== undefined)!;
       expect(divergence).toHaveLength(reference!.length);
@@ -81,7 +65,7 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
   );
 
   test("of fewer likeliest tokens it is less: a coarser look at the same distributions", async () => {
-    const first = (name: string) => metricsOf(name)[1]!["kl/reference/full"]!;
+    const first = (name: string) => metricsOf(join(root, name))[1]!["kl/reference/full"]!;
     // the first step's gradient of the KL is 0, so that all of them measure the same weights in the second
     await train("two", recipeOf({ klTopK: 2 }, { steps: 2 }));
     expect(first("two")).toBeLessThan(first("of the likeliest and the rest"));
@@ -96,7 +80,7 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
       await train("refreshed", recipeOf({ referenceEverySteps: 2 }, training, how));
       expect(await replayRun(join(root, "refreshed"), {})).toMatchObject({ steps: 6, weightsCompared: true });
       for (const step of [2, 4, 6]) {
-        const { problem, rollouts } = (await groups("refreshed", step)).find(
+        const { problem, rollouts } = (await recordedGroups(join(root, "refreshed"), step)).find(
           ({ dropped }) => dropped === undefined,
         )!;
         const { attempt } = rollouts.find(({ sequence }) => sequence !== undefined)!;
@@ -116,7 +100,9 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
   test("explain trains steps again from an older checkpoint, and refuses what the record does not have", async () => {
     const dir = join(root, "sparse");
     await train("sparse", recipeOf({}, { steps: 4 }, { checkpoint: { everySteps: 3, keepLast: 9 } }));
-    const { problem, rollouts } = (await groups("sparse", 3)).find(({ dropped }) => dropped === undefined)!;
+    const { problem, rollouts } = (await recordedGroups(join(root, "sparse"), 3)).find(
+      ({ dropped }) => dropped === undefined,
+    )!;
     const whose = {
       step: 3,
       problem,

@@ -1,22 +1,20 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { explainStep } from "../../lib/explain/index.ts";
-import { type RecordedGroup, readRolloutRecord, replayRun } from "../../lib/orchestration/index.ts";
+import { replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { readHistory } from "../../lib/orchestration/records/run-history.ts";
-import { childProgram } from "../fixtures/child-program.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
+import { runInChild } from "./killed-run.ts";
 import { noAddon } from "./native-core.ts";
+import { metricsOf, recordedGroups } from "./run-files.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const root = mkdtempSync(join(tmpdir(), "hone-replay-buffer-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-const CHILD = await childProgram(join(import.meta.dirname, "run-child.ts"));
 const buffer = { share: 0.5, maxAge: 2 };
 
 /** Runs a process to its end, or until it has printed `lastLine` and killed itself. @returns its last line */
@@ -32,33 +30,10 @@ async function train(
     objective: { entropyCoef: 0.05, correction: { kind: "tis", high: 2 } },
     ...more,
   };
-  const resume = existsSync(dir) ? "auto" : "never";
-  const args = [...CHILD, dir, resume, JSON.stringify(training), JSON.stringify(recipe)];
-  const env = { ...process.env, HONE_TEST_LAST_LINE: lastLine };
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  let [out, errors] = ["", ""];
-  child.stdout.on("data", (text) => (out += text));
-  child.stderr.on("data", (text) => (errors += text));
-  const [code, signal] = await once(child, "close");
-  expect(lastLine === "" ? code : signal, errors).toBe(lastLine === "" ? 0 : "SIGKILL");
-  return out.trim().split("\n").at(-1)!;
+  return runInChild(dir, training, recipe, lastLine);
 }
 
 const historyOf = (name: string) => readHistory(readEvents(join(root, name, "events.jsonl"))).steps;
-
-/** Of the last session, by step. */
-const metricsOf = (name: string) =>
-  readFileSync(join(root, name, "steps.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { metrics: Record<string, number> }).metrics);
-
-async function recorded(name: string, step: number): Promise<RecordedGroup[]> {
-  const groups: RecordedGroup[] = [];
-  for await (const line of readRolloutRecord(join(root, name), step))
-    if ("rollouts" in line) groups.push(line);
-  return groups;
-}
 
 describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
   const sync = { steps: 7, groupsPerStep: 6, schedule: "sync", replayBuffer: buffer };
@@ -78,7 +53,7 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
       const steps = historyOf("straight");
       const first = new Map(steps.flatMap(({ event }) => event.k.map((group) => [group, event.s] as const)));
       expect(first.size).toBe(steps.flatMap(({ event }) => event.k).length); // fresh once each
-      const metrics = metricsOf("straight");
+      const metrics = metricsOf(join(root, "straight"));
       for (const [i, { event }] of steps.entries()) {
         const { b = [], k, s } = event;
         const ages = b.map((group) => s - first.get(group)!);
@@ -131,7 +106,8 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
         steps: 8,
         weightsCompared: true,
       });
-      for (const metrics of metricsOf("async")) expect(metrics["lag/max"]).toBeLessThanOrEqual(2 + 2);
+      for (const metrics of metricsOf(join(root, "async")))
+        expect(metrics["lag/max"]).toBeLessThanOrEqual(2 + 2);
     },
     patient(240_000),
   );
@@ -140,10 +116,12 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
     "the record has what a step trained again, with the rewards and advantages of its first step, and it is explained",
     async () => {
       const dir = join(root, "async");
-      const again = (await recorded("async", 7)).filter(({ first }) => first !== undefined);
+      const again = (await recordedGroups(join(root, "async"), 7)).filter(({ first }) => first !== undefined);
       expect(again.length).toBeGreaterThan(0);
       for (const { first, ...group } of again) {
-        const then = (await recorded("async", first!)).find((one) => one.group === group.group)!;
+        const then = (await recordedGroups(join(root, "async"), first!)).find(
+          (one) => one.group === group.group,
+        )!;
         const plain = ({
           attempt,
           tokens,

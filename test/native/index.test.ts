@@ -27,7 +27,7 @@ test("memory of a trainer that shares: less of what is divided, the same of the 
     expect(layered[name]).toBe(one[name]);
   }
   const sparse = sizes("parameters", 4);
-  for (const name of ["moments", "trained", "activations", "logits"] as const) {
+  for (const name of ["moments", "trained", "transposed", "activations", "logits"] as const) {
     expect(sparse[name]).toBe(layered[name]);
   }
   for (const name of ["parameters", "snapshot"] as const) {

@@ -126,6 +126,20 @@ test("its identity is that of the weights and the sampling, not of the folder", 
   expect(new EngineAnswerer(other, OPTIONS).identity["weights"]).not.toBe(identity["weights"]);
 });
 
+test("weights are kept as the folder says, which is part of its identity; f32 is as it always was", async () => {
+  const config = { dtype: "bfloat16", max_position_embeddings: 128 };
+  const stored = await tinyModel(scratchFolder(), tinyConfig(config));
+  const draw = { problem: problems[0]!, attempt: 0, seeds: [42] };
+  for (const weights of [undefined, "f32", "bf16"] as const) {
+    await using answerer = new EngineAnswerer(stored, { ...OPTIONS, weights });
+    expect(answerer.identity["weightStorage"]).toBe(weights === "f32" ? undefined : "bf16");
+    await answerer.prepare([problems[0]!]);
+    const drawn: unknown[] = [];
+    await answerer.ask(draw, (_, answer) => drawn.push(answer));
+    expect(drawn).toEqual([expect.objectContaining({ tokens: expect.any(Number) })]);
+  }
+});
+
 test("it asks as the recipe of a run did, which is part of its identity", async () => {
   const draws = [{ problem: problems[0]!, attempt: 0, seeds: [42] }];
   const [own] = (await answers(draws)).values();
