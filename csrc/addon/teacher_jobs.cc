@@ -7,6 +7,7 @@
 #include "addon/arguments.h"
 #include "addon/errors.h"
 #include "addon/training_batch.h"
+#include "core/device.h"
 
 namespace hone::addon {
 namespace {
@@ -31,7 +32,11 @@ TrainerThread::Job teach_job(std::shared_ptr<OwnedBatch> batch, float temperatur
     if (k == 0) said->hidden.resize(size_t(rows * width));
     said->ids.resize(size_t(rows * k)), said->top_logprobs.resize(size_t(rows * k));
     thread.trainer().teach(batch->view(), temperature,
-                           {said->logprobs.data(), k == 0 ? said->hidden.data() : nullptr, said->ids.data(), said->top_logprobs.data(), k});
+                           {.logprobs = said->logprobs.data(),
+                            .hidden = k == 0 ? said->hidden.data() : nullptr,
+                            .ids = said->ids.data(),
+                            .top_logprobs = said->top_logprobs.data(),
+                            .k = k});
     return [said, k](Napi::Env env) {
       Napi::Object out = Napi::Object::New(env);
       out.Set("logprobs", new_array<Napi::Float32Array>(env, said->logprobs));
@@ -46,8 +51,8 @@ TrainerThread::Job teach_job(std::shared_ptr<OwnedBatch> batch, float temperatur
 TrainerThread::Job teacher_head_job() {
   return [](TrainerThread& thread) -> TrainerThread::Result {
     const TensorView head = thread.trainer().parameters().head();
-    if (thread.trainer().stream().is_cuda()) fail(Code::kUnsupported, "teacherHead: the weights are on a GPU.");
-    auto copy = std::make_shared<std::vector<float>>(head.as<float>(), head.as<float>() + head.numel());
+    auto copy = std::make_shared<std::vector<float>>(size_t(head.numel()));
+    download(thread.trainer().stream(), copy->data(), head.data, head.numel() * int64_t(sizeof(float)));
     return [copy, width = head.dim(1), softcap = thread.model().logit_softcap](Napi::Env env) {
       Napi::Object out = Napi::Object::New(env);
       out.Set("weights", new_array<Napi::Float32Array>(env, *copy));

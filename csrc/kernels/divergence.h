@@ -1,9 +1,11 @@
-// Divergence of an output head's rows from a teacher's, and its gradient: a part of lm_head_grad. On the CPU alone.
+// Divergence of an output head's rows from a teacher's, and its gradient: a part of lm_head_grad.
 #pragma once
 
 #include <cstdint>
 
 #include "core/arena.h"
+#include "core/stream.h"
+#include "core/tensor.h"
 #include "kernels/matmul.h"
 
 namespace hone::kernels {
@@ -22,21 +24,22 @@ inline constexpr double kLeastRest = 0x1p-20;
 struct Divergence {
   float beta = 0.5f;
 
-  // The teacher of N tokens, over the vocabulary: what enters its head, which has at least the student's rows.
-  const float* hidden = nullptr;  // [N, head.k]
-  PackedMatrix head{};            // of [V', C']
-  float softcap = 0.0f;
+  // The teacher of the head's R rows, over the vocabulary: what enters its head, which has at least the student's rows.
+  TensorView hidden{};  // [R, head.k] f32 (CUDA bf16)
+  PackedMatrix head{};  // of [V', C'], on CUDA row-major in f32
+  float softcap = 0.0f;  // CPU only
 
   // Or its likeliest of each, in any order, each once, with their log-probs at the head's temperature.
-  const int32_t* ids = nullptr;     // [N, k]
-  const float* logprobs = nullptr;  // [N, k]
-  int64_t k = 0;
+  TensorView ids{};       // [R, k] i32
+  TensorView logprobs{};  // [R, k] f32
   bool rest = false;  // the others are one more token, whose probabilities are at least kLeastRest
 
-  Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates
+  Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates (CPU)
+
+  int64_t k() const { return ids.empty() ? 0 : ids.dim(1); }
 };
 
-/// Of a chunk of lm_head_grad's R rows, of a student's vocabulary.
-int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence);
+/// Of lm_head_grad's R rows, of a student's vocabulary: a chunk of logits, of both where the teacher has a head.
+int64_t divergence_scratch_bytes(const Stream& stream, int64_t rows, int64_t vocabulary, const Divergence& divergence);
 
 }  // namespace hone::kernels

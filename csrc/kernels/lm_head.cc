@@ -42,12 +42,14 @@ void expect_uncapped_logits(const Stream& stream, float softcap, const char* op)
 /// Of the student's V tokens.
 void expect_teacher(const Stream& stream, const LmHeadGradArgs& args, int64_t R, int64_t V) {
   constexpr const char* op = "lm_head_grad";
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: a divergence from a teacher; the CUDA kernels have none.", op);
   const Divergence& t = *args.teacher;
+  const int64_t k = t.k();
   if (!(t.beta >= 0.0f && t.beta <= 1.0f)) fail(Code::kConfig, "%s: beta is %g; it must be in [0, 1].", op, double(t.beta));
   if (t.rest && t.beta != 1.0f) fail(Code::kConfig, "%s: beta is %g; with the rest as one token it must be 1.", op, double(t.beta));
-  if (t.k == 0 && t.head.n < V) fail(Code::kShape, "%s: the teacher has %lld tokens, the head %lld.", op, (long long)t.head.n, (long long)V);
-  expect_contiguous(args.teacher_rows, DType::kI32, {R}, op, "teacher_rows");
+  if (k == 0 && t.head.n < V) fail(Code::kShape, "%s: the teacher has %lld tokens, the head %lld.", op, (long long)t.head.n, (long long)V);
+  if (k == 0) expect_head(stream, t.hidden, t.head, op), expect_contiguous(t.hidden, activation_dtype(stream), {R, t.head.k}, op, "hidden");
+  else expect_contiguous(t.ids, DType::kI32, {R, k}, op, "ids"), expect_contiguous(t.logprobs, DType::kF32, {R, k}, op, "logprobs");
+  expect_uncapped_logits(stream, t.softcap, op);
   expect_contiguous(args.slopes, DType::kF32, {R}, op, "slopes");
   expect_contiguous(args.divergences, DType::kF32, {R}, op, "divergences");
 }
@@ -126,15 +128,20 @@ void lm_head_top(const Stream& stream, const LmHeadTopArgs& args) {
   constexpr const char* op = "lm_head_top";
   const int64_t R = args.h.dim(0), k = args.ids.dim(1);
   expect_head(stream, args.h, args.w, op);
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: the CUDA kernels do not list tokens.", op);
   if (k < 1 || k > args.w.n) fail(Code::kConfig, "%s: %lld tokens of a vocabulary of %lld.", op, (long long)k, (long long)args.w.n);
   expect_contiguous(args.ids, DType::kI32, {R, k}, op, "ids");
   expect_contiguous(args.logprobs, DType::kF32, {R, k}, op, "logprobs");
   expect_temperature(args.temperature, op);
-  if (R > 0) cpu::lm_head_top(stream, args);
+  expect_uncapped_logits(stream, args.softcap, op);
+  if (R == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::lm_head_top(stream, args);
+  }
+  cpu::lm_head_top(stream, args);
 }
 
-int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence) {
+int64_t divergence_scratch_bytes(const Stream& stream, int64_t rows, int64_t vocabulary, const Divergence& divergence) {
+  if (stream.is_cuda()) return cuda::divergence_scratch_bytes(rows, vocabulary, divergence.k() == 0);
   return cpu::divergence_scratch_bytes(rows, vocabulary, divergence);
 }
 

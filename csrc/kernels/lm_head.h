@@ -58,23 +58,22 @@ struct LmHeadGradArgs {
   /// and dW's bits depend on it, so that it must never follow from what memory happens to be free.
   int64_t chunk = kHeadGradientRows;
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
-  const Divergence* teacher = nullptr;  // CPU only
-  TensorView teacher_rows{};            // [R] i32 in, of the teacher's N
-  TensorView slopes{};                  // [R] f32 in, dLoss/ddivergence
-  TensorView divergences{};             // [R] f32 out
+  const Divergence* teacher = nullptr;
+  TensorView slopes{};       // [R] f32 in, dLoss/ddivergence
+  TensorView divergences{};  // [R] f32 out
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 
 /// The k likeliest tokens of each row by falling log-prob, the smaller id first among equals, and those log-probs, which are
-/// lm_head's. CPU only. Throws kConfig unless k is in [1, V].
+/// lm_head's. Throws kConfig unless k is in [1, V].
 struct LmHeadTopArgs {
-  TensorView h;         // [R, C] f32 in
-  PackedMatrix w;       // of [V, C]
+  TensorView h;           // [R, C] f32 (CUDA bf16) in
+  PackedMatrix w;         // of [V, C]
   TensorView ids{};       // [R, k] i32 out
   TensorView logprobs{};  // [R, k] f32 out
   float temperature = 1.0f;
   Arena* scratch = nullptr;
-  float softcap = 0.0f;
+  float softcap = 0.0f;  // CPU only
 };
 void lm_head_top(const Stream& stream, const LmHeadTopArgs& args);
 

@@ -140,12 +140,6 @@ std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 6>
            {b.token_penalties, &PackedBatch::token_penalties}}};
 }
 
-/// Of the counted tokens of a sequence, which begins at token `begin` of the batch.
-void lay_teacher_rows(const TrainingBatch& batch, int32_t begin, int32_t* first, int32_t* last) {
-  const bool taught = batch.teacher.hidden || batch.teacher.ids;
-  std::iota(first, last, taught ? int32_t(std::count(batch.mask, batch.mask + begin, 1)) : 0);
-}
-
 template <class T>
 TensorView optional(const SharedArrays::Array<T>& array) {
   return array.device ? array.view() : TensorView{};
@@ -175,6 +169,17 @@ void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
   capacity_ = bytes;
 }
 
+std::vector<int32_t> numbers_of(const TrainingBatch& batch, const MicroBatch& which, const model::RowRange& rows) {
+  std::vector<int32_t> all;
+  for (const int32_t i : which.sequences) {
+    const uint8_t *const begin = batch.mask + batch.cu_seqlens[i], *const end = batch.mask + batch.cu_seqlens[i + 1];
+    const auto first = int32_t(std::count(batch.mask, begin, 1));
+    all.resize(all.size() + size_t(std::count(begin, end, 1)));
+    std::iota(all.end() - std::count(begin, end, 1), all.end(), first);
+  }
+  return {all.begin() + rows.first, all.begin() + rows.first + rows.count};
+}
+
 void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int64_t R) {
   const auto take_if = [&](const auto* given, auto& array, int64_t n) {
     array = {};
@@ -183,7 +188,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   memory_.clear();
   for (auto* array : {&ids, &positions}) *array = memory_.take<int32_t>(T);
   for (auto* array : {&cu_seqlens, &loss_starts}) *array = memory_.take<int32_t>(S + 1);
-  for (auto* array : {&loss_row, &targets, &teacher_rows}) *array = memory_.take<int32_t>(R);
+  for (auto* array : {&loss_row, &targets}) *array = memory_.take<int32_t>(R);
   mask = memory_.take<uint8_t>(R);
   for (const auto& [given, array] : token_values(batch)) take_if(given, this->*array, R);
   take_if(batch.teacher.hidden ? batch.teacher.hidden : batch.teacher.logprobs, slopes, R);
@@ -193,8 +198,7 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   clipped = memory_.take<uint8_t>(R);
   for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
   custom_ = memory_.used();
-  custom_slopes = memory_.take<double>(R);
-  custom_losses = memory_.take<double>(S);
+  custom_slopes = memory_.take<double>(R), custom_losses = memory_.take<double>(S);
 }
 
 void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts, model::HeadExchange* exchange) {
@@ -210,7 +214,7 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
       positions.host[token + t] = t;
       if (batch.mask[begin + t]) loss_row.host[row++] = token + t - 1;
     }
-    token += length, lay_teacher_rows(batch, begin, teacher_rows.host + loss_starts.host[s], teacher_rows.host + row);
+    token += length;
     if (batch.advantages) advantages.host[s] = batch.advantages[i];
     if (batch.group_sizes) group_sizes.host[s] = batch.group_sizes[i];
   }

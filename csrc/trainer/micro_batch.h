@@ -49,12 +49,13 @@ class PackedBatch {
   const std::vector<model::RowBlock>& blocks() const { return blocks_; }
   /// What an array of R entries has for the loss rows of rows().
   TensorView own(const auto& array) const { return model::rows_of(array.view(), own_.outputs); }
+  const model::RowRange& own_rows() const { return own_.outputs; }
   /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
   /// `policy_losses`.
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
 
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
-  Array<int32_t> loss_row, targets, teacher_rows, loss_starts;  // [R] index into T, of rows() into its ids; [R]; [R] of TeacherTokens; [S+1] index into R
+  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T, of rows() into its ids; [R]; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
   Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties, slopes;  // [R], or null; slopes are a divergence's
   Array<float> advantages;                                    // [S], or null
@@ -76,6 +77,9 @@ class PackedBatch {
   model::RowBlock own_;
   model::HeadExchange* exchange_ = nullptr;
 };
+
+/// Which of the batch's counted tokens each of some loss rows of a micro-batch is.
+std::vector<int32_t> numbers_of(const TrainingBatch& batch, const MicroBatch& which, const model::RowRange& rows);
 
 /// Asks a custom objective about a batch whose log-probs are known; waits for the stream.
 void ask_slopes(const TrainingBatch& batch, const StepOptions& options, const PackedBatch& packed);

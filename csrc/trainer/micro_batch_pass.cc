@@ -4,8 +4,10 @@
 #include <cmath>
 #include <optional>
 
+#include "core/device.h"
 #include "core/stopwatch.h"
 #include "kernels/lm_head.h"
+#include "trainer/shard_layout.h"
 
 namespace hone::trainer {
 namespace {
@@ -18,24 +20,38 @@ std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const Pa
   return out;
 }
 
-/// At the rows of the batch's counted tokens.
-void keep_rows(const TensorView& hidden, const PackedBatch& packed, const TeacherScores& scores) {
-  const int64_t C = hidden.dim(1);
-  for (int64_t r = 0; r < packed.loss_rows(); ++r) std::copy_n(hidden.row<float>(r), C, scores.hidden + packed.teacher_rows.host[r] * C);
+/// hidden: [R, C] of rows that are the batch's counted tokens `to`.
+void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector<int32_t>& to, const TokenScores& scores) {
+  const int64_t R = hidden.dim(0), C = hidden.dim(1);
+  if (!stream.is_cuda()) {
+    for (int64_t r = 0; r < R; ++r) std::copy_n(hidden.row<float>(r), C, scores.hidden + to[size_t(r)] * C);
+    return;
+  }
+  std::vector<uint16_t> rows(size_t(R * C));
+  download(stream, rows.data(), hidden.data, R * C * int64_t(sizeof(uint16_t)));
+  for (int64_t r = 0; r < R; ++r) std::transform(rows.data() + r * C, rows.data() + (r + 1) * C, scores.hidden + to[size_t(r)] * C, bf16_to_f32);
 }
 
 /// The same of the k likeliest tokens of each. args: without ids and log-probs.
-void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const PackedBatch& packed, const TeacherScores& scores) {
-  const int64_t R = packed.loss_rows(), k = scores.k;
-  std::vector<int32_t> ids(size_t(R * k));
-  std::vector<float> logprobs(ids.size());
-  args.ids = i32(ids.data(), {R, k}), args.logprobs = f32(logprobs.data(), {R, k});
+void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std::vector<int32_t>& to, const TokenScores& scores) {
+  const int64_t R = args.h.dim(0), k = scores.k;
+  SharedArrays memory(stream, 2 * Arena::rounded(R * k * 4), "likeliest tokens");
+  const auto ids = memory.take<int32_t>(R * k);
+  const auto logprobs = memory.take<float>(R * k);
+  args.ids = i32(ids.device, {R, k}), args.logprobs = f32(logprobs.device, {R, k});
   kernels::lm_head_top(stream, args);
+  memory.download(stream, 0, memory.used());
   for (int64_t r = 0; r < R; ++r) {
-    const int64_t to = packed.teacher_rows.host[r] * k;
-    std::copy_n(ids.data() + r * k, k, scores.ids + to);
-    std::copy_n(logprobs.data() + r * k, k, scores.top_logprobs + to);
+    std::copy_n(ids.host + r * k, k, scores.ids + to[size_t(r)] * k);
+    std::copy_n(logprobs.host + r * k, k, scores.top_logprobs + to[size_t(r)] * k);
   }
+}
+
+/// Of all ranks that have a micro-batch.
+std::vector<model::RowRange> outputs_of(const PackedBatch& packed) {
+  std::vector<model::RowRange> outputs;
+  for (const model::RowBlock& block : packed.blocks()) outputs.push_back(block.outputs);
+  return outputs;
 }
 
 /// dLoss/ddivergence of the tokens of a sequence that has n.
@@ -45,12 +61,13 @@ double divergence_scale(const TrainingBatch& batch, const StepOptions& o, int64_
   return coef / (double(batch.step.sequences) * (o.sequence_weight == kernels::SequenceWeight::kLength ? 1.0 : double(n)));
 }
 
-void lay_slopes(const TrainingBatch& batch, const StepOptions& o, const PackedBatch& packed) {
-  std::fill_n(packed.divergences.host, packed.loss_rows(), 0.0f);
+void lay_slopes(const Stream& stream, const TrainingBatch& batch, const StepOptions& o, const PackedBatch& packed) {
+  zero(stream, packed.divergences.device, float_bytes(packed.loss_rows()));
   for (int64_t s = 0; s + 1 < packed.loss_starts.size; ++s) {
     const int32_t first = packed.loss_starts.host[s], n = packed.loss_starts.host[s + 1] - first;
     if (n > 0) std::fill_n(packed.slopes.host + first, n, float(divergence_scale(batch, o, n)));
   }
+  upload(stream, packed.slopes.device, packed.slopes.host, float_bytes(packed.loss_rows()));
 }
 
 void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
@@ -114,30 +131,21 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
                              .temperature = temperature,
                              .scratch = &arena_,
                              .softcap = config_.logit_softcap});
-  if (!reads.ranks) return saved;
-  std::vector<model::RowRange> outputs;
-  for (const model::RowBlock& block : packed_.blocks()) outputs.push_back(block.outputs);
-  reads.ranks->share(stream_, outputs, {packed_.logprobs.device, packed_.entropies.device});
+  if (reads.ranks) reads.ranks->share(stream_, outputs_of(packed_), {packed_.logprobs.device, packed_.entropies.device});
   return saved;
 }
 
 void MicroBatchPass::score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature,
-                           float* logprobs, float* entropies) {
-  forward(batch, which, reads, 1, temperature);
+                           const TokenScores& scores) {
+  const model::Activations saved = forward(batch, which, reads, 1, temperature);
   settle(reads.ranks);
   packed_.fetch();
-  scatter(batch, which, packed_.logprobs.host, logprobs);
-  scatter(batch, which, packed_.entropies.host, entropies);
-}
-
-void MicroBatchPass::teach(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature,
-                           const TeacherScores& scores) {
-  const model::Activations saved = forward(batch, which, reads, 1, temperature);
-  packed_.fetch();
   scatter(batch, which, packed_.logprobs.host, scores.logprobs);
-  if (scores.hidden) return keep_rows(saved.hidden, packed_, scores);
-  keep_likeliest(stream_, {.h = saved.hidden, .w = reads.weights.head, .temperature = temperature, .scratch = &arena_, .softcap = config_.logit_softcap},
-                 packed_, scores);
+  if (scores.entropies) scatter(batch, which, packed_.entropies.host, scores.entropies);
+  if (!scores.teaches()) return;
+  const std::vector<int32_t> numbers = numbers_of(batch, which, packed_.own_rows());
+  if (scores.hidden) return keep_rows(stream_, saved.hidden, numbers, scores);
+  keep_likeliest(stream_, {.h = saved.hidden, .w = reads.weights.head, .temperature = temperature, .scratch = &arena_, .softcap = config_.logit_softcap}, numbers, scores);
 }
 
 void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, const StepOptions& o,
@@ -149,8 +157,13 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
   watch.emplace(report.backward_seconds);
-  if (o.divergence.on()) lay_slopes(batch, o, packed_);
-  if (losses.first_bad < 0) backward(saved, batch, o, weights, report);
+  kernels::Divergence taught;
+  if (o.divergence.on()) {
+    lay_slopes(stream_, batch, o, packed_);
+    taught = weights.teacher->of(stream_, batch, o, numbers_of(batch, which, packed_.own_rows()), config_.vocabulary);
+  }
+  if (losses.first_bad < 0) backward(saved, taught, o, weights, report);
+  if (o.divergence.on() && weights.ranks) weights.ranks->share(stream_, outputs_of(packed_), {packed_.divergences.device});
   settle(weights.ranks);
   collect(which, regularized, losses);
   if (o.divergence.on()) add_divergences(packed_, batch, which, o, losses, report);
@@ -158,12 +171,12 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& o, const PassWeights& weights, StepReport& report) {
-  const kernels::Divergence divergence = weights.teacher->of(batch, o, packed_.loss_rows(), config_.vocabulary);
+void MicroBatchPass::backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
   const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
   for (const auto& [rows, grads] : blocks) {
     const auto of_block = [&of = rows.outputs](const TensorView& view) { return model::rows_of(view, of); };
+    const kernels::Divergence divergence = rows_of(taught, rows.outputs);
     kernels::lm_head_grad(stream_, {.h = of_block(saved.hidden),
                                     .w = weights.forward.head,
                                     .w_t = weights.transposed_head,
@@ -178,7 +191,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const TrainingBat
                                     .scratch = &arena_,
                                     .chunk = options_.head_rows,
                                     .softcap = config_.logit_softcap,
-                                    .teacher = o.divergence.on() ? &divergence : nullptr, .teacher_rows = of_block(packed_.own(packed_.teacher_rows)),
+                                    .teacher = o.divergence.on() ? &divergence : nullptr,
                                     .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{}, .divergences = of_block(packed_.own(packed_.divergences))});
   }
   model::backward(stream_, weights.forward, counting(packed_, config_, report), saved, dh, blocks, arena_);

@@ -44,11 +44,8 @@ class MicroBatchPass {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
   };
-  /// Forward only: log-prob and entropy of every masked-in token, into arrays [T] in the batch's order.
-  void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, float* logprobs,
-             float* entropies);
-  /// The same of a teacher, on the CPU: what its scores ask for, whose rows are the batch's counted tokens.
-  void teach(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TeacherScores& scores);
+  /// Forward only: what `scores` ask for; of a team's micro-batch, in arrays [N, ...], this rank's own rows alone.
+  void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TokenScores& scores);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
   /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before
   /// that; the CPU keeps the same order. After a loss that is not finite no more gradients are computed.
@@ -58,7 +55,7 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  void backward(const model::Activations& saved, const TrainingBatch& batch, const StepOptions& options, const PassWeights& weights, StepReport& report);
+  void backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Results are about to be fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;

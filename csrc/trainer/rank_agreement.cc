@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "model/row_blocks.h"
 #include "model/sha256.h"
 
 namespace hone::trainer {
@@ -95,6 +96,29 @@ void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, c
   }
 }
 
+/// Calls each(n) for every counted token of the batch, the n-th, whose row of the head `rank` had.
+template <class Each>
+void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
+  for (const MicroBatch& which : dealt(all, rank / teams.size, teams.ranks / teams.size)) {
+    std::vector<int32_t> at;
+    int32_t token = 0;
+    for (const int32_t i : which.sequences) {
+      for (int32_t t = batch.cu_seqlens[i]; t < batch.cu_seqlens[i + 1]; ++t, ++token) {
+        if (batch.mask[t]) at.push_back(token - 1);
+      }
+    }
+    const auto blocks = model::row_blocks(token, at.data(), int64_t(at.size()), teams.size);
+    for (const int32_t n : numbers_of(batch, which, blocks[size_t(rank % teams.size)].outputs)) each(size_t(n));
+  }
+}
+
+/// What the teacher says of the batch's N tokens, and how much the step learns from it.
+void add_teacher(Fingerprint& print, const TrainingBatch& b, const TeacherTerm& term) {
+  const int64_t n = b.step.counted_tokens * b.teacher.columns;
+  print.add_array(b.teacher.hidden, n).add_array(b.teacher.ids, n).add_array(b.teacher.logprobs, n);
+  print.add(term.coef, term.beta, term.by_sequence, term.rest);
+}
+
 }  // namespace
 
 std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const TrainerConfig& c, uint32_t version,
@@ -109,15 +133,16 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.gate_positive, o.gate_negative, o.kl_coef, o.entropy_coef, o.temperature);
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version, int(o.kl_estimator));
   print.add(c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
+  add_teacher(print, b, o.divergence);
   print.add(a.beta1, a.beta2, a.eps, a.weight_decay, a.decay_all, a.gradient_clip, int(a.moments), a.seed);
   return print.hex();
 }
 
-std::string score_fingerprint(const TrainingBatch& b, float temperature, const TrainerConfig& c) {
+std::string score_fingerprint(const TrainingBatch& b, float temperature, const TokenScores& scores, const TrainerConfig& c) {
   const int64_t S = b.sequences, T = b.cu_seqlens[S];
   Fingerprint print;
   print.add_array(b.cu_seqlens, S + 1).add_array(b.tokens, T).add_array(b.mask, T);
-  print.add(temperature, c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.sequence);
+  print.add(temperature, bool(scores.hidden), scores.k, c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.sequence);
   return print.hex();
 }
 
@@ -181,7 +206,7 @@ void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& bat
     Pieces pieces{{&times[size_t(rank)], sizeof(times[0])}};
     for_share(batch, all, {team, ranks.size()}, rank, [&](size_t i, int32_t first, size_t n) {
       pieces.insert(pieces.end(), {{&losses.loss[i], sizeof(double)}, {&losses.policy[i], sizeof(double)}});
-      for (std::vector<float>* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights}) {
+      for (std::vector<float>* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights, &report.divergences}) {
         if (!array->empty()) pieces.emplace_back(array->data() + first, n * sizeof(float));
       }
       pieces.emplace_back(report.clipped.data() + first, n);
@@ -203,7 +228,15 @@ void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& bat
   gather_pieces(ranks, [&](int rank) {
     Pieces pieces;
     for_share(batch, all, {team, ranks.size()}, rank, [&](size_t, int32_t first, size_t n) {
-      for (float* array : {scores.logprobs, scores.entropies}) pieces.emplace_back(array + first, n * sizeof(float));
+      for (float* array : {scores.logprobs, scores.entropies}) {
+        if (array) pieces.emplace_back(array + first, n * sizeof(float));
+      }
+    });
+    if (!scores.teaches()) return pieces;
+    const auto C = size_t(scores.width), k = size_t(scores.k);
+    for_rows(batch, all, {team, ranks.size()}, rank, [&](size_t n) {
+      if (scores.hidden) pieces.emplace_back(scores.hidden + n * C, C * sizeof(float));
+      if (k > 0) pieces.insert(pieces.end(), {{scores.ids + n * k, k * sizeof(int32_t)}, {scores.top_logprobs + n * k, k * sizeof(float)}});
     });
     return pieces;
   });

@@ -18,8 +18,8 @@ namespace hone::trainer {
 std::string step_fingerprint(const TrainingBatch& batch, const StepOptions& options, const TrainerConfig& config,
                              uint32_t version, int64_t optimizer_steps);
 
-/// Likewise for scoring.
-std::string score_fingerprint(const TrainingBatch& batch, float temperature, const TrainerConfig& config);
+/// Likewise for scoring; of `scores` what is asked for.
+std::string score_fingerprint(const TrainingBatch& batch, float temperature, const TokenScores& scores, const TrainerConfig& config);
 
 /// Runs `work` and keeps what it throws, except collective errors, which propagate: after one no rank answers any more.
 std::exception_ptr kept_failure(const std::function<void()>& work);
@@ -43,7 +43,7 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
 void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report);
 
-/// Likewise `scores`, of which each rank has those of its micro-batches.
+/// Likewise `scores`, of which each rank has those of its micro-batches, and of a team's its own rows of [N, ...].
 void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    const TokenScores& scores);
 

@@ -106,7 +106,7 @@ int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64
 void ShardedStep::score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
                         const std::function<void(const MicroBatch&)>& score, const TokenScores& scores) {
   std::string fingerprint;
-  const auto begin = [&] { prepare(), fingerprint = score_fingerprint(batch, temperature, config_); };
+  const auto begin = [&] { prepare(), fingerprint = score_fingerprint(batch, temperature, scores, config_); };
   agree(ranks_, "score", kept_failure(begin), fingerprint);
   weights_.settle("score");
   agree(ranks_, "score", in_rounds(int64_t(all.size()), Pass::kForward, [&](int64_t i) { score(all[size_t(i)]); }));

@@ -51,7 +51,7 @@ class ShardedStep {
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of what `train` adds to gradients(), where they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
-  /// Scores this rank's micro-batches by `score`, which writes to `scores`; leaves those of all ranks there. prepare fills `all`.
+  /// Scores this rank's micro-batches by `score`, which writes its rows to `scores`; leaves those of all ranks there. prepare fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
   /// The first of S sequences whose gradient is_bad finds to be not finite, or -1.

@@ -49,7 +49,7 @@ struct SlopesRequest {
 };
 
 /// A term of the loss beside the objective's: coef times the mean over the step's counted tokens of
-/// kernels::Divergence from their teacher. On the CPU, in a trainer without sharding.
+/// kernels::Divergence from their teacher.
 struct TeacherTerm {
   float coef = 0, beta = 0.5f;
   bool by_sequence = false;  // coef times w_t of each token instead, as KL and entropy terms (kernels::PolicyLossArgs)
@@ -75,18 +75,16 @@ struct StepOptions {
   std::function<void(const SlopesRequest&)> slopes = {};
 };
 
-/// Of a batch's tokens that the policy chose, in its order.
+/// What a forward pass says of a batch's tokens, in its order; of the N that the mask counts also, for a student's
+/// TeacherTokens, hidden states, or the k likeliest tokens.
 struct TokenScores {
-  float *logprobs = nullptr, *entropies = nullptr;  // [T] out
-};
-
-/// What a teacher says of them for TeacherTokens: its hidden states, or with k its likeliest tokens.
-struct TeacherScores {
-  float* logprobs = nullptr;      // [T] out, of the tokens themselves
-  float* hidden = nullptr;        // [N, C] out, or null
-  int32_t* ids = nullptr;         // [N, k] out, or null
-  float* top_logprobs = nullptr;  // [N, k] out, or null
+  float *logprobs = nullptr, *entropies = nullptr;  // [T] out, 0 where masked out; entropies may be null
+  float* hidden = nullptr;                          // [N, C] out, or null
+  int32_t* ids = nullptr;                           // [N, k] out, or null
+  float* top_logprobs = nullptr;                    // [N, k] out, or null
   int64_t k = 0;
+  int64_t width = 0;  // C, which a trainer fills in
+  bool teaches() const { return hidden || k > 0; }
 };
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.

@@ -1,5 +1,7 @@
 #include "trainer/teacher_head.h"
 
+#include <algorithm>
+
 #include "trainer/micro_batch.h"
 
 namespace hone::trainer {
@@ -12,39 +14,38 @@ void check_ids(const TeacherTokens& teacher, int64_t tokens, int64_t vocabulary)
   }
 }
 
-void expect_alone(const char* call, bool is_alone) {
-  if (is_alone) return;
-  fail(Code::kUnsupported, "%s: a divergence from a teacher is computed on the CPU, by one trainer alone. Learn from sampled tokens instead.", call);
+/// Rows of `from` [.., columns] side by side, each element as `as` makes it.
+template <class From, class To, class As>
+void gather_rows(const From* from, int64_t columns, std::span<const int32_t> rows, To* to, const As& as) {
+  for (const int32_t row : rows) to = std::transform(from + row * columns, from + (row + 1) * columns, to, as);
 }
+
+constexpr auto as_it_is = [](auto x) { return x; };
 
 }  // namespace
 
-TrainingBatch check_teaching(const TrainingBatch& batch, const model::ModelConfig& config, float temperature, const TeacherScores& scores,
-                             bool is_alone) {
-  expect_alone("teach", is_alone);
-  check_batch(batch, config, nullptr);
-  if (!(temperature > 0)) fail(Code::kConfig, "teach: temperature is %g; it must be positive.", double(temperature));
-  if (!scores.hidden && (scores.k < 1 || scores.k > config.vocabulary)) {
-    fail(Code::kConfig, "teach: the %lld likeliest tokens of a vocabulary of %lld.", (long long)scores.k, (long long)config.vocabulary);
-  }
-  TrainingBatch numbered = batch;
-  numbered.teacher.hidden = scores.logprobs;  // so that rows are numbered; what is there is not read
-  return numbered;
+void check_scoring(float temperature, const TokenScores& scores, const model::ModelConfig& config) {
+  const char* const call = scores.teaches() ? "teach" : "score";
+  if (!(temperature > 0)) fail(Code::kConfig, "%s: temperature is %g; it must be positive.", call, double(temperature));
+  if (scores.k >= 0 && scores.k <= config.vocabulary) return;
+  fail(Code::kConfig, "teach: the %lld likeliest tokens of a vocabulary of %lld.", (long long)scores.k, (long long)config.vocabulary);
 }
 
 void TeacherHead::set(const Stream& stream, const float* w, int64_t rows, int64_t width, float softcap) {
-  expect_alone("set_teacher_head", !stream.is_cuda());
+  if (stream.is_cuda() && width % 8 != 0) fail(Code::kShape, "set_teacher_head: rows of %lld weights; on a GPU a multiple of 8.", (long long)width);
+  if (stream.is_cuda() && softcap != 0.0f) fail(Code::kUnsupported, "set_teacher_head: logits capped at %g, which only the CPU's kernels have.", double(softcap));
   weights_ = Arena();
   head_ = {};
-  weights_ = Arena(kernels::packed_bytes(stream, rows, width, DType::kF32), "teacher head");
-  head_ = {.n = rows, .k = width, .panels = weights_.take(kernels::packed_bytes(stream, rows, width, DType::kF32))};
-  kernels::pack_matrix(stream, {f32(const_cast<float*>(w), {rows, width}), false, head_});
+  const int64_t bytes = kernels::packed_bytes(stream, rows, width, DType::kF32);
+  weights_ = Arena(bytes, "teacher head", tensor_memory(stream));
+  head_ = {.n = rows, .k = width, .panels = weights_.take(bytes)};
   softcap_ = softcap;
+  if (stream.is_cuda()) return upload(stream, head_.panels, w, bytes);  // as it lies (kernels/divergence.h)
+  kernels::pack_matrix(stream, {f32(const_cast<float*>(w), {rows, width}), false, head_});
 }
 
-void TeacherHead::check(const TrainingBatch& batch, const StepOptions& o, int64_t vocabulary, bool is_alone) const {
+void TeacherHead::check(const TrainingBatch& batch, const StepOptions& o, int64_t vocabulary) const {
   if (!o.divergence.on()) return;
-  expect_alone("step", is_alone);
   const TeacherTokens& t = batch.teacher;
   if (!(o.divergence.beta >= 0.0f && o.divergence.beta <= 1.0f)) fail(Code::kConfig, "step: divergence.beta is %g; it must be in [0, 1].", double(o.divergence.beta));
   if (o.divergence.rest && (!t.ids || o.divergence.beta != 1.0f)) fail(Code::kConfig, "step: divergence.rest is of likeliest tokens, and of beta 1.");
@@ -54,26 +55,54 @@ void TeacherHead::check(const TrainingBatch& batch, const StepOptions& o, int64_
   if (head_.n < vocabulary) fail(Code::kShape, "step: the teacher's head has %lld tokens, the model %lld.", (long long)head_.n, (long long)vocabulary);
 }
 
-kernels::Divergence TeacherHead::of(const TrainingBatch& batch, const StepOptions& o, int64_t rows, int64_t vocabulary) {
-  if (!o.divergence.on()) return {};
-  const TeacherTokens& t = batch.teacher;
-  kernels::Divergence divergence{.beta = o.divergence.beta,
-                                 .hidden = t.ids ? nullptr : t.hidden,
-                                 .head = head_,
-                                 .softcap = softcap_,
-                                 .ids = t.ids,
-                                 .logprobs = t.logprobs,
-                                 .k = t.ids ? t.columns : 0,
-                                 .rest = o.divergence.rest};
-  const int64_t bytes = kernels::divergence_scratch_bytes(rows, vocabulary, divergence);
-  if (bytes > reserved_) {
+void TeacherHead::lay_rows(const Stream& stream, const TeacherTokens& t, std::span<const int32_t> rows, kernels::Divergence& divergence) {
+  const auto R = int64_t(rows.size());
+  const DType type = t.ids ? DType::kF32 : activation_dtype(stream);
+  const int64_t bytes = (t.ids ? 2 : 1) * Arena::rounded(R * t.columns * dtype_bytes(type));
+  if (bytes > said_bytes_) {
+    said_ = {};
+    said_bytes_ = 0;
+    said_ = SharedArrays(stream, bytes, "what a teacher says");
+    said_bytes_ = bytes;
+  }
+  said_.clear();
+  if (t.ids) {
+    const auto ids = said_.take<int32_t>(R * t.columns);
+    const auto logprobs = said_.take<float>(R * t.columns);
+    gather_rows(t.ids, t.columns, rows, ids.host, as_it_is), gather_rows(t.logprobs, t.columns, rows, logprobs.host, as_it_is);
+    divergence.ids = {ids.device, DType::kI32, {R, t.columns}}, divergence.logprobs = {logprobs.device, DType::kF32, {R, t.columns}};
+  } else if (stream.is_cuda()) {
+    const auto hidden = said_.take<uint16_t>(R * t.columns);
+    gather_rows(t.hidden, t.columns, rows, hidden.host, f32_to_bf16);  // what a teacher on a GPU has as bf16
+    divergence.hidden = {hidden.device, DType::kBF16, {R, t.columns}};
+  } else {
+    const auto hidden = said_.take<float>(R * t.columns);
+    gather_rows(t.hidden, t.columns, rows, hidden.host, as_it_is);
+    divergence.hidden = {hidden.device, DType::kF32, {R, t.columns}};
+  }
+  said_.upload(stream, 0, said_.used());
+}
+
+kernels::Divergence TeacherHead::of(const Stream& stream, const TrainingBatch& batch, const StepOptions& o, std::span<const int32_t> rows,
+                                    int64_t vocabulary) {
+  kernels::Divergence divergence{.beta = o.divergence.beta, .head = head_, .softcap = softcap_, .rest = o.divergence.rest};
+  lay_rows(stream, batch.teacher, rows, divergence);
+  const int64_t bytes = kernels::divergence_scratch_bytes(stream, int64_t(rows.size()), vocabulary, divergence);
+  if (bytes > scratch_bytes_) {
     scratch_ = Arena();
-    reserved_ = 0;
-    scratch_ = Arena(bytes, "teacher's logits");
-    reserved_ = bytes;
+    scratch_bytes_ = 0;
+    scratch_ = Arena(bytes, "teacher's logits", tensor_memory(stream));
+    scratch_bytes_ = bytes;
   }
   divergence.scratch = &scratch_;
   return divergence;
+}
+
+kernels::Divergence rows_of(kernels::Divergence all, const model::RowRange& some) {
+  for (TensorView* view : {&all.hidden, &all.ids, &all.logprobs}) {
+    if (!view->empty()) *view = model::rows_of(*view, some);
+  }
+  return all;
 }
 
 }  // namespace hone::trainer

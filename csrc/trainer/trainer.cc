@@ -162,7 +162,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   const auto begin = [&] {
     double pack_seconds = 0;
     std::optional<Stopwatch> watch(pack_seconds);
-    check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary, !sharded);
+    check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary);
     report = blank_report(batch, o);
     micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, team());
     pass_weights();
@@ -204,7 +204,7 @@ void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
                                             int32_t parts) {
-  check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary, !sharded), check_parts(part_of, batch.sequences, parts);
+  check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
   if (sharded && sharded->by_layer()) fail(Code::kUnsupported, "gradient_parts: with sharding of gradients they are whole nowhere.");
   PassWeights current = pass_weights();
   current.grads = {grads.views()}, current.ranks = nullptr;  // one process alone
@@ -286,25 +286,21 @@ GradientParts Trainer::gradient_parts(const TrainingBatch& batch, const StepOpti
 }
 
 void Trainer::score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies) {
-  SequenceRanks* const team = impl_->team();
-  std::vector<MicroBatch> micro_batches;
-  const auto begin = [&] {
-    check_batch(batch, impl_->config, nullptr);
-    if (!(temperature > 0)) fail(Code::kConfig, "score: temperature is %g; it must be positive.", double(temperature));
-    micro_batches = prepare(batch, impl_->options.packed_tokens * (team ? team->ranks() : 1), impl_->pass, team);
-  };
-  const auto score = [&](const MicroBatch& which) {
-    impl_->pass.score(batch, which, {impl_->forward_weights(), team}, temperature, logprobs, entropies);
-  };
-  if (impl_->sharded) return impl_->sharded->score(begin, batch, temperature, micro_batches, score, {logprobs, entropies});
-  begin();
-  for (const MicroBatch& which : micro_batches) score(which);
+  teach(batch, temperature, {logprobs, entropies});
 }
 
-void Trainer::teach(const TrainingBatch& batch, float temperature, const TeacherScores& scores) {
-  const TrainingBatch numbered = check_teaching(batch, impl_->config, temperature, scores, !impl_->sharded && !impl_->stream.is_cuda());
-  const auto micro_batches = prepare(batch, impl_->options.packed_tokens, impl_->pass, nullptr);
-  for (const MicroBatch& which : micro_batches) impl_->pass.teach(numbered, which, {impl_->forward_weights()}, temperature, scores);
+void Trainer::teach(const TrainingBatch& batch, float temperature, TokenScores scores) {
+  SequenceRanks* const team = impl_->team();
+  std::vector<MicroBatch> micro_batches;
+  scores.width = impl_->config.width;
+  const auto begin = [&] {
+    check_batch(batch, impl_->config, nullptr), check_scoring(temperature, scores, impl_->config);
+    micro_batches = prepare(batch, impl_->options.packed_tokens * (team ? team->ranks() : 1), impl_->pass, team);
+  };
+  const auto one = [&](const MicroBatch& which) { impl_->pass.score(batch, which, {impl_->forward_weights(), team}, temperature, scores); };
+  if (impl_->sharded) return impl_->sharded->score(begin, batch, temperature, micro_batches, one, scores);
+  begin();
+  for (const MicroBatch& which : micro_batches) one(which);
 }
 TeacherHead& Trainer::teacher() { return impl_->teacher; }
 

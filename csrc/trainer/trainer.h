@@ -60,8 +60,8 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// Forward only, for a student's TrainingBatch::teacher. Throws what check_teaching throws.
-  void teach(const TrainingBatch& batch, float temperature, const TeacherScores& scores);
+  /// The same for a student's TrainingBatch::teacher. Throws also kConfig for more likeliest tokens than there are.
+  void teach(const TrainingBatch& batch, float temperature, TokenScores scores);
   TeacherHead& teacher();  // what reads TeacherTokens::hidden
 
   const Stream& stream() const;  // of whose memory snapshots are

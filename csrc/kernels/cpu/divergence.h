@@ -22,7 +22,7 @@ class TeacherRows {
 
  private:
   void measure_with_rest(int64_t r, const float* z);
-  int64_t of_teacher(int64_t r) const { return args_.teacher_rows.as<int32_t>()[first_ + r]; }
+  const int32_t* ids_of(int64_t r) const { return teacher_.ids.row<int32_t>(first_ + r); }
 
   const LmHeadGradArgs& args_;
   const Divergence& teacher_;
@@ -31,8 +31,8 @@ class TeacherRows {
   int64_t mark_;
   int64_t columns_;  // of a row of q
   int64_t first_ = 0;
-  float* q_;       // [chunk, columns]
-  float* hidden_;  // [chunk, C'], or [chunk, k] the student's logits
+  float* q_;     // [chunk, columns]
+  float* some_;  // [chunk, k] the student's logits
 };
 
 int64_t teacher_rows_bytes(int64_t chunk, int64_t vocabulary, const Divergence& teacher);

@@ -9,5 +9,6 @@ namespace hone::kernels::cuda {
 void lm_head(const Stream& stream, const LmHeadArgs& args);
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args);
+void lm_head_top(const Stream& stream, const LmHeadTopArgs& args);
 
 }  // namespace hone::kernels::cuda

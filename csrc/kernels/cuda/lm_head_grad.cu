@@ -2,10 +2,12 @@
 // over the vocabulary, uses the head's own tiles with their promotion; dw is computed like any weight gradient.
 #include <algorithm>
 
+#include "kernels/cuda/divergence.h"
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
 #include "kernels/cuda/lm_head_pass.cuh"
 #include "kernels/cuda/lm_head_row.cuh"
+#include "kernels/cuda/lm_head_slopes.cuh"
 #include "kernels/matmul.h"
 
 namespace hone::kernels::cuda {
@@ -14,31 +16,30 @@ namespace {
 // Their gradient is rounded to bf16 anyway, so the logits do not need the third part: 5e-5 in log p (docs/explanation/numerics.md).
 constexpr int kGradientParts = 2;
 
-__device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4]) {
-  *reinterpret_cast<uint2*>(to) = make_uint2(pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]));
-}
-
 struct GradientEpilogue {
-  const float *lse, *entropies, *a, *b;  // b may be null
-  const int32_t* targets;
+  HeadSlopes slopes;
   __nv_bfloat16* dz;
   int64_t pitch;
-  float inverse_temperature;
   int vocabulary;
 
   __device__ __forceinline__ void row(int row, int first, const float4& z) const {
     if (first >= pitch) return;
-    const float up = a[row] * inverse_temperature, bonus = b ? -b[row] * inverse_temperature : 0.0f;
+    const RowSlopes own = slopes.row(row);
     float y[4], d[4];
-    temper(z, inverse_temperature, y);
+    temper(z, slopes.inverse_temperature, y);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float log_p = y[i] - lse[row];
-      const float factor = bonus != 0.0f ? fmaf(bonus, log_p + entropies[row], -up) : -up;
-      d[i] = fmaf(expf(log_p), factor, first + i == targets[row] ? up : 0.0f);
-      if (first + i >= vocabulary) d[i] = 0.0f;  // the padding at the end of the row
-    }
+    for (int i = 0; i < 4; ++i) d[i] = first + i < vocabulary ? own.of(first + i, y[i]) : 0.0f;  // the padding at the end of the row
     store_bf16(dz + row * pitch + first, d);
+  }
+};
+
+/// Logits for who looks at whole rows of them.
+struct LogitsEpilogue {
+  float* out;
+  int64_t pitch;  // a multiple of 4
+
+  __device__ __forceinline__ void row(int row, int first, const float4& z) const {
+    if (first < pitch) *reinterpret_cast<float4*>(out + row * pitch + first) = z;
   }
 };
 
@@ -61,22 +62,49 @@ struct GradientRows {
   int64_t pitch;
 };
 
+HeadSlopes slopes_of(const LmHeadGradArgs& a, int64_t first) {
+  return {a.lse.as<float>() + first,
+          a.entropies.as<float>() + first,
+          a.a.as<float>() + first,
+          a.b.empty() ? nullptr : a.b.as<float>() + first,
+          a.targets.as<int32_t>() + first,
+          1.0f / a.temperature};
+}
+
+HeadRows head_rows(const TensorView& h, const GradientRows& r) {
+  return {h.row<const __nv_bfloat16>(r.first), h.row_stride, r.count};
+}
+
+/// dz of rows that have a teacher: logits, all parts of them, in memory, since a row's divergence is known at its end alone.
+template <class Weight>
+void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
+  const Divergence& t = *a.teacher;
+  const HeadScratch scratch(t.scratch);
+  const HeadWeight w = head_weight(a.w);
+  const int64_t chunk = std::min<int64_t>(kTaughtRows, r.count);
+  float* const z = scratch.arena.take_array<float>(chunk * r.pitch);
+  float* const q = t.k() > 0 ? nullptr : scratch.arena.take_array<float>(chunk * r.pitch);
+  for (int64_t at = 0; at < r.count; at += kTaughtRows) {
+    const GradientRows some{r.first + at, int(std::min(kTaughtRows, r.count - at)), r.dz + at * r.pitch, r.pitch};
+    head_pass<Weight, 128, Weight::kParts>(stream, w, head_rows(a.h, some), LogitsEpilogue{z, r.pitch});
+    if (q) {
+      const HeadWeight theirs{t.head.panels, t.head.k, w.outputs, int(t.head.k)};  // of the student's vocabulary
+      head_pass<WeightF32, 128, WeightF32::kParts>(stream, theirs, head_rows(t.hidden, some), LogitsEpilogue{q, r.pitch});
+    }
+    taught_gradient(stream, {z, q, q ? nullptr : t.ids.row<int32_t>(some.first), q ? nullptr : t.logprobs.row<float>(some.first), int(t.k()),
+                             t.rest, t.beta, slopes_of(a, some.first), a.slopes.as<float>() + some.first,
+                             a.divergences.as<float>() + some.first, some.dz, r.pitch, some.count, w.outputs});
+  }
+}
+
 /// dz and dh.
 template <class Weight, class Transposed>
 void rows_gradient(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   constexpr int kParts = Weight::kParts < kGradientParts ? Weight::kParts : kGradientParts;
   const HeadWeight w = head_weight(a.w), w_t{w.data, w.pitch, w.depth, w.outputs};
-  const HeadRows h{a.h.row<const __nv_bfloat16>(r.first), a.h.row_stride, r.count};
-  const GradientEpilogue epilogue{a.lse.as<float>() + r.first,
-                                  a.entropies.as<float>() + r.first,
-                                  a.a.as<float>() + r.first,
-                                  a.b.empty() ? nullptr : a.b.as<float>() + r.first,
-                                  a.targets.as<int32_t>() + r.first,
-                                  r.dz,
-                                  r.pitch,
-                                  1.0f / a.temperature,
-                                  w.outputs};
-  head_pass<Weight, 128, kParts>(stream, w, h, epilogue);
+  const GradientEpilogue epilogue{slopes_of(a, r.first), r.dz, r.pitch, w.outputs};
+  if (a.teacher) taught_dz<Weight>(stream, a, r);
+  else head_pass<Weight, 128, kParts>(stream, w, head_rows(a.h, r), epilogue);
   const StoreEpilogue store{a.dh.row<__nv_bfloat16>(r.first), a.dh.row_stride, w.depth};
   head_pass<Transposed, 128, 1>(stream, w_t, {r.dz, r.pitch, r.count}, store);
 }

@@ -42,6 +42,14 @@ inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary, int64_t c
   return std::max({statistics, gradient, sampler});
 }
 
+// Rows whose f32 logits are in memory at a time while they are compared with a teacher's.
+inline constexpr int64_t kTaughtRows = 256;
+
+/// has_head: the teacher's logits lie beside the student's.
+inline int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, bool has_head) {
+  return (has_head ? 2 : 1) * Arena::rounded(std::min(rows, kTaughtRows) * logit_pitch(vocabulary) * 4);
+}
+
 // ---- norms and attention ------------------------------------------------------------------------------
 
 inline constexpr int64_t kNormStrip = 32;  // rows whose share of dweight is summed in one place

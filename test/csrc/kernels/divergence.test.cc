@@ -3,7 +3,7 @@
 //
 // Mutants tried, each killed: beta and 1 - beta exchanged (gradient); mean of the gap left out (gradient); the mixture of
 // logits in place of probabilities (values); the student's whole mass under its likeliest (likeliest); the teacher's
-// cap or the student's left out (capped); rows of the teacher taken in order (rows).
+// cap or the student's left out (capped).
 #include "kernels/divergence.h"
 
 #include <algorithm>
@@ -35,15 +35,14 @@ struct Taught {
   float beta, temperature = 0.8f, softcap = 0.0f, teacher_softcap = 0.0f;
   bool rest = false;
   std::vector<float> h, w, hidden, head, a, b, slopes, top_logprobs;
-  std::vector<int32_t> targets, teacher_rows, ids;
+  std::vector<int32_t> targets, ids;
   std::vector<float> logprobs, entropies, lse, divergences, dh, dw;
 
   Taught(int64_t r, int64_t c, int64_t v, float beta_, int64_t k_ = 0)
       : rows(r), width(c), vocabulary(v), teacher_width(c + 3), teacher_vocabulary(v + 2), k(k_), beta(beta_), h(random_floats(r * c)),
         w(random_floats(v * c, 2.0f / std::sqrt(float(c)))), hidden(random_floats(r * teacher_width)),
         head(random_floats(teacher_vocabulary * teacher_width, 2.0f / std::sqrt(float(c)))), a(random_floats(r)), b(random_floats(r)), slopes(random_floats(r, 0.3f)) {
-    teacher_rows.resize(size_t(r));
-    for (int64_t i = 0; i < r; ++i) targets.push_back(int32_t(random_int(0, v - 1))), teacher_rows[size_t(i)] = int32_t((i * 7 + 3) % r);
+    for (int64_t i = 0; i < r; ++i) targets.push_back(int32_t(random_int(0, v - 1)));
     for (int64_t i = 0; i < r; ++i) {
       std::vector<int32_t> all(size_t(v), 0);
       std::iota(all.begin(), all.end(), 0);
@@ -60,12 +59,13 @@ struct Taught {
     lm_head(stream, {f32(h.data(), {rows, width}), packed.matrix, i32(targets.data(), {rows}), floats(logprobs), floats(entropies),
                      floats(lse), temperature, nullptr, softcap});
     dh = poison(rows * width), dw.assign(size_t(vocabulary * width), 0.25f);
-    const Divergence divergence{.beta = beta, .hidden = hidden.data(), .head = teacher.matrix, .softcap = teacher_softcap,
-                                .ids = ids.data(), .logprobs = top_logprobs.data(), .k = k, .rest = rest, .scratch = scratch};
+    const Divergence divergence{.beta = beta, .hidden = f32(hidden.data(), {rows, teacher_width}), .head = teacher.matrix, .softcap = teacher_softcap,
+                                .ids = k > 0 ? i32(ids.data(), {rows, k}) : TensorView{}, .logprobs = f32(top_logprobs.data(), {rows, k}),
+                                .rest = rest, .scratch = scratch};
     lm_head_grad(stream, {.h = f32(h.data(), {rows, width}), .w = packed.matrix, .w_t = packed_t.matrix, .targets = i32(targets.data(), {rows}),
                           .lse = floats(lse), .entropies = floats(entropies), .a = floats(a), .b = floats(b),
                           .dh = f32(dh.data(), {rows, width}), .dw = f32(dw.data(), {vocabulary, width}), .temperature = temperature,
-                          .softcap = softcap, .teacher = &divergence, .teacher_rows = i32(teacher_rows.data(), {rows}),
+                          .softcap = softcap, .teacher = &divergence,
                           .slopes = floats(slopes), .divergences = floats(divergences)});
   }
 };
@@ -91,13 +91,12 @@ std::vector<double> logits(const std::vector<float>& h, const std::vector<float>
 
 double reference_divergence(const Taught& m, int64_t r) {
   const double T = double(m.temperature), beta = double(m.beta);
-  const int64_t from = m.teacher_rows[size_t(r)];
   std::vector<double> student = logits(m.h, m.w, r, m.width, m.vocabulary, double(m.softcap), T);
-  std::vector<double> teacher = logits(m.hidden, m.head, from, m.teacher_width, m.vocabulary, double(m.teacher_softcap), T);
+  std::vector<double> teacher = logits(m.hidden, m.head, r, m.teacher_width, m.vocabulary, double(m.teacher_softcap), T);
   if (m.rest) {
     const std::vector<double> whole = log_softmax(student);
     double ours = 1, theirs = 1, sum = 0;
-    for (int64_t i = from * m.k; i < (from + 1) * m.k; ++i) {
+    for (int64_t i = r * m.k; i < (r + 1) * m.k; ++i) {
       const double s = whole[size_t(m.ids[size_t(i)])], t = double(m.top_logprobs[size_t(i)]);
       ours -= std::exp(s), theirs -= std::exp(t), sum += std::exp(s) * (s - t);
     }
@@ -106,7 +105,7 @@ double reference_divergence(const Taught& m, int64_t r) {
   if (m.k > 0) {
     std::vector<double> some;
     teacher.clear();
-    for (int64_t i = from * m.k; i < (from + 1) * m.k; ++i) some.push_back(student[size_t(m.ids[size_t(i)])]), teacher.push_back(double(m.top_logprobs[size_t(i)]));
+    for (int64_t i = r * m.k; i < (r + 1) * m.k; ++i) some.push_back(student[size_t(m.ids[size_t(i)])]), teacher.push_back(double(m.top_logprobs[size_t(i)]));
     student = some;
   }
   student = log_softmax(student), teacher = log_softmax(teacher);
@@ -210,7 +209,7 @@ TEST(a_rest_that_rounds_to_nothing_is_finite_and_moves_nothing_where_both_agree)
     m.rest = true;
     for (int64_t r = 0; r < 4; ++r) {
       const std::vector<double> p = log_softmax(logits(m.h, m.w, r, 8, 5, 0, double(m.temperature)));
-      const int64_t to = m.teacher_rows[size_t(r)] * 5;
+      const int64_t to = r * 5;
       for (int64_t i = 0; i < 5; ++i) m.top_logprobs[size_t(to + i)] = float(p[size_t(m.ids[size_t(to + i)])]);
     }
     std::fill(m.a.begin(), m.a.end(), 0.0f), std::fill(m.b.begin(), m.b.end(), 0.0f);
@@ -225,7 +224,6 @@ TEST(a_policy_that_is_its_teacher_is_not_moved) {
     for (const float beta : kBetas) {
       Taught m(9, 8, 50, beta);
       m.teacher_width = 8, m.teacher_vocabulary = 50, m.head = m.w, m.hidden = m.h;
-      std::iota(m.teacher_rows.begin(), m.teacher_rows.end(), 0);
       std::fill(m.a.begin(), m.a.end(), 0.0f), std::fill(m.b.begin(), m.b.end(), 0.0f);
       m.run();
       for (float x : m.divergences) EXPECT_NEAR(x, 0.0, 1e-6);
@@ -241,8 +239,8 @@ TEST(bits_do_not_depend_on_threads_and_scratch_is_given_back) {
       m.rest = rest;
       Taught threaded = m;
       m.run();
-      const Divergence of{.head = {.n = 1003, .k = 51}, .k = k, .rest = rest};
-      Arena scratch(divergence_scratch_bytes(150, 1001, of), "test");
+      const Divergence of{.head = {.n = 1003, .k = 51}, .ids = k > 0 ? i32(m.ids.data(), {150, k}) : TensorView{}, .rest = rest};
+      Arena scratch(divergence_scratch_bytes({}, 150, 1001, of), "test");
       threaded.run(two_threads(), &scratch);
       EXPECT_EQ(scratch.used(), 0);
       EXPECT_TRUE(same_bits(m.dh.data(), threaded.dh.data(), 150 * 48) && same_bits(m.dw.data(), threaded.dw.data(), 1001 * 48));

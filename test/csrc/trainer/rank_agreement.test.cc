@@ -69,6 +69,9 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   batches([](auto&, auto& b) { b.behavior[11] = -1.5f; });
   batches([](auto&, auto& b) { b.group_sizes[1] = 2; });
   batches([](auto& v, auto&) { v.step.groups += 1; });
+  batches([](auto& v, auto& b) { v.teacher = {.hidden = b.behavior.data(), .columns = 1}; });
+  batches([](auto& v, auto& b) { v.teacher = {.ids = b.tokens.data(), .columns = 1}; });
+  batches([](auto& v, auto& b) { v.teacher = {.logprobs = b.behavior.data(), .columns = 1}; });
   batches([](auto& v, auto&) { v.step.dr_grpo += 1.0; });
   const auto others = [&](const std::function<void(trainer::StepOptions&, trainer::TrainerConfig&)>& change) {
     trainer::StepOptions o;
@@ -86,6 +89,10 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   others([](auto& o, auto&) { o.correction = kernels::Correction(1); });
   others([](auto& o, auto&) { o.slopes = [](const trainer::SlopesRequest&) {}; });
   others([](auto& o, auto&) { o.keeps_version = true; });
+  others([](auto& o, auto&) { o.divergence.coef = 0.5f; });
+  others([](auto& o, auto&) { o.divergence.beta = 0.6f; });
+  others([](auto& o, auto&) { o.divergence.by_sequence = true; });
+  others([](auto& o, auto&) { o.divergence.rest = true; });
   others([](auto&, auto& c) { c.packed_tokens += 1; });
   others([](auto&, auto& c) { c.sharding.exact = true; });
   others([](auto&, auto& c) { c.weight_storage = DType::kBF16; });
@@ -127,6 +134,7 @@ void fill(const test::Batch& batch, const MicroBatch& which, StepLosses& losses,
       report.entropies[size_t(t)] = float(t) * 2;
       report.ratios[size_t(t)] = float(t) * 3;
       report.weights[size_t(t)] = float(t) * 4;
+      report.divergences[size_t(t)] = float(t) * 5;
       report.clipped[size_t(t)] = uint8_t(t % 2);
     }
   }
@@ -141,7 +149,7 @@ TEST(a_report_is_whole_on_every_rank) {
     StepReport report;
     report.forward_seconds = ranks.rank() == 1 ? 3.0 : 1.0;  // neither the first nor the last
     report.backward_seconds = 5.0 - ranks.rank();
-    for (auto* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights}) array->resize(T);
+    for (auto* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights, &report.divergences}) array->resize(T);
     report.clipped.resize(T);
     StepLosses losses(7);
     for (const MicroBatch& which : dealt(all, ranks.rank(), 3)) fill(batch, which, losses, report);
@@ -152,7 +160,7 @@ TEST(a_report_is_whole_on_every_rank) {
     for (size_t i = 0; i < 7; ++i) EXPECT_EQ(losses.loss[i], double(i) + 0.25);
     for (size_t t = 0; t < T; ++t) {
       EXPECT_TRUE(report.logprobs[t] == -float(t) && report.entropies[t] == float(t) * 2 && report.ratios[t] == float(t) * 3 &&
-                  report.weights[t] == float(t) * 4 && report.clipped[t] == t % 2);
+                  report.weights[t] == float(t) * 4 && report.divergences[t] == float(t) * 5 && report.clipped[t] == t % 2);
     }
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));

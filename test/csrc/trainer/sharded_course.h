@@ -113,7 +113,7 @@ inline bool same_report(const StepReport& a, const StepReport& b) {
          a.non_finite_sequence == b.non_finite_sequence && a.micro_batches == b.micro_batches &&
          a.trained_tokens == b.trained_tokens && a.packed_tokens == b.packed_tokens && same(a.logprobs, b.logprobs) &&
          same(a.entropies, b.entropies) && same(a.ratios, b.ratios) && same(a.clipped, b.clipped) &&
-         same(a.weights, b.weights) && same(a.layer_grad_norms, b.layer_grad_norms);
+         same(a.weights, b.weights) && same(a.divergences, b.divergences) && same(a.layer_grad_norms, b.layer_grad_norms);
 }
 
 inline bool same_course(const Course& a, const Course& b) {

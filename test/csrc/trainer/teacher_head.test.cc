@@ -138,11 +138,6 @@ TEST(what_is_no_teacher_of_this_batch_is_refused_before_anything_changes) {
   const TensorView head = t.teacher.parameters().head();
   t.student.teacher().set(t.student.stream(), head.as<float>(), head.dim(0) - 1, head.dim(1), 0.0f);
   EXPECT_THROWS(t.student.step(t.whole(), t.options), Code::kShape);
-  TrainerConfig sharded;
-  sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
-  Trainer rank(t.config, sharded, nullptr);
-  EXPECT_THROWS(rank.step(t.whole(), t.options), Code::kUnsupported);
-  EXPECT_THROWS(rank.teach(t.batch.view(), 1.0f, {.logprobs = t.logprobs.data(), .hidden = t.hidden.data()}), Code::kUnsupported);
   EXPECT_THROWS(t.teacher.teach(t.batch.view(), 1.0f, {.logprobs = t.logprobs.data(), .k = t.config.vocabulary + 1}), Code::kConfig);
   EXPECT_EQ(t.student.version(), 0u);
 }
