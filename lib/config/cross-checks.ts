@@ -10,7 +10,7 @@ import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
 import { whyNotBaseline, whyNotBestOf, whyNotCombined } from "./shaping.ts";
 import { whyNotTogether } from "./sharding.ts";
-import { whyNotDiverging, whyNotFull, whyNotOne, whyNotServed, whyNotTaught } from "./teacher.ts";
+import { whyNotFull, whyNotOne, whyNotServed, whyNotTaught } from "./teacher.ts";
 
 const INT32 = 2 ** 31 - 1;
 /** Bounds sizes, so that no product of them overflows where the core counts bytes. */
@@ -302,14 +302,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   { paths: ["objective.kind", "teacher"], rule: whyNotTaught },
   { paths: ["teacher"], rule: whyNotOne },
   { paths: ["teacher.endpoint", "teacher.divergence", "rollouts.temperature"], rule: whyNotServed },
-  {
-    paths: ["teacher.divergence", "device", "hardware"],
-    rule: (recipe) => whyNotDiverging(recipe, rolesOf(recipe)?.trainers ?? 0),
-  },
-  {
-    paths: ["objective.klEstimator", "teacher.divergence", "device", "hardware"],
-    rule: (recipe) => whyNotFull(recipe, rolesOf(recipe)?.trainers ?? 0),
-  },
+  { paths: ["objective.klEstimator", "teacher.divergence"], rule: whyNotFull },
   { paths: ["advantages.passAt", "rollouts.groupSize"], rule: whyNotBestOf },
   { paths: ["advantages.baseline", "advantages.divideBy", "advantages.passAt"], rule: whyNotBaseline },
   { paths: ["advantages.combine", "advantages.passAt", "reward.table", "domains"], rule: whyNotCombined },

@@ -43,8 +43,6 @@ interface Asked {
   readonly teacher?: z.output<typeof teacherSchema>;
   readonly objective: { readonly kind: string };
   readonly rollouts: { readonly temperature: number };
-  readonly device: string;
-  readonly hardware?: { readonly sharding?: unknown } | undefined;
 }
 
 /** Why a recipe's objective cannot learn from a teacher; undefined where it can, or there is none. */
@@ -78,31 +76,11 @@ export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): str
     : undefined;
 }
 
-/** Why whole distributions cannot be compared where the recipe trains. @param trainers processes of their own */
-export function whyNotDiverging(recipe: Asked, trainers: number): string | undefined {
-  if (recipe.teacher?.divergence === undefined) return undefined;
-  return whyNotWhole(recipe, trainers, "leave it out: sampled tokens are learnt from everywhere");
-}
+type Compared = Pick<Asked, "teacher"> & { readonly objective: Parameters<typeof hasFullKl>[0] };
 
-type Compared = Asked & { readonly objective: Parameters<typeof hasFullKl>[0] };
-
-/** The same of a KL term that compares them with the reference's. */
-export function whyNotFull(recipe: Compared, trainers: number): string | undefined {
-  if (!hasFullKl(recipe.objective)) return undefined;
-  const where = whyNotWhole(recipe, trainers, 'say "k2", which has its gradient on average, or "k3"');
-  if (where !== undefined) return `is "full", which ${where}`;
-  return recipe.teacher?.divergence === undefined
-    ? undefined
-    : 'is "full", and teacher.divergence is there too: a step compares its distributions with one other; say "k2" or "k3"';
-}
-
-function whyNotWhole(
-  { device, hardware }: Pick<Asked, "device" | "hardware">,
-  trainers: number,
-  instead: string,
-): string | undefined {
-  if (device !== "cpu") return `is computed on the CPU, and device is "${device}"; ${instead}`;
-  return trainers > 1 || hardware?.sharding !== undefined
-    ? `is computed by one trainer, and hardware has ${trainers} or hardware.sharding; ${instead}`
+/** Why a KL term cannot compare whole distributions with the reference's. */
+export function whyNotFull({ teacher, objective }: Compared): string | undefined {
+  return hasFullKl(objective) && teacher?.divergence !== undefined
+    ? 'is "full", and teacher.divergence is there too: a step compares its distributions with one other; say "k2" or "k3"'
     : undefined;
 }

@@ -34,7 +34,7 @@ export const TRAINER_CALLS = {
   step: { weights: true, kept: true },
   gradientParts: { ofFirst: true },
   score: {},
-  teach: { ofFirst: true },
+  teach: {},
   teacherHead: { ofFirst: true },
   setTeacherHead: { kept: true, base: true },
   save: {},

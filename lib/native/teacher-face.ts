@@ -31,7 +31,7 @@ export interface TeacherHead {
   readonly softcap: number;
 }
 
-/** On the CPU, and without sharding. */
+/** Of several ranks all make each call together; `teacherHead` they may make alone where weights are whole. */
 export interface TeacherFace<Batch> {
   /** As a teacher. `topK` 0: hidden states. */
   teach(batch: Batch, temperature: number, topK: number): Promise<TeacherScores>;

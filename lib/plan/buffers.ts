@@ -23,6 +23,8 @@ export interface Sizes extends MemorySizes {
   readonly teacher: number;
   /** Of the reference's whole distributions, where the KL term compares with them. */
   readonly distributions: number;
+  /** What is said of a step's tokens in host memory, where the trainer's is a GPU's. */
+  readonly said: number;
   /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
   /** How a frozen base is kept: in bf16 on the CPU where its files have that (csrc/trainer/trainer.cc). */
@@ -91,39 +93,65 @@ export function sizesOf(
   const teacher = typeof planned === "string" ? undefined : planned.teacher;
   const base = recipe.lora !== undefined && device === "cpu" ? baseOf(configOf(planned)) : "f32";
   const divergence = recipe.teacher?.divergence;
+  const compared =
+    teacher !== undefined && divergence !== undefined
+      ? distributionBytes(recipe, teacher, { topK: divergence.topK, device, packedTokens })
+      : NOTHING;
+  const { objective } = recipe;
+  const reference = hasFullKl(objective)
+    ? distributionBytes(recipe, configOf(planned), { topK: objective.klTopK, device, packedTokens })
+    : NOTHING;
   return {
     ...sizes,
     parameters: base === "bf16" ? sizes.parameters / 2 : sizes.parameters,
     base,
     evaluationScratch: engineScratch,
     teacher:
-      teacher === undefined
-        ? 0
-        : scorerBytes(core(engine.maxContext, teacher, {})) +
-          (divergence === undefined ? 0 : distributionBytes(recipe, teacher, divergence.topK)),
-    distributions: hasFullKl(recipe.objective)
-      ? distributionBytes(recipe, configOf(planned), recipe.objective.klTopK)
-      : 0,
+      teacher === undefined ? 0 : scorerBytes(core(engine.maxContext, teacher, {})) + compared.besideWeights,
+    distributions: reference.besideWeights,
+    said: compared.host + reference.host,
   };
 }
 
 /** What a quantized folder's numbers are times their scales need not be bf16. */
 const baseOf = (config: string) => (config.includes('"quantization_config"') ? "f32" : storedAs(config));
 
-/** Rows of logits that the head has in memory at a time, at the least (csrc/kernels/cpu/lm_head.cc). */
-const HEAD_ROWS = 64;
+/** Rows of logits that the head has in memory at a time, at the least (csrc/kernels/cpu/lm_head.cc), and on a GPU (csrc/kernels/cuda/scratch.h). */
+const HEAD_ROWS = { cpu: 64, cuda: 256 };
+
+interface Comparing {
+  readonly topK?: number | undefined;
+  readonly device: DeviceName;
+  readonly packedTokens: number;
+}
+
+/** Bytes in the memory that the trainer's weights are in, and in host memory where that is another. */
+interface ComparingBytes {
+  readonly besideWeights: number;
+  readonly host: number;
+}
+const NOTHING: ComparingBytes = { besideWeights: 0, host: 0 };
 
 /**
  * What comparing whole distributions takes besides: of every token of a step what the other's head reads, or its likeliest
- * tokens, as the step's and as the trainer's copy; and that head, with a chunk of its logits.
+ * tokens, as the step's and as the trainer's copy; the same of a micro-batch; and that head, with a chunk of logits.
  * @param config of the model compared with
  */
-function distributionBytes({ training, rollouts }: Recipe, config: string, topK = 0): number {
+function distributionBytes(
+  { training, rollouts }: Recipe,
+  config: string,
+  { topK = 0, device, packedTokens }: Comparing,
+): ComparingBytes {
   const { width, vocabulary } = modelFacts(config);
   const groups = Math.ceil(training.groupsPerStep / (1 - (training.replayBuffer?.share ?? 0)));
   const tokens = groups * rollouts.groupSize * rollouts.maxOutputTokens;
-  if (topK > 0) return 4 * (2 * tokens * 2 * topK + HEAD_ROWS * 2 * topK);
-  return 4 * (2 * tokens * width + vocabulary * width + HEAD_ROWS * (vocabulary + width));
+  const columns = topK > 0 ? 2 * topK : width;
+  const onGpu = device === "cuda";
+  const logits = HEAD_ROWS[device] * vocabulary * (onGpu && topK === 0 ? 2 : 1); // there the student's lie beside
+  const rows = packedTokens * columns * (onGpu && topK === 0 ? 2 : 4);
+  const used = rows + 4 * (logits + (topK > 0 ? 0 : vocabulary * width));
+  const step = 4 * 2 * tokens * columns;
+  return onGpu ? { besideWeights: used, host: step } : { besideWeights: used + step, host: 0 };
 }
 
 /** Memory of a trainer that only scores: no gradients, no moments, nothing transposed. */

@@ -19,6 +19,7 @@ import {
   hostMoments,
   KEY_VALUES,
   type MemoryRow,
+  saidRow,
   stagedRow,
 } from "./rows.ts";
 
@@ -178,7 +179,13 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
     name: "weights as they arrive at an actor, page-locked",
     bytes: asked === undefined ? 0 : sizes.snapshot,
   };
-  const kept = [arriving, hostMoments(recipe, sizes), gradientRow(recipe, sizes), stagedRow(recipe, sizes)];
+  const kept = [
+    arriving,
+    hostMoments(recipe, sizes),
+    gradientRow(recipe, sizes),
+    stagedRow(recipe, sizes),
+    saidRow(sizes),
+  ];
   const hostRows = [base, ...kept].filter(({ bytes }) => bytes > 0);
   const host = gpu.hostMemory !== undefined && { hostCapacity: gpu.hostMemory };
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };

@@ -92,13 +92,22 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     { name: "arrays of a micro-batch, optimizer scratch", bytes: copies * sizes.arrays, change: tokens },
     { name: "rotary table", bytes: copies * sizes.ropeTables },
     teacherRow(sizes),
-    {
-      name: "distributions of the reference",
-      bytes: sizes.distributions,
-      change: 'objective.klTopK, or objective.klEstimator: "k2"',
-    },
+    distributionsRow(sizes),
   ];
 }
+
+const distributionsRow = ({ distributions }: Sizes): MemoryRow => ({
+  name: "distributions of the reference",
+  bytes: distributions,
+  change: 'objective.klTopK, or objective.klEstimator: "k2"',
+});
+
+/** Host memory for what whole distributions are made of; on the CPU it is in the rows above. */
+export const saidRow = ({ said }: Sizes): MemoryRow => ({
+  name: "what teacher and reference say of a step",
+  bytes: said,
+  change: "teacher.divergence.topK, objective.klTopK",
+});
 
 const teacherRow = ({ teacher }: Sizes): MemoryRow => ({
   name: "teacher, a trainer that only scores",
@@ -194,6 +203,7 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
       change: "objective.klCoef: 0",
     },
     teacherRow(sizes),
+    distributionsRow(sizes),
     { name: "activations", bytes: sizes.activations, change: less },
     { name: "training scratch", bytes: sizes.trainingScratch, change: less },
     { name: "logits of a chunk", bytes: sizes.logits },

@@ -45,16 +45,20 @@ test.each([
     { teacher: { endpoint }, rollouts: { ...input.rollouts, temperature: 0.7 } },
     "temperature 1, and rollouts.temperature is 0.7",
   ],
-  [
-    { teacher: { ...teacher, divergence: {} }, device: "cuda" },
-    'is computed on the CPU, and device is "cuda"',
-  ],
-  [
-    { teacher: { ...teacher, divergence: {} }, hardware: { processes: { actors: 1, trainers: 2 } } },
-    "is computed by one trainer, and hardware has 2",
-  ],
 ] as const)("a recipe that cannot be is refused with the reason: %j", (rest, reason) => {
   expect(() => defineRecipe({ ...input, objective, ...rest } as RecipeInput)).toThrow(reason);
+});
+
+test.each([
+  { device: "cuda" },
+  { hardware: { processes: { actors: 1, trainers: 2 } } },
+  { hardware: { processes: { actors: 1, trainers: 2 }, sharding: { stage: "optimizer", sequence: 2 } } },
+])("whole distributions are compared wherever a recipe trains: %j", (rest) => {
+  const of = (objective: object, more: object) =>
+    defineRecipe({ ...input, objective, ...more, ...rest } as RecipeInput);
+  expect(of(objective, { teacher: { ...teacher, divergence: {} } }).teacher!.divergence).toBeDefined();
+  const full = { ...objective, klCoef: 0.1, klEstimator: "full" };
+  expect(of(full, {}).objective).toMatchObject({ klEstimator: "full" });
 });
 
 test("an objective with one advantage a sequence is refused, and the error has one that works", () => {

@@ -116,8 +116,6 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
 
   test.each([
     [{ klEstimator: "k3", klTopK: 4 }, {}, "looks at sampled tokens alone"],
-    [{}, { device: "cuda" as const }, 'device is "cuda"'],
-    [{}, { hardware: { processes: { actors: 1, trainers: 2 } } }, "computed by one trainer"],
     [{}, { teacher: { folder: "./t", divergence: {} } }, "a step compares its distributions with one other"],
   ])("%j with %j is refused with the reason", (objective, rest, why) => {
     expect(() => recipeOf(objective, {}, rest)).toThrow(why);

@@ -11,6 +11,7 @@ import {
   hostMoments,
   KEY_VALUES,
   type MemoryRow,
+  saidRow,
   stagedRow,
 } from "../../lib/plan/rows.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -57,6 +58,44 @@ test("a teacher is counted by its own sizes, as a trainer that only scores", () 
     const adapted = sizesOf(small("lora.rank=8"), { config: TINY, teacher: large }, device, 1);
     expect(adapted.teacher, "a teacher has no adapters").toBe(sizes.teacher);
   }
+});
+
+test("whole distributions take a head, a chunk of logits and a micro-batch's rows; a step's are in host memory", () => {
+  const large = JSON.stringify(PUBLISHED_CONFIGS["Qwen/Qwen3-4B"]);
+  const [width, vocabulary] = [2560, 151_936];
+  const extra = (device: "cpu" | "cuda", divergence?: object) => {
+    const plain = small();
+    const teacher = { folder: "./t", coef: 1, rewardCoef: 0 };
+    const of = (more: object) =>
+      sizesOf(
+        { ...plain, teacher: { ...teacher, ...more } } as typeof plain,
+        { config: TINY, teacher: large },
+        device,
+        1,
+      );
+    const with_ = of({ divergence: { beta: 0.5, ...divergence } });
+    return { here: with_.teacher - of({}).teacher, host: with_.said };
+  };
+  const { training, rollouts } = small();
+  const tokens = training.groupsPerStep * rollouts.groupSize * rollouts.maxOutputTokens;
+  const packed = Math.max(training.packedTokens, rollouts.maxPromptTokens + rollouts.maxOutputTokens);
+  expect(extra("cuda")).toEqual({
+    here: 4 * vocabulary * (width + 2 * 256) + 2 * packed * width,
+    host: 8 * tokens * width,
+  });
+  expect(extra("cuda", { topK: 20 })).toEqual({
+    here: 4 * vocabulary * 256 + 8 * packed * 20,
+    host: 8 * tokens * 40,
+  });
+  expect(extra("cpu")).toEqual({
+    here: 4 * vocabulary * (width + 64) + 4 * packed * width + 8 * tokens * width,
+    host: 0,
+  });
+  const full = small("objective.kind=dapo", "objective.klCoef=0.1", "objective.klEstimator=full");
+  const row = /^distributions of the reference$/;
+  const here = 4 * vocabulary * (1024 + 2 * 256) + 2 * packed * 1024;
+  expect(bytesOf(gpuTrainer(full, sizesOf(full, TINY, "cuda", 1), 1), row)).toBe(here);
+  expect(saidRow(sizesOf(full, TINY, "cuda", 1)).bytes).toBe(8 * tokens * 1024);
 });
 
 test("a checkpoint on its way is weights and moments once more, wherever they lie; of adapters theirs alone", () => {

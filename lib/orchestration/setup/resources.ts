@@ -21,6 +21,7 @@ import { type Model, openModel } from "./model.ts";
 import { type HeldOut, type HubCommits, openProblems, type ValidationSet } from "./problems.ts";
 import { expectMemory } from "./readiness.ts";
 import { rewardPlans } from "./rewards.ts";
+import { expectSentReference } from "./sent-distributions.ts";
 import { openTeacher, type Teacher } from "./teacher.ts";
 
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
@@ -81,6 +82,7 @@ export async function openResources(
   });
   const { arithmetic = arithmeticOf(recipe, core.info().isa) } = kept;
   const teacher = await openTeacher(recipe, model);
+  expectSentReference(recipe, model.config);
   const memory = expectMemory(recipe, { config: model.config, teacher: teacher?.config }, core.info());
   const placed = memory.chosen?.recipe ?? recipe;
   const admit = admissionOf(recipe, model.format);

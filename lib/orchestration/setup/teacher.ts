@@ -12,6 +12,7 @@ import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
 import { openTokenizer } from "../../native/tokenizer.ts";
 import type { Tokenizer } from "../../text/index.ts";
 import type { Model } from "./model.ts";
+import { expectSentTeacher } from "./sent-distributions.ts";
 import { TeacherEndpoint } from "./teacher-endpoint.ts";
 
 /** The model whose log-probs a policy learns from: of a folder, or behind a server. */
@@ -38,7 +39,7 @@ export interface FolderTeacher {
 
 /**
  * Undefined for a recipe without a teacher. Of the weights only a sample is read; a server is not asked.
- * Throws HONE_ERR_CONFIG for a teacher of another vocabulary or too short a context, and what openModel throws for the
+ * Throws HONE_ERR_CONFIG for a teacher of another vocabulary, too short a context or too much to send, and what openModel throws for the
  * folder's files.
  */
 export async function openTeacher(
@@ -78,6 +79,7 @@ export async function openTeacher(
       `is asked for the ${divergence!.topK} likeliest tokens; the model has ${needed}`,
       "Lower teacher.divergence.topK, or leave it out for the whole vocabulary.",
     );
+  expectSentTeacher(recipe, config);
   const sizes = { vocabulary: needed, beyond: vocabulary - needed };
   return { folder, config, origin: originOf(folder), ...sizes, fill: (trainer) => trainer.loadHf(folder) };
 }
