@@ -13,13 +13,12 @@
 #include "model/adapters_file.h"
 #include "trainer/adapted_weights.h"
 #include "trainer/checkpoint.h"
-#include "trainer/checkpoint_shards.h"
 #include "trainer/memory.h"
 #include "trainer/micro_batch_pass.h"
 #include "trainer/packed_weights.h"
 #include "trainer/packer.h"
-#include "trainer/sharded_step.h"
 #include "trainer/trained_gradients.h"
+#include "trainer/training_step.h"
 #include "trainer/update.h"
 
 namespace hone::trainer {
@@ -68,13 +67,6 @@ std::vector<MicroBatch> prepare(const TrainingBatch& batch, int64_t budget, Micr
   return micro_batches;
 }
 
-int64_t first_of(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
-  for (int64_t i = 0; i < sequences; ++i) {
-    if (is_bad(i)) return i;
-  }
-  return -1;
-}
-
 /// Allocates buffers for the batch's tokens.
 StepReport blank_report(const TrainingBatch& batch, const StepOptions& o) {
   const auto T = size_t(batch.cu_seqlens[batch.sequences]);
@@ -105,7 +97,7 @@ struct Trainer::Impl {
   MicroBatchPass pass;
   Update update;
   TeacherHead teacher;
-  std::optional<ShardedStep> sharded;  // does what `update` does for one rank
+  std::unique_ptr<TrainingStep> work;
 
   Impl(const model::ModelConfig& model, const TrainerConfig& trainer, ThreadPool* pool, dist::Communicator* ranks)
       : config(model),
@@ -117,11 +109,8 @@ struct Trainer::Impl {
         grads(stream, config, adapters ? &*adapters : nullptr),
         weights(stream, parameters, options.weight_storage, adapted_weights(), options.arithmetic),
         pass(stream, config, options),
-        update(stream, trained(), options.optimizer) {
-    if (options.sharding.stage != Sharding::Stage::kNone) sharded.emplace(stream, Trained{trained(), adapters ? nullptr : &parameters, adapters ? &*adapters : nullptr}, options, ranks);
-    else if (options.sharding.sequence != 1) fail(Code::kConfig, "trainer: sharding.sequence is %d, but no stage says what ranks divide.", options.sharding.sequence);
-    else if (ranks) fail(Code::kConfig, "trainer: a group of ranks is given, but no sharding says what they divide.");
-  }
+        update(stream, trained(), options.optimizer),
+        work(make_step({stream, {trained(), adapters ? nullptr : &parameters, adapters ? &*adapters : nullptr}, grads, weights, update}, options, ranks)) {}
 
   std::optional<model::Adapters> made_adapters() const {
     if (!options.adapters.on()) return {};
@@ -129,31 +118,16 @@ struct Trainer::Impl {
   }
   AdaptedWeights* adapted_weights() { return adapters ? &adapted.emplace(stream, parameters, *adapters) : nullptr; }
   model::TensorBlock& trained() { return adapters ? adapters->block() : parameters; }
-  PassWeights pass_weights();
-  /// Weights that a forward pass of this process reads.
-  const WeightSnapshot& forward_weights() { return window() ? window()->packed() : *weights.snapshot(); }
-  WeightWindow* window() { return sharded ? sharded->weights().window() : nullptr; }
-  /// All weights are there.
-  void fetch() { if (window()) sharded->weights().fetch(); }
-
-  SequenceRanks* team() { return sharded ? sharded->team() : nullptr; }
-
+  PassWeights pass_weights(std::vector<model::Gradients> where);
   CheckpointDraft draft(const std::string& extra);
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
-  void apply(const StepOptions& o, StepReport& report);
-  /// Muon's matrices are updated whole, by every rank alike.
-  bool divides_update() const { return sharded && update.config().kind == OptimizerConfig::Kind::kAdamW; }
   bool has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence);
-  /// The weights were modified externally.
-  void changed() { weights.parameters_changed(), sharded ? sharded->weights().written() : void(); }
 };
 
-PassWeights Trainer::Impl::pass_weights() {
-  const std::vector<model::Gradients> where = sharded ? sharded->gradients(grads) : std::vector{grads.views()};
-  if (window()) return {window()->packed(), window()->transposed_head(), where, team(), &teacher};
-  const model::WeightSnapshot& packed = *weights.snapshot();
-  return {packed, weights.transposed_head(), where, team(), &teacher};
+PassWeights Trainer::Impl::pass_weights(std::vector<model::Gradients> where) {
+  const WeightSnapshot& packed = work->forward_weights();
+  return {packed, work->transposed_head(), std::move(where), work->team(), &teacher};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {
@@ -164,60 +138,45 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
     std::optional<Stopwatch> watch(pack_seconds);
     check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary);
     report = blank_report(batch, o);
-    micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, team());
-    pass_weights();
+    micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, work->team());
+    pass_weights(work->gradients());
     watch.reset();
     report.pack_seconds = pack_seconds;
   };
-  if (sharded) sharded->begin(begin, batch, o, weights.version());
-  else begin();
-  const PassWeights current = pass_weights();
+  work->begin(begin, batch, o);
+  const PassWeights current = pass_weights(work->gradients());
   StepLosses losses(batch.sequences);
-  const auto train = [&](const MicroBatch& which) { pass.train(batch, which, o, current, losses, report); };
-  if (sharded) {
-    sharded->compute(batch, micro_batches, grads, train, losses, report);
-  } else {
-    std::optional<Stopwatch> watch(report.backward_seconds);
-    grads.block().zero();
-    watch.reset();
-    for (const MicroBatch& which : micro_batches) train(which);
-  }
+  work->compute(batch, micro_batches, [&](const MicroBatch& which) { pass.train(batch, which, o, current, losses, report); }, losses, report);
   for (double loss : losses.loss) report.loss += loss;
   for (double loss : losses.policy) report.policy_loss += loss;
   report.non_finite_sequence = losses.first_bad;
   report.skipped = losses.first_bad >= 0;
   report.micro_batches = int64_t(micro_batches.size());
-  apply(o, report);
+  std::optional<Stopwatch> watch(report.optimizer_seconds);
+  work->apply(o, report);
+  watch.reset();
   if (!report.skipped || report.non_finite_sequence >= 0) return report;
   const auto is_bad = [&](int64_t sequence) { return has_bad_gradient(batch, o, sequence); };
-  report.non_finite_sequence = sharded ? sharded->first_bad(batch.sequences, is_bad) : first_of(batch.sequences, is_bad);
+  report.non_finite_sequence = work->first_bad(batch.sequences, is_bad);
   return report;
-}
-
-void Trainer::Impl::apply(const StepOptions& o, StepReport& report) {
-  const Stopwatch watch(report.optimizer_seconds);
-  if (sharded && !divides_update()) sharded->gather_gradients(grads.block());
-  if (!divides_update()) return update.apply(grads.block(), o, weights, report);
-  sharded->apply(o, report);
-  if (!report.skipped) weights.advance(nullptr, o.keeps_version ? 0 : 1);
 }
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
                                             int32_t parts) {
   check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
-  if (sharded && sharded->by_layer()) fail(Code::kUnsupported, "gradient_parts: with sharding of gradients they are whole nowhere.");
-  PassWeights current = pass_weights();
-  current.grads = {grads.views()}, current.ranks = nullptr;  // one process alone
-  GradientProducts products(stream, grads.block().flat().numel(), parts);
+  model::TensorBlock& own = work->own_gradients("gradient_parts");
+  PassWeights current = pass_weights({grads.views()});
+  current.ranks = nullptr;  // one process alone
+  GradientProducts products(stream, own.flat().numel(), parts);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
   GradientParts out;
   for (int32_t part = 0; part < parts; ++part) {
     const std::vector<MicroBatch> micro_batches = pack_part(batch, part_of, part, options.packed_tokens);
     for (const MicroBatch& which : micro_batches) pass.reserve(which.tokens);
-    grads.block().zero();
+    own.zero();
     for (const MicroBatch& which : micro_batches) pass.train(batch, which, o, current, losses, unread);
-    products.add(grads.block().flat());
+    products.add(own.flat());
     out.micro_batches += int64_t(micro_batches.size());
   }
   out.products = products.products();
@@ -231,44 +190,37 @@ bool Trainer::Impl::has_bad_gradient(const TrainingBatch& batch, const StepOptio
   const auto i = int32_t(sequence);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
-  const bool by_layer = sharded && sharded->by_layer();
-  PassWeights current = pass_weights();
-  if (!by_layer) current.grads = {grads.views()};
-  const auto train = [&] { pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, current, losses, unread); };
-  const auto whole = [&] { return grads.block().zero(), train(), update.sum_of_squares(grads.block().flat()); };
-  return !std::isfinite(by_layer ? sharded->squares(train) : whole());
+  const auto train = [&](std::vector<model::Gradients> where) {
+    pass.train(batch, {{i}, batch.cu_seqlens[i + 1] - batch.cu_seqlens[i]}, o, pass_weights(std::move(where)), losses, unread);
+  };
+  return !std::isfinite(work->squares(train));
 }
 
 Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks)
     : impl_(std::make_unique<Impl>(model, config, pool, ranks)) {}
 Trainer::~Trainer() = default;
 
-Parameters& Trainer::parameters() { return impl_->fetch(), impl_->parameters.store_as(DType::kF32), impl_->parameters; }
-const model::TensorBlock& Trainer::gradients() const {
-  if (impl_->sharded) fail(Code::kUnsupported, "trainer: the gradients of a sharded trainer are whole nowhere.");
-  return impl_->grads.block();
-}
-model::TensorBlock& Trainer::trained() { return impl_->fetch(), impl_->trained(); }
-void Trainer::parameters_changed() { impl_->changed(); }
+Parameters& Trainer::parameters() { return impl_->work->fetch_weights(), impl_->parameters.store_as(DType::kF32), impl_->parameters; }
+const model::TensorBlock& Trainer::gradients() const { return impl_->work->summed_gradients(); }
+model::TensorBlock& Trainer::trained() { return impl_->work->fetch_weights(), impl_->trained(); }
+void Trainer::parameters_changed() { impl_->work->weights_changed(); }
 uint32_t Trainer::version() const { return impl_->weights.version(); }
 void Trainer::set_version(uint32_t version) { impl_->weights.set_version(version); }
 void Trainer::reset_optimizer(const OptimizerConfig& config) {
   TrainerConfig changed = impl_->options;
   changed.optimizer = config;
   if (changed.adapters.on()) check_adapters(changed);
-  if (impl_->sharded) check_sharding(changed);
-  impl_->update.reset(config);
-  if (impl_->sharded) impl_->sharded->optimizer().reset(config);
+  impl_->work->reset_optimizer(changed);
 }
 
 void Trainer::load_adapters(const std::string& directory) {
   if (!impl_->adapters) fail(Code::kConfig, "trainer: made without adapters, so that those of %s have no place.", directory.c_str());
   model::load_adapters(directory, impl_->options.adapters, impl_->adapters->block());
-  impl_->changed();
+  impl_->work->weights_changed();
 }
 
 void Trainer::save_model(const std::string& directory) {
-  impl_->fetch();
+  impl_->work->fetch_weights();
   if (!impl_->adapters) return write_model(directory, impl_->parameters, kShardBytes);
   const Parameters merged = merged_weights(impl_->stream, impl_->parameters, *impl_->weights.snapshot(), *impl_->adapted);
   write_model(directory, merged, kShardBytes);
@@ -290,62 +242,49 @@ void Trainer::score(const TrainingBatch& batch, float temperature, float* logpro
 }
 
 void Trainer::teach(const TrainingBatch& batch, float temperature, TokenScores scores) {
-  SequenceRanks* const team = impl_->team();
+  SequenceRanks* const team = impl_->work->team();
   std::vector<MicroBatch> micro_batches;
   scores.width = impl_->config.width;
   const auto begin = [&] {
     check_batch(batch, impl_->config, nullptr), check_scoring(temperature, scores, impl_->config);
     micro_batches = prepare(batch, impl_->options.packed_tokens * (team ? team->ranks() : 1), impl_->pass, team);
   };
-  const auto one = [&](const MicroBatch& which) { impl_->pass.score(batch, which, {impl_->forward_weights(), team}, temperature, scores); };
-  if (impl_->sharded) return impl_->sharded->score(begin, batch, temperature, micro_batches, one, scores);
-  begin();
-  for (const MicroBatch& which : micro_batches) one(which);
+  const auto one = [&](const MicroBatch& which) {
+    impl_->pass.score(batch, which, {impl_->work->forward_weights(), team}, temperature, scores);
+  };
+  impl_->work->score(begin, batch, temperature, micro_batches, one, scores);
 }
 TeacherHead& Trainer::teacher() { return impl_->teacher; }
 
 const Stream& Trainer::stream() const { return impl_->stream; }
 
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
-  impl_->fetch();
+  impl_->work->fetch_weights();
   std::shared_ptr<const WeightSnapshot> current = impl_->weights.snapshot();
   synchronize(impl_->stream);  // an engine reads it on a stream of its own
   return current;
 }
 
 CheckpointDraft Trainer::Impl::draft(const std::string& extra) {
-  fetch();
-  const bool divided = divides_update();
-  const int64_t steps = divided ? sharded->optimizer().steps : update.optimizer().steps;
-  const CheckpointState state{weights.version(), steps, update.config().kind, extra, options.adapters};
-  if (divided) return share_draft(state, trained(), *sharded, kShardBytes);
-  CheckpointDraft whole = whole_draft(state, trained(), update.optimizer(), kShardBytes);
-  whole.writes = !sharded || sharded->ranks().rank() == 0;
-  return whole;
+  work->fetch_weights();
+  return work->draft(extra, options.adapters);
 }
 
 void Trainer::save(const std::string& directory, const std::string& extra_json) {
-  const CheckpointDraft draft = impl_->draft(extra_json);
-  if (impl_->sharded) write_draft_together(directory, draft, impl_->sharded->ranks());
-  else write_draft(directory, draft);
+  impl_->work->write(directory, impl_->draft(extra_json));
 }
 
 void Trainer::stage(const std::string& extra_json, StagedCheckpoint& into) {
-  const auto copy = [&] {
+  impl_->work->together("stage", [&] {
     into.stage(impl_->draft(extra_json), impl_->stream.pool);
     synchronize(impl_->stream);
-  };
-  if (impl_->sharded) agree(impl_->sharded->ranks(), "stage", kept_failure(copy));
-  else copy();
+  });
 }
 
 std::string Trainer::load(const std::string& directory) {
-  const model::AdapterConfig& adapters = impl_->options.adapters;
-  const bool divided = impl_->divides_update();
-  CheckpointState state = divided ? read_sharded_checkpoint(directory, impl_->trained(), *impl_->sharded, adapters)
-                                  : read_checkpoint(directory, impl_->trained(), impl_->update.optimizer(), adapters);
+  CheckpointState state = impl_->work->read(directory, impl_->options.adapters);
   impl_->weights.set_version(state.version);
-  impl_->changed();
+  impl_->work->weights_changed();
   return std::move(state.extra);
 }
 

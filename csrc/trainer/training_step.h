@@ -1,0 +1,88 @@
+// What a trainer does one way alone (LocalStep) and another with ranks that divide its work (DividedStep).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "trainer/checkpoint_draft.h"
+#include "trainer/config.h"
+#include "trainer/gradient_rounds.h"
+#include "trainer/micro_batch_pass.h"
+#include "trainer/packed_weights.h"
+#include "trainer/packer.h"
+#include "trainer/trained_gradients.h"
+#include "trainer/update.h"
+
+namespace hone::trainer {
+
+/// What a step reads and writes.
+struct StepParts {
+  const Stream& stream;
+  Trained trained;
+  TrainedGradients& gradients;
+  PackedWeights& weights;
+  Update& update;
+};
+
+/// The calls of a step, in their order: begin, compute, apply. Of ranks all make every call together, with the same arguments.
+class TrainingStep {
+ public:
+  using Work = std::function<void()>;
+  using Pass = std::function<void(const MicroBatch&)>;
+
+  virtual ~TrainingStep() = default;
+
+  // ---- weights
+  /// Of the current ones, for passes of this process. Throws kOutOfMemory.
+  virtual const model::WeightSnapshot& forward_weights() = 0;
+  virtual const kernels::PackedMatrix& transposed_head() = 0;
+  /// Makes all weights whole here.
+  virtual void fetch_weights() = 0;
+  /// The caller wrote to all of them.
+  virtual void weights_changed() = 0;
+  /// Ranks that have a micro-batch together with this one, or null.
+  virtual SequenceRanks* team() = 0;
+
+  // ---- gradients
+  /// Where a backward adds those of each block of its rows.
+  virtual std::vector<model::Gradients> gradients() = 0;
+  /// Of this process alone, whole. Throws kUnsupported, naming the call, where they are whole nowhere.
+  virtual model::TensorBlock& own_gradients(const char* call) = 0;
+  /// Of the last step, before clipping. Throws kUnsupported with ranks.
+  virtual const model::TensorBlock& summed_gradients() = 0;
+  /// Sum of squares of what `train` adds to the gradients that it is given.
+  virtual double squares(const std::function<void(std::vector<model::Gradients>)>& train) = 0;
+
+  // ---- a step
+  /// Runs `prepare`, which may throw; then nothing has changed.
+  virtual void begin(const Work& prepare, const TrainingBatch& batch, const StepOptions& options) = 0;
+  /// Trains the micro-batches by `train`, which adds to gradients(); losses and report are then those of all.
+  virtual void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Pass& train, StepLosses& losses,
+                       StepReport& report) = 0;
+  /// Update::apply.
+  virtual void apply(const StepOptions& options, StepReport& report) = 0;
+  /// The first of S sequences that is_bad finds, or -1.
+  virtual int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) = 0;
+  /// Scores the micro-batches, which `prepare` fills, by `score`, which writes to `scores`.
+  virtual void score(const Work& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
+                     const Pass& score, const TokenScores& scores) = 0;
+
+  // ---- optimizer and checkpoints
+  /// Drops moments and step counter. Throws what check_optimizer and check_sharding throw.
+  virtual void reset_optimizer(const TrainerConfig& config) = 0;
+  virtual CheckpointDraft draft(const std::string& extra, const model::AdapterConfig& adapters) = 0;
+  virtual void write(const std::string& directory, const CheckpointDraft& draft) = 0;
+  /// Fills weights and moments. Throws what CheckpointReader throws.
+  virtual CheckpointState read(const std::string& directory, const model::AdapterConfig& adapters) = 0;
+  /// Runs `work`. what: names the call in messages of ranks, all of which throw where one does.
+  virtual void together(const char* what, const Work& work) = 0;
+};
+
+/// ranks: the group, or null. All must outlive it. Throws kConfig where config and ranks do not fit, and what ShardedStep throws.
+std::unique_ptr<TrainingStep> make_step(const StepParts& parts, const TrainerConfig& config, dist::Communicator* ranks);
+
+}  // namespace hone::trainer
