@@ -6,6 +6,9 @@ import { DATASETS, type DatasetKind, type DatasetSpec, loadMap, ofDomain, reader
 import { kindHint } from "./kind-hint.ts";
 import { mapHint } from "./row-maps.ts";
 
+/** Ends the message for rows that a map makes readable; the hint has the map. */
+export const NEEDS_MAP = "its rows need a map";
+
 /** GSM8K's rows are also rows of one's own, which one may train on. */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
 /** Who may judge rows of verl's, the likelier first. */
@@ -41,8 +44,7 @@ export async function tellKind(
     const one = read.find(({ spec }) => spec.kind === kind);
     return one === undefined ? `${VERL.join(" or ")} judges it, not ${verifier}` : one.fault;
   };
-  if (needed !== undefined)
-    throw new HoneError("HONE_ERR_USAGE", `${where}: its rows need a map`, { hint: needed });
+  if (needed !== undefined) throw new HoneError("HONE_ERR_USAGE", `${where}: ${NEEDS_MAP}`, { hint: needed });
   throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
     hint: `${kindHint(first, faultOf)}Name the kind: source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
@@ -67,8 +69,8 @@ export async function kindFor(path: string | readonly string[], use: KindUse): P
   const specs = specsOf(path, domain).flatMap((spec) => {
     if (spec.kind === "jsonl") return [ofDomain({ ...given, path }, domain, use.needsReference)];
     const reader = DATASETS[spec.kind] as RowReader<DatasetOptions>;
-    const isWanted =
-      validates || spec.kind === "verl" || (reader.domain === domain && reader.benchmark !== true);
+    const isForAny = typeof DATASETS[spec.kind] === "function";
+    const isWanted = validates || isForAny || (reader.domain === domain && reader.benchmark !== true);
     return isWanted ? [{ ...given, ...spec }] : [];
   });
   const { read } = await tried(path, specs);

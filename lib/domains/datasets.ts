@@ -8,6 +8,7 @@ import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { withColumns } from "../data/whole-rows.ts";
 import { HoneError } from "../errors.ts";
 import { type JsonlReading, jsonl } from "./jsonl.ts";
+import { countdown } from "./logic/read/countdown.ts";
 import { DOMAINS } from "./registry.ts";
 import { verl } from "./verl.ts";
 
@@ -24,7 +25,7 @@ const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) =
  * Every kind of data set by its name in a recipe: a published one's reader, or a function that makes one from the
  * options.
  */
-export const DATASETS = { jsonl, verl, ...READERS };
+export const DATASETS = { jsonl, verl, ...READERS, countdown };
 
 export type DatasetKind = keyof typeof DATASETS;
 type OptionsOf<R> = R extends RowReader<infer Options> | ((options: never) => RowReader<infer Options>)

@@ -16,6 +16,7 @@ const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind,
   ["gpqa", ["Question", "Correct Answer", "Incorrect Answer 1"]],
   ["mmlu-pro", ["options", "answer_index", "category"]],
   ["if-rlvr", ["messages", "ground_truth"]],
+  ["countdown", ["target", "nums"]],
   ["jsonl", ["question", "problem", "messages", "reference", "final_answer", "answer", "solution"]],
 ]);
 

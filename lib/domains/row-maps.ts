@@ -22,15 +22,6 @@ const valueAt = (row: Row, at: number): string => {
 /** Sets that need a map, each known by the columns of its rows. */
 export const KNOWN_MAPS: readonly KnownMap[] = [
   {
-    is: (row) => typeof row["target"] === "number" && Array.isArray(row["nums"]),
-    says: "Rows of Countdown have numbers and no question; a reward of yours judges what this map makes of them (docs/how-to/rewards.md):",
-    map: [
-      "map: ({ nums, target }) => ({",
-      '  prompt: "Make " + target + " from " + nums.join(", ") + " with + - * /, each number once. Write the expression between <answer> and </answer>.",',
-      "  reference: { nums, target } })",
-    ].join("\n"),
-  },
-  {
     is: (row) => /^logic__/.test(String(row["data_source"])) && "reward_model" in row,
     says: "Rows of Guru's puzzles have an answer that no verifier here judges; a reward of yours compares it (docs/how-to/rewards.md):",
     map: [

@@ -181,6 +181,7 @@ const READ: readonly (readonly [set: string, row: object, kind: string, referenc
     "code-tests",
     { input_output: expect.stringContaining('"outputs"') },
   ],
+  ["Countdown", { target: 98, nums: [44, 19, 35] }, "countdown", { nums: [44, 19, 35], target: 98 }],
 ];
 
 test.each(READ)("%s is read", async (_, row, kind, reference) => {
@@ -200,13 +201,6 @@ const MAPPED: readonly (readonly [
   question: string,
   reference: unknown,
 ])[] = [
-  [
-    "Countdown",
-    { target: 98, nums: [44, 19, 35] },
-    { kind: "jsonl", domain: "countdown", needsReference: false },
-    "Make 98 from 44, 19, 35",
-    { nums: [44, 19, 35], target: 98 },
-  ],
   [
     "Guru logic",
     {

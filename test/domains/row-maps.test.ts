@@ -4,9 +4,9 @@ import { KNOWN_MAPS, mapHint } from "../../lib/domains/row-maps.ts";
 // That each map makes rows which are read is shown by test/contract/published-rows.test.ts.
 
 test("a hint is a sentence and three lines that begin with map", () => {
-  const hint = mapHint({ target: 7, nums: [1, 2] })!;
+  const hint = mapHint({ data_source: "logic__ordering", reward_model: {} })!;
   const [sentence, ...lines] = hint.split("\n");
-  expect(sentence).toMatch(/^Rows of Countdown .*:$/);
+  expect(sentence).toMatch(/^Rows of Guru's puzzles .*:$/);
   expect(lines).toHaveLength(3);
   for (const { map } of KNOWN_MAPS) expect(map).toMatch(/^map: \(.*\n.*\n.*$/);
 });
@@ -19,7 +19,7 @@ test("other rows have none, whatever they are", () => {
     "text",
     [],
     {},
-    { target: "7", nums: 3 },
+    { data_source: "logic__ordering" },
     { input: "text", output: "text" },
   ])
     expect(mapHint(row)).toBeUndefined();
