@@ -39,7 +39,12 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   const maxPromptTokens = Math.max(STEP, Math.min(longest, Math.floor(positions / 2 / STEP) * STEP));
   const maxOutputTokens = Math.min(MOST_OUTPUT, positions - maxPromptTokens);
   const by = folder === undefined ? ", guessed by their characters: the tokenizer is not here" : "";
-  const said = `${positions} positions; prompts up to ${Math.max(...lengths)} tokens${by}`;
+  const tooLong = lengths.filter((length) => length > maxPromptTokens).length;
+  const left =
+    tooLong === 0
+      ? ""
+      : `, of which ${tooLong} are longer than the ${maxPromptTokens} that it has room for and left out`;
+  const said = `${positions} positions; prompts up to ${Math.max(...lengths)} tokens${left}${by}`;
   if (maxOutputTokens > 0) return { maxPromptTokens, maxOutputTokens, lr, said };
   throw new HoneError(
     "HONE_ERR_CONFIG",

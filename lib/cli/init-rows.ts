@@ -1,10 +1,11 @@
-import { type KeptRow, UNASKED } from "../data/index.ts";
+import { type KeptRow, UNASKED, unusedTexts } from "../data/index.ts";
 import {
   type DatasetSpec,
   filterDataset,
   kindFor,
   loadBuiltIn,
   loadMap,
+  NEEDS_MAP,
   readerOf,
   referenceFault,
   tellKind,
@@ -29,6 +30,8 @@ export interface InitRows {
   readonly isAskedFor: boolean;
   readonly looked: number;
   readonly kept: readonly KeptRow[];
+  /** For people: how many of them are not used, and why. */
+  readonly unused: readonly string[];
   /** Columns taken: what is asked, and where its answer was. */
   readonly columns: readonly string[];
 }
@@ -61,11 +64,12 @@ export async function lookAtRows(data: string, reward: InitReward | undefined): 
 
 /** Rows without an answer are of no kind for a verifier, though a reward may judge them. */
 function unknownKind(error: unknown, reward: InitReward | undefined): undefined {
-  if (HoneError.is(error) && error.code === "HONE_ERR_USAGE" && reward === undefined) return undefined;
+  const isUnknown = HoneError.is(error) && error.code === "HONE_ERR_USAGE" && reward === undefined;
+  if (isUnknown && !error.message.endsWith(NEEDS_MAP)) return undefined; // else the hint has the map
   throw error;
 }
 
-type Read = Pick<InitRows, "looked" | "kept">;
+type Read = Pick<InitRows, "looked" | "kept" | "unused">;
 
 async function read(given: DatasetSpec, verifier: string | undefined): Promise<Read> {
   const spec = await loadMap(given);
@@ -76,13 +80,18 @@ async function read(given: DatasetSpec, verifier: string | undefined): Promise<R
     kept.push(row);
     if (kept.length >= LOOKED_AT) break;
   }
-  return { looked: filter.census.rows, kept };
+  return { looked: filter.census.rows, kept, unused: unusedTexts(filter.census.tallies()) };
 }
 
-function expectRows({ looked, kept }: Read, data: string, domain: string, { kind }: DatasetSpec): InitRows {
+function expectRows(
+  { looked, kept, unused }: Read,
+  data: string,
+  domain: string,
+  { kind }: DatasetSpec,
+): InitRows {
   if (kept.length === 0)
     throw new HoneError("HONE_ERR_DATA", `${data}: none of ${looked} rows can be used`, {
-      hint: `\`hone data check ${data}\` says why, row by row.`,
+      hint: unused.join("; ") || `\`hone data check ${data}\` says why, row by row.`,
     });
   const isAskedFor = kept.every(({ answerFrom }) => answerFrom?.endsWith(UNASKED));
   const plain = isPathAlone(data) ? data : `${kind}:${data}`;
@@ -94,6 +103,7 @@ function expectRows({ looked, kept }: Read, data: string, domain: string, { kind
     source,
     isAskedFor,
     looked,
+    unused,
     kept: isAskedFor ? kept.map(asking) : kept,
     columns: [...new Set(named.map((name) => name.split(";", 1)[0]!))],
   };

@@ -47,6 +47,7 @@ export async function writeRecipe(file: string, answers: InitAnswers): Promise<s
   const judge = reward === undefined || "verifier" in reward ? `the verifier ${rows.domain}` : answers.reward;
   return [
     `rows   ${rows.kept.length} of the first ${rows.looked} can be used, from ${rows.columns.join(" and ") || "their fields"}; judged by ${judge}`,
+    ...rows.unused.map((text) => `       ${text}`),
     ...(rows.isAskedFor
       ? [
           "       no question asks for \\boxed{}, where the verifier looks for the answer: source.template does",

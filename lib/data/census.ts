@@ -79,19 +79,26 @@ export const counted = (n: number, noun: string): string =>
 
 /** One line for people: "orz: 57,000 rows: 51,210 to train on, 5,690 held out, 60 bad (not JSON: 60, first x.json:7)". */
 export function reportLine(report: DatasetReport): string {
-  const n = (rows: number) => rows.toLocaleString("en");
-  const parts = [`${n(report.training)} to train on`, `${n(report.heldOut)} held out`];
-  for (const [name, tallies] of [
+  const used = [`${grouped(report.training)} to train on`, `${grouped(report.heldOut)} held out`];
+  const parts = [...used, ...unusedTexts(report)];
+  return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}${columnsText(report)}`;
+}
+
+const grouped = (rows: number): string => rows.toLocaleString("en");
+
+/** For people, the rows that are not used: "60 bad (not JSON: 60, first x.json:7)", those left out, and duplicates. */
+export function unusedTexts(report: Pick<DatasetReport, "bad" | "leftOut" | "duplicates">): string[] {
+  const outcomes = [
     ["bad", report.bad],
     ["left out", report.leftOut],
     ["duplicates", report.duplicates],
-  ] as const) {
-    if (tallies.length === 0) continue;
+  ] as const;
+  return outcomes.flatMap(([name, tallies]) => {
+    if (tallies.length === 0) return [];
     const rows = tallies.reduce((sum, tally) => sum + tally.rows, 0);
-    const reasons = tallies.map((t) => `${t.reason}: ${n(t.rows)}, first ${t.first[0]}`);
-    parts.push(`${n(rows)} ${name} (${reasons.join("; ")})`);
-  }
-  return `${report.kind}: ${counted(report.rows, "row")}: ${parts.join(", ")}${columnsText(report)}`;
+    const reasons = tallies.map((t) => `${t.reason}: ${grouped(t.rows)}, first ${t.first[0]}`);
+    return [`${grouped(rows)} ${name} (${reasons.join("; ")})`];
+  });
 }
 
 /** Ends the place of an answer (RowDraft.answerFrom) where the question does not ask for the form that is judged. */

@@ -7,6 +7,7 @@ export {
   Tallies,
   type Tally,
   UNASKED,
+  unusedTexts,
 } from "./census.ts";
 export type { FilePart } from "./file-parts.ts";
 export { type DataFile, dataFiles, isDataFile, isDataPath } from "./files.ts";

@@ -128,7 +128,7 @@ export class RowFilter {
   }
 
   /** Rows read so far, and why others are not used. */
-  get census(): Pick<Census, "rows" | "refusals"> {
+  get census(): Pick<Census, "rows" | "refusals" | "tallies"> {
     return this.#census;
   }
 

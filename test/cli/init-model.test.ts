@@ -27,6 +27,7 @@ test("lengths are those of the model's own tokens, in steps of 64, within half i
   const long = await lookAtModel(folder, [row("a"), row("#@".repeat(150))]);
   expect(long.maxPromptTokens).toBe(256);
   expect(long.maxOutputTokens).toBe(256);
+  expect(long.said).toMatch(/^512 positions; prompts up to \d+ tokens, of which 1 are longer than the 256 /);
 });
 
 test("a narrow model gets the rate of a new one, a wide one the default", async () => {

@@ -36,8 +36,38 @@ test("rows that ask for the form of the answer are asked as they stand", async (
 
 test("rows whose answers no verifier reads are counted out", async () => {
   const path = rows("mixed.jsonl", (n) => ({ question: `${n}?`, ...(n % 3 > 0 && { answer: String(n) }) }));
-  const { looked, kept } = await lookAtRows(path, undefined);
+  const { looked, kept, unused } = await lookAtRows(path, undefined);
   expect([looked, kept.length]).toEqual([30, 20]);
+  expect(unused).toEqual([expect.stringMatching(/^10 bad \(.*: 10, first mixed\.jsonl:1\)$/)]);
+});
+
+test("rows that ask the same thing are counted out as duplicates", async () => {
+  const path = rows("same.jsonl", (n) => ({ question: "1 + 1?", answer: String(n) }));
+  const { kept, unused } = await lookAtRows(path, undefined);
+  expect(kept).toHaveLength(1);
+  expect(unused).toEqual(["29 duplicates (another reference: 29, first same.jsonl:2)"]);
+});
+
+test("Countdown's rows are judged by their verifier, or by a reward of one's own", async () => {
+  const path = rows("countdown.jsonl", (n) => ({ target: n + 3, nums: [n, 1, 2] }));
+  const ours = await lookAtRows(path, undefined);
+  expect(ours).toMatchObject({ domain: "countdown", source: path, isAskedFor: false, unused: [] });
+  const theirs = await lookAtRows(path, { python: "rewards.py#f" });
+  expect(theirs).toMatchObject({ domain: "mine", source: path });
+  expect(theirs.kept[0]!.question).toBe(ours.kept[0]!.question);
+});
+
+test("rows that need a map are refused with the map", async () => {
+  const row = { data_source: "logic__ordering", prompt: "Order.", reward_model: { ground_truth: ["a"] } };
+  await expect(
+    lookAtRows(
+      rows("guru.jsonl", () => row),
+      undefined,
+    ),
+  ).rejects.toMatchObject({
+    code: "HONE_ERR_USAGE",
+    hint: expect.stringContaining("\nmap: ({ prompt, reward_model") as string,
+  });
 });
 
 test("a published kind is judged by its own verifier, under its domain's name", async () => {
