@@ -2,8 +2,10 @@
 # Everything there is to check on a machine with a GPU, in one command: native build, the tests that a device decides,
 # compute-sanitizer, the promises of docs/how-to/cuda.md one by one, benches, and PyTorch on the same shapes where it is installed.
 #
-#   scripts/gpu-check.sh [--out FOLDER] [--minutes N] [--total N] [--part NAME]...
+#   scripts/gpu-check.sh [--out FOLDER] [--prebuilt ARCHIVE] [--minutes N] [--total N] [--part NAME]...
 #
+# ARCHIVE is what scripts/gpu-pack.mjs made of these sources: its programs are taken instead of compiled, and its Node
+# and package by the part "node". Where they do not fit the device or the sources, the part "build" compiles.
 # Needs nvcc, CMake and a C++ compiler; Node only for the part "node". Parts, each at most N minutes (8), all of them at
 # most --total minutes (no limit):
 #   build tests promises portable bench peers memcheck racecheck node
@@ -18,8 +20,10 @@ cd "$(dirname "$SELF")/.."
 
 PARTS=(build tests promises portable bench peers memcheck racecheck node)  # in the order of their worth, should time run out
 OPTIONAL="peers node"
-OUT="" MINUTES=8 TOTAL="" CHOSEN=()
-usage() { sed -n '2,14{s/^# \{0,1\}//;p}' "$SELF" >&2; exit 2; }
+OUT="" MINUTES=8 TOTAL="" CHOSEN=() PREBUILT=""
+usage() { sed -n '2,16{s/^# \{0,1\}//;p}' "$SELF" >&2; exit 2; }
+# What the programs are made of.
+sources() { find CMakeLists.txt csrc test/csrc bench/cuda -type f 2>/dev/null | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16; }
 is_minutes() { [[ "$1" =~ ^[0-9]+(\.[0-9]+)?$ && "$1" =~ [1-9] ]]; }
 seconds_of() { awk -v m="$1" 'BEGIN { s = int(m * 60); print s < 1 ? 1 : s }'; }
 while (($#)); do
@@ -27,11 +31,14 @@ while (($#)); do
     --out) OUT="${2:?--out needs a folder}"; shift 2 ;;
     --minutes) MINUTES="${2:?--minutes needs a number}"; is_minutes "$MINUTES" || usage; shift 2 ;;
     --total) TOTAL="${2:?--total needs a number}"; is_minutes "$TOTAL" || usage; shift 2 ;;
+    --prebuilt) PREBUILT="${2:?--prebuilt needs an archive}"; [[ -r "$PREBUILT" ]] || usage; PREBUILT="$(realpath "$PREBUILT")"; shift 2 ;;
+    --sources) sources; exit ;;  # for gpu-pack.mjs
     --part) CHOSEN+=("${2:?--part needs a name}"); shift 2 ;;
     *) usage ;;
   esac
 done
 ASKED=()
+[[ -n "$PREBUILT" ]] && ASKED=(--prebuilt "$PREBUILT")
 for name in "${CHOSEN[@]}"; do ASKED+=(--part "$name"); done
 ((${#CHOSEN[@]})) || CHOSEN=("${PARTS[@]}")
 for name in "${CHOSEN[@]}"; do [[ " ${PARTS[*]} " == *" $name "* ]] || usage; done
@@ -42,6 +49,7 @@ mkdir -p "$OUT" || exit 2
 OUT="$(cd "$OUT" && pwd)"
 BUILD="$PWD/build/gpu"
 { mkdir -p "$BUILD" && [[ -w "$BUILD" ]]; } 2>/dev/null || BUILD="$OUT/build"
+PACK="$BUILD/prebuilt"  # where the archive is unpacked
 # Set in the process that does one part: which, when it must have ended, and who waits for it.
 PART="${HONE_GPU_CHECK_PART:-}" UNTIL="${HONE_GPU_CHECK_UNTIL:-0}"
 MAIN="${HONE_GPU_CHECK_MAIN:-$$}"
@@ -112,8 +120,27 @@ pack_now_and_then() { while sleep 5 && kill -0 "$MAIN" 2>/dev/null; do pack; don
 # Between two things of a part: what was found is packed, and a part whose caller was killed goes no further.
 checkpoint() { pack; kill -0 "$MAIN" 2>/dev/null || exit 143; }
 
+# Unpacks the archive and says whether its programs can be run on this device, and are of these sources.
+unpack() {
+  rm -rf "$PACK" && mkdir -p "$PACK" || return
+  if have xz; then tar -C "$PACK" -xJf "$PREBUILT"
+  else python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$PREBUILT" "$PACK"
+  fi || { echo "$PREBUILT cannot be unpacked"; return 1; }
+  local architecture="" made="" program
+  { read -r _ architecture && read -r _ made; } <"$PACK/manifest"
+  [[ "$architecture" == "$ARCH" ]] || { echo "the archive is for sm_$architecture, this device is sm_$ARCH"; return 1; }
+  [[ "$made" == "$(sources)" ]] || { echo "the archive was made of other sources ($made) than these ($(sources))"; return 1; }
+  for program in "$PACK"/test_*; do break; done
+  ! ldd "$program" 2>&1 | grep 'not found' || { echo "its programs do not start on this machine"; return 1; }
+  echo "taken from the archive: $(wc -l <"$PACK/device-tests") tests, benches, $("$PACK/bin/node" --version 2>&1 | tail -n 1)"
+}
+
 part_build() {
   [[ -n "$ARCH" ]] || { skip "no GPU: nvidia-smi finds none"; return; }
+  if [[ -n "$PREBUILT" ]]; then
+    unpack && return
+    echo "so they are compiled"; rm -rf "$PACK"
+  fi
   [[ -n "$NVCC" ]] || { skip "nvcc is neither on the PATH nor in /usr/local/cuda"; return; }
   have cmake || { skip "cmake is not on the PATH"; return; }
   local generator=() go_on=-k
@@ -136,6 +163,7 @@ part_build() {
 
 built() {
   [[ -n "$ARCH" ]] || { skip "no GPU: nvidia-smi finds none"; return; }
+  [[ -n "$PREBUILT" && -s "$PACK/device-tests" ]] && BUILD="$PACK"
   compgen -G "$BUILD/test_*" >/dev/null || { skip "nothing is built: the part build did not pass"; return; }
   local folders
   folders="$(wheels)"
@@ -147,7 +175,9 @@ built() {
 # none of an older build.
 programs() {
   local all pattern name
-  all="$(ctest --test-dir "$BUILD" -N -L device 2>/dev/null | sed -n 's/^ *Test *#[0-9]*: /test_/p')"
+  if [[ -s "$BUILD/device-tests" ]]; then all="$(sed 's/^/test_/' "$BUILD/device-tests")"
+  else all="$(ctest --test-dir "$BUILD" -N -L device 2>/dev/null | sed -n 's/^ *Test *#[0-9]*: /test_/p')"
+  fi
   for pattern in "$@"; do
     for name in $all; do [[ "$name" == $pattern ]] && echo "$name"; done
   done | awk '!seen[$0]++'
@@ -348,12 +378,17 @@ part_peers() {
   return $code
 }
 
+# What a user does, from beginning to end; the rows are gpu-end-to-end.mjs's.
 part_node() {
   [[ -n "$ARCH" ]] || { skip "no GPU: nvidia-smi finds none"; return; }
-  have node || { skip "node is not on the PATH"; return; }
-  [[ -d node_modules && -d dist ]] || { skip "node_modules and dist are not here: npm ci, or carry them along"; return; }
-  node dist/lib/cli/main.js doctor && node dist/recipes/quickstart.js --smoke --device cuda --dir "$BUILD/quickstart" &&
-    HONE_DEVICE=cuda HONE_TEST_NATIVE=0 node node_modules/vitest/vitest.mjs run test/native
+  local package=. node
+  [[ -n "$PREBUILT" && -x "$PACK/bin/node" ]] && PATH="$PACK/bin:$PATH" && package="$PACK/hone"
+  node="$(command -v node)" || { skip "node is not on the PATH"; return; }
+  [[ -d "$package/node_modules" && -d "$package/dist" ]] || { skip "node_modules and dist are not here: npm ci, or --prebuilt"; return; }
+  rm -f "$WORK/node.jsonl"
+  limited "$(left)" "$node" scripts/gpu-end-to-end.mjs --out "$WORK/node.jsonl" --package "$package" --work "$BUILD/end-to-end" || return
+  [[ "$package" == . && -d node_modules/vitest ]] || return 0
+  HONE_DEVICE=cuda HONE_TEST_NATIVE=0 node node_modules/vitest/vitest.mjs run test/native
 }
 
 # ---- run -------------------------------------------------------------------------------------------------------------

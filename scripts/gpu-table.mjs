@@ -23,6 +23,7 @@ export function gpuTable(files) {
     ...programsList(files),
     ...notesList(files),
     ...promisesTable(promisesOf(files)),
+    ...endToEnd(linesOf(files, "node")),
     ...figures(linesOf(files, "bench"), linesOf(files, "peers")),
   ].join("\n");
 }
@@ -85,6 +86,41 @@ function promisesTable(lines) {
   ]);
   return ["", "## Promises", ...table(["promise", "", "case"], rows)];
 }
+
+/** What a user did, and what each thing said: a list of numbers (one a step) as such, rows of whole models apart. */
+function endToEnd(things) {
+  if (things.length === 0) return [];
+  const said = ({ what: _, status: __, seconds: ___, reason, rows: ____, said, ...rest }) =>
+    reason ??
+    said?.join("; ") ??
+    Object.entries(rest)
+      .map(([name, value]) => `${name} ${short(value)}`)
+      .join("; ");
+  const rows = things.map((thing) => [thing.what, thing.status, `${thing.seconds} s`, said(thing)]);
+  const models = things
+    .flatMap((thing) => thing.rows ?? [])
+    .map((row) => [
+      row.shape,
+      row.what,
+      row.size ?? "",
+      row.problem ?? row.tokensPerSecond.toFixed(0),
+      percent(row.ofFloor),
+    ]);
+  const speeds = table(["shape", "", "size", "tokens/s", "of the floor"], models);
+  return [
+    "",
+    "## From beginning to end",
+    ...table(["", "", "", "what it said"], rows),
+    ...(models.length === 0 ? [] : ["", ...speeds]),
+  ];
+}
+
+const short = (value) =>
+  Array.isArray(value)
+    ? value.map(short).join(", ")
+    : typeof value === "number" && !Number.isInteger(value)
+      ? value.toPrecision(3)
+      : String(value);
 
 function figures(lines, peers) {
   const measured = lines.filter(({ microseconds }) => microseconds > 0);

@@ -2,18 +2,21 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Where machines are; each file of tests removes its own when it ends. */
 export const folder = mkdtempSync(join(tmpdir(), "hone-gpu-check-"));
 
 type Programs = Readonly<Record<string, string>>;
 
+const sourcesOf = (script: string) => spawnSync(script, ["--sources"], { encoding: "utf8" }).stdout.trim();
+
 /** A folder of programs that stand in for the real ones. */
 function programs(where: string, scripts: Programs): string {
   const bin = join(folder, where);
   mkdirSync(bin, { recursive: true });
   for (const [program, body] of Object.entries(scripts)) {
+    mkdirSync(dirname(join(bin, program)), { recursive: true });
     writeFileSync(join(bin, program), `#!/bin/bash\n${body}\n`);
     chmodSync(join(bin, program), 0o755);
   }
@@ -46,6 +49,16 @@ export function machine(
   const script = join(root, "scripts/gpu-check.sh");
   return {
     out,
+    /** An archive as scripts/gpu-pack.mjs makes them, of programs that stand in for the real ones. */
+    archive: (inside: Programs, { architecture = "90a", sources = sourcesOf(script) } = {}) => {
+      const stage = programs(`${name}/stage`, inside);
+      const tests = Object.keys(inside).filter((program) => program.startsWith("test_"));
+      writeFileSync(join(stage, "device-tests"), `${tests.map((test) => test.slice(5)).join("\n")}\n`);
+      writeFileSync(join(stage, "manifest"), `architecture ${architecture}\nsources ${sources}\n`);
+      const file = join(root, "pack.tar.xz");
+      if (spawnSync("tar", ["-C", stage, "-cJf", file, "."]).status !== 0) throw new Error("no archive");
+      return file;
+    },
     start: (...args: string[]) => spawn(script, ["--out", out, ...args], { env, stdio: "ignore" }),
     check: (...args: string[]) =>
       spawnSync(script, ["--out", out, ...args], { encoding: "utf8", env }).status,

@@ -4,7 +4,7 @@
 // program without a device passes; no Hopper on a Hopper passes; the list ends at the first failure; a report of races in
 // any kernel left to a person; a promise kept by a skipped case; rows of a bench that crashed thrown away; the summary of
 // an earlier call forgotten; an interrupt that leaves the program running.
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { longest } from "../long.ts";
@@ -61,6 +61,50 @@ describe("scripts/gpu-check.sh", () => {
     ["--minutes", "soon"],
   ])("%s %s is wrong usage: 2", (...args) => {
     expect(machine("usage", {}).check(...args)).toBe(2);
+  });
+});
+
+describe("with an archive of gpu-pack.mjs", () => {
+  const node = `[[ $1 == --version ]] && echo v1 && exit
+    while [[ $1 != --out ]]; do shift; done
+    echo "{\\"what\\": \\"$4\\"}" >>"$2"`;
+  const inside = {
+    test_kernels_cuda_tma: passes(["a"]),
+    "bin/node": node,
+    "hone/dist/x": "",
+    "hone/node_modules/x": "",
+  };
+  const compiler = { nvcc: "exit 0", cmake: 'touch "$0.ran"' };
+  const asked = ["build", "tests", "node"].flatMap((part) => ["--part", part]);
+
+  test("its programs, Node and package are taken, and nothing is compiled", () => {
+    const { archive, check, rows, summary, out, text } = machine("archive", {}, compiler);
+    expect(check("--prebuilt", archive(inside), ...asked)).toBe(0);
+    expect(text("build.log")).toBe("taken from the archive: 1 tests, benches, v1\n");
+    expect(existsSync(join(out, "../bin/cmake.ran"))).toBe(false);
+    expect(rows("tests")).toMatchObject([{ program: "test_kernels_cuda_tma", status: "passed" }]);
+    expect(rows("node")).toEqual([{ what: join(out, "../build/gpu/prebuilt/hone") }]);
+    expect(summary().parts.map(({ status }) => status)).toEqual(["passed", "passed", "passed"]);
+  });
+
+  test.each([
+    ["other sources", { sources: "older" }, /made of other sources \(older\) than these/],
+    ["another GPU", { architecture: "80" }, /the archive is for sm_80, this device is sm_90a/],
+  ])("one of %s is told, and the sources are compiled", (name, made, told) => {
+    const { archive, check, rows, out, text } = machine(name, { test_text_here: passes(["a"]) }, compiler);
+    check("--prebuilt", archive(inside, made), ...asked);
+    expect(text("build.log")).toMatch(told);
+    expect(existsSync(join(out, "../bin/cmake.ran"))).toBe(true);
+    expect(rows("tests")).toMatchObject([{ program: "test_text_here" }]);
+  });
+
+  test("one that cannot be read is told, and the sources are compiled", () => {
+    const { check, out, text } = machine("broken archive", {}, compiler);
+    const file = join(out, "../pack.tar.xz");
+    writeFileSync(file, "no archive");
+    expect(check("--prebuilt", file, "--part", "build")).toBe(0);
+    expect(text("build.log")).toContain(`${file} cannot be unpacked\nso they are compiled\n`);
+    expect(existsSync(join(out, "../bin/cmake.ran"))).toBe(true);
   });
 });
 

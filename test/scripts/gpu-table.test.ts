@@ -99,6 +99,39 @@ test("a figure stands beside its floor, its target and the fastest peer on the s
   expect(text).toContain("- generate 0.6B, batch 64, transformers: out of memory");
 });
 
+test("what a user did, with what each thing said, and whole models beside their floor", () => {
+  const text = gpuTable({
+    "summary.json": SUMMARY,
+    "node.jsonl": lines(
+      { what: "doctor", status: "passed", said: ["cuda 13.0", "gpus 1"], seconds: 0.5 },
+      { what: "quick start", status: "failed", reason: "step 2 | parted", seconds: 31 },
+      { what: "LoRA", status: "passed", "time/step": [2.0304, 1.5], "trained/tokens": [12, 13], seconds: 9 },
+      {
+        what: "tokens a second",
+        status: "passed",
+        device: "NVIDIA Test",
+        rows: [
+          { shape: "0.6b", what: "generation", size: 8, tokensPerSecond: 4000.4, ofFloor: 0.5 },
+          { shape: "0.6b", what: "training", problem: "out of memory" },
+        ],
+        seconds: 60,
+      },
+    ),
+  });
+  const from = text.indexOf("## From beginning to end\n");
+  expect(text.slice(from, text.indexOf("\n\n## Figures")).split("\n").slice(3)).toEqual([
+    "| doctor | passed | 0.5 s | cuda 13.0; gpus 1 |",
+    "| quick start | failed | 31 s | step 2 \\| parted |",
+    "| LoRA | passed | 9 s | time/step 2.03, 1.50; trained/tokens 12, 13 |",
+    "| tokens a second | passed | 60 s | device NVIDIA Test |",
+    "",
+    "| shape |  | size | tokens/s | of the floor |",
+    "|---|---|---|---|---|",
+    "| 0.6b | generation | 8 | 4000 | 50 % |",
+    "| 0.6b | training |  | out of memory |  |",
+  ]);
+});
+
 test("parts in their order, promises, and the programs that did not pass; a line cut off is left out", () => {
   const text = gpuTable({
     "summary.json": SUMMARY,

@@ -1,0 +1,52 @@
+// What the GPU check does as a user, rehearsed on the CPU with tiny shapes: every thing passes, and one that fails is told
+// and costs no later one.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { longest } from "../long.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "hone-end-to-end-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function rehearse(name: string, ...args: string[]) {
+  const out = join(folder, `${name}.jsonl`);
+  const script = ["scripts/gpu-end-to-end.mjs", "--out", out, "--work", join(folder, name), "--small"];
+  const env = { ...process.env, CUDA_VISIBLE_DEVICES: "" }; // on a machine with a GPU too
+  const { status } = spawnSync(process.execPath, [...script, ...args], { encoding: "utf8", env });
+  const lines = existsSync(out) ? readFileSync(out, "utf8").trim().split("\n") : [];
+  return { status, rows: lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>) };
+}
+
+test.runIf(longest)(
+  "on the CPU every thing passes, with what a reader of the page asks for",
+  () => {
+    const { status, rows } = rehearse("cpu", "--device", "cpu");
+    expect(rows.filter((row) => row["status"] !== "passed")).toEqual([]);
+    expect(status).toBe(0);
+    const of = (what: string) => rows.find((row) => row["what"] === what);
+    expect(of("quick start again, to the bit")).toMatchObject({ steps: 6, sha256: of("quick start")?.["sha256"] });
+    expect(of("score beside the CPU")).toMatchObject({ tokens: 752, largestDifference: 0 });
+    for (const kind of ["LoRA", "full training"]) {
+      const row = of(`${kind} at the shape of 0.6B`);
+      expect(row?.["mismatch/lag0/max"]).toEqual([0, 0, 0]);
+      expect(row?.["grad/norm"]).toEqual([1, 2, 3].map(() => expect.any(Number)));
+    }
+    expect(of("tokens a second")?.["rows"]).toHaveLength(4);
+  },
+  120_000,
+);
+
+test.runIf(longest)(
+  "without a GPU each thing that needs one fails with the reason, and the code is 1",
+  () => {
+    const { status, rows } = rehearse("cuda", "--device", "cuda");
+    expect(status).toBe(1);
+    expect(rows).toHaveLength(9);
+    const needs = rows.filter((row) => row["what"] !== "doctor");
+    expect(new Set(needs.map((row) => row["status"]))).toEqual(new Set(["failed"]));
+    expect(needs[0]?.["reason"]).toMatch(/HONE_ERR_CUDA/);
+  },
+  60_000,
+);
