@@ -8,7 +8,7 @@
 # and package by the part "node". Where they do not fit the device or the sources, the part "build" compiles.
 # Needs nvcc, CMake and a C++ compiler; Node only for the part "node". Parts, each at most N minutes (8), all of them at
 # most --total minutes (no limit):
-#   build tests promises portable bench peers memcheck racecheck node
+#   build tests promises portable bench node peers memcheck racecheck
 # FOLDER (default gpu-check-<date>) gets two files, whole at any moment, also when this is killed: summary.json, and
 # gpu-check.tar.gz with every part's log, PART.json (how it went) and PART.jsonl (a line for each thing it looked at). A
 # folder that has them already is added to. `node scripts/gpu-table.mjs FOLDER...` makes a table of it.
@@ -18,7 +18,7 @@ set -uo pipefail
 SELF="$(cd "$(dirname "$0")" && pwd)/$(basename "$0")"
 cd "$(dirname "$SELF")/.."
 
-PARTS=(build tests promises portable bench peers memcheck racecheck node)  # in the order of their worth, should time run out
+PARTS=(build tests promises portable bench node peers memcheck racecheck)  # in the order of their worth, should time run out
 OPTIONAL="peers node"
 OUT="" MINUTES=8 TOTAL="" CHOSEN=() PREBUILT=""
 usage() { sed -n '2,16{s/^# \{0,1\}//;p}' "$SELF" >&2; exit 2; }

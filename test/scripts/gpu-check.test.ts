@@ -24,10 +24,10 @@ describe("scripts/gpu-check.sh", () => {
       "promises",
       "portable",
       "bench",
+      "node",
       "peers",
       "memcheck",
       "racecheck",
-      "node",
     ]);
     expect(new Set(parts.map((part) => `${part.status}: ${part.reason}`))).toEqual(
       new Set(["skipped: no GPU: nvidia-smi finds none"]),
