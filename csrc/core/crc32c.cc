@@ -3,6 +3,10 @@
 #include <array>
 #include <cstring>
 
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
+
 namespace hone {
 namespace {
 
@@ -29,6 +33,19 @@ __attribute__((target("sse4.2"))) uint32_t by_instruction(const unsigned char* a
   for (; bytes > 0; --bytes, ++at) run = __builtin_ia32_crc32qi(uint32_t(run), *at);
   return ~uint32_t(run);
 }
+bool has_instruction() { return __builtin_cpu_supports("sse4.2"); }
+#elif defined(__aarch64__)
+__attribute__((target("+crc"))) uint32_t by_instruction(const unsigned char* at, int64_t bytes, uint32_t before) {
+  uint32_t run = ~before;
+  for (; bytes >= 8; bytes -= 8, at += 8) {
+    uint64_t word;
+    std::memcpy(&word, at, 8);
+    run = __builtin_aarch64_crc32cx(run, word);
+  }
+  for (; bytes > 0; --bytes, ++at) run = __builtin_aarch64_crc32cb(run, *at);
+  return ~run;
+}
+bool has_instruction() { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
 #endif
 
 }  // namespace
@@ -43,9 +60,9 @@ uint32_t crc32c_by_table(const void* data, int64_t bytes, uint32_t before) {
 }
 
 uint32_t crc32c(const void* data, int64_t bytes, uint32_t before) {
-#ifdef __x86_64__
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2");
-  if (has_instruction) return by_instruction(static_cast<const unsigned char*>(data), bytes, before);
+#if defined(__x86_64__) || defined(__aarch64__)
+  static const bool has = has_instruction();
+  if (has) return by_instruction(static_cast<const unsigned char*>(data), bytes, before);
 #endif
   return crc32c_by_table(data, bytes, before);
 }

@@ -33,6 +33,8 @@ thread_local const void* occupied = nullptr;  // the pool this thread is counted
 void pause_cpu() {
 #if defined(__x86_64__)
   _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // yield does nothing on most of these processors
 #endif
 }
 

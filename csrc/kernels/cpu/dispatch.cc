@@ -10,11 +10,11 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16};
+constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon};
 std::atomic<int> chosen{-1};
 
 Isa best() {
-  for (Isa set : {Isa::kAvx512Bf16, Isa::kAvx512, Isa::kAvx2}) {
+  for (Isa set : {Isa::kAvx512Bf16, Isa::kAvx512, Isa::kAvx2, Isa::kNeon}) {
     if (isa_supported(set)) return set;
   }
   return Isa::kBaseline;
@@ -29,7 +29,7 @@ Isa from_environment() {
     fail(Code::kConfig, "HONE_ISA is %s, which this CPU does not have; the best it has is %s. Unset it.", wanted,
          isa_name(best()));
   }
-  fail(Code::kConfig, "HONE_ISA is \"%s\"; set it to baseline, avx2, avx512 or avx512bf16, or unset it.", wanted);
+  fail(Code::kConfig, "HONE_ISA is \"%s\"; set it to baseline, avx2, avx512, avx512bf16 or neon, or unset it.", wanted);
 }
 
 }  // namespace
@@ -45,8 +45,11 @@ bool isa_supported(Isa set) {
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && isa_supported(Isa::kAvx2);
     case Isa::kAvx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case Isa::kNeon:
     case Isa::kBaseline: break;
   }
+#elif defined(__aarch64__)
+  if (set == Isa::kNeon) return true;
 #endif
   return set == Isa::kBaseline;
 }
@@ -56,6 +59,7 @@ const char* isa_name(Isa set) {
     case Isa::kAvx512Bf16: return "avx512bf16";
     case Isa::kAvx512: return "avx512";
     case Isa::kAvx2: return "avx2";
+    case Isa::kNeon: return "neon";
     case Isa::kBaseline: break;
   }
   return "baseline";

@@ -1,9 +1,11 @@
 // Sixteen f32 lanes on every instruction set, so that each kernel is written once and gives the same
-// bits on AVX2 and AVX-512. Included only by isa_*.cc, inside which HONE_ISA names the namespace.
+// bits on AVX2, AVX-512 and NEON. Included only by isa_*.cc, inside which HONE_ISA names the namespace.
 #pragma once
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(HONE_NEON)
+#include "kernels/cpu/simd_neon.h"
 #endif
 
 #include <cstdint>
@@ -202,7 +204,7 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
   }
 }
 
-#else  // any x86-64 or other CPU: plain lanes the compiler may vectorise; fma is two roundings
+#elif !defined(HONE_NEON)  // any CPU: plain lanes the compiler may vectorise; fma is two roundings
 
 struct F16 {
   float v[16];
@@ -275,7 +277,7 @@ inline float max_lane(F16 x) {
   u = _mm_max_ps(u, _mm_movehl_ps(u, u));
   return _mm_cvtss_f32(_mm_max_ss(u, _mm_shuffle_ps(u, u, 1)));
 }
-#else
+#elif !defined(HONE_NEON)
 inline float sum(F16 x) {
   for (int width = 8; width; width /= 2)
     for (int i = 0; i < width; ++i) x.v[i] += x.v[i + width];

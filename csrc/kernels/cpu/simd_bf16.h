@@ -103,6 +103,44 @@ inline void store(uint32_t* p, Pairs16 x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), x.b);
 }
 
+#elif defined(HONE_NEON)
+
+struct Pairs16 {
+  uint32x4_t a, b, c, d;
+};
+inline Pairs16 splat(uint32_t x) { return {vdupq_n_u32(x), vdupq_n_u32(x), vdupq_n_u32(x), vdupq_n_u32(x)}; }
+inline Pairs16 load(const uint32_t* p) { return {vld1q_u32(p), vld1q_u32(p + 4), vld1q_u32(p + 8), vld1q_u32(p + 12)}; }
+inline void store(uint32_t* p, Pairs16 x) { vst1q_u32(p, x.a); vst1q_u32(p + 4, x.b); vst1q_u32(p + 8, x.c); vst1q_u32(p + 12, x.d); }
+
+class FlushDenormals {};  // ARM flushes before it rounds, x86 after: the steps below do it themselves
+
+inline float32x4_t without_denormals(uint32x4_t bits) {
+  const uint32x4_t normal = vtstq_u32(bits, vdupq_n_u32(0x7f800000u));
+  return vreinterpretq_f32_u32(vandq_u32(bits, vorrq_u32(normal, vdupq_n_u32(0x80000000u))));
+}
+inline float32x4_t without_denormals(float32x4_t x) { return without_denormals(vreinterpretq_u32_f32(x)); }
+/// Four times the `step` below, of numbers that are not denormal.
+inline float32x4_t steps(float32x4_t a, float32x4_t b, float32x4_t c) {
+  const float64x2_t low = vfmaq_f64(vcvt_f64_f32(vget_low_f32(c)), vcvt_f64_f32(vget_low_f32(a)), vcvt_f64_f32(vget_low_f32(b)));
+  const float64x2_t high = vfmaq_f64(vcvt_high_f64_f32(c), vcvt_high_f64_f32(a), vcvt_high_f64_f32(b));
+  const float64x2_t least = vdupq_n_f64(0x1.ffffffp-127);
+  const uint32x4_t tiny = vuzp1q_u32(vreinterpretq_u32_u64(vcaltq_f64(low, least)), vreinterpretq_u32_u64(vcaltq_f64(high, least)));
+  const uint32x4_t sum = vreinterpretq_u32_f32(vcvt_high_f32_f64(vcvt_f32_f64(low), high));
+  return vreinterpretq_f32_u32(vbicq_u32(sum, vandq_u32(tiny, vdupq_n_u32(0x7fffffffu))));
+}
+inline float32x4_t add_flushed4(float32x4_t a, float32x4_t b) {
+  return steps(vdupq_n_f32(1.0f), without_denormals(a), without_denormals(b));
+}
+inline F16 add_flushed(F16 x, F16 y) { return HONE_QUARTERS(add_flushed4, x, y); }
+inline float32x4_t fma4(uint32x4_t a, uint32x4_t b, float32x4_t c) {
+  const uint32x4_t high = vdupq_n_u32(0xffff0000u);
+  c = steps(without_denormals(vandq_u32(a, high)), without_denormals(vandq_u32(b, high)), without_denormals(c));
+  return steps(without_denormals(vshlq_n_u32(a, 16)), without_denormals(vshlq_n_u32(b, 16)), c);
+}
+inline F16 fma(Pairs16 x, Pairs16 y, F16 z) {
+  return {fma4(x.a, y.a, z.a), fma4(x.b, y.b, z.b), fma4(x.c, y.c, z.c), fma4(x.d, y.d, z.d)};
+}
+
 #else
 
 struct Pairs16 {

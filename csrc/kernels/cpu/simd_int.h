@@ -103,6 +103,53 @@ inline void transpose_quads(const U16* in, U16* out) {
   for (int j = 0; j < 4; ++j) out[j] = {x[j], y[j]};
 }
 
+#elif defined(HONE_NEON)
+
+struct U16 {
+  uint32x4_t a, b, c, d;
+};
+inline U16 splat_u32(uint32_t x) { return {vdupq_n_u32(x), vdupq_n_u32(x), vdupq_n_u32(x), vdupq_n_u32(x)}; }
+inline U16 load_u32(const uint32_t* p) { return {vld1q_u32(p), vld1q_u32(p + 4), vld1q_u32(p + 8), vld1q_u32(p + 12)}; }
+inline void store_u32(uint32_t* p, U16 x) { vst1q_u32(p, x.a); vst1q_u32(p + 4, x.b); vst1q_u32(p + 8, x.c); vst1q_u32(p + 12, x.d); }
+inline U16 add(U16 x, U16 y) { return HONE_QUARTERS(vaddq_u32, x, y); }
+inline U16 sub(U16 x, U16 y) { return HONE_QUARTERS(vsubq_u32, x, y); }
+inline U16 bit_xor(U16 x, U16 y) { return HONE_QUARTERS(veorq_u32, x, y); }
+inline U16 bit_and(U16 x, U16 y) { return HONE_QUARTERS(vandq_u32, x, y); }
+inline void multiply_wide4(uint32x4_t x, uint32_t k, uint32x4_t* high, uint32x4_t* low) {
+  const uint32x4_t first = vreinterpretq_u32_u64(vmull_n_u32(vget_low_u32(x), k));
+  const uint32x4_t second = vreinterpretq_u32_u64(vmull_high_n_u32(x, k));
+  *high = vuzp2q_u32(first, second);
+  *low = vuzp1q_u32(first, second);
+}
+inline void multiply_wide(U16 x, uint32_t k, U16* high, U16* low) {
+  multiply_wide4(x.a, k, &high->a, &low->a), multiply_wide4(x.b, k, &high->b, &low->b);
+  multiply_wide4(x.c, k, &high->c, &low->c), multiply_wide4(x.d, k, &high->d, &low->d);
+}
+inline F16 to_float(U16 x) { return {vcvtq_f32_u32(x.a), vcvtq_f32_u32(x.b), vcvtq_f32_u32(x.c), vcvtq_f32_u32(x.d)}; }
+inline float32x4_t signed_to_float4(uint32x4_t x) { return vcvtq_f32_s32(vreinterpretq_s32_u32(x)); }
+inline F16 signed_to_float(U16 x) {
+  return {signed_to_float4(x.a), signed_to_float4(x.b), signed_to_float4(x.c), signed_to_float4(x.d)};
+}
+inline uint32x4_t exponent_of4(uint32x4_t x) { return vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(x), 23)); }
+inline U16 exponent_of(U16 x) { return {exponent_of4(x.a), exponent_of4(x.b), exponent_of4(x.c), exponent_of4(x.d)}; }
+inline U16 bits_of(F16 x) {
+  return {vreinterpretq_u32_f32(x.a), vreinterpretq_u32_f32(x.b), vreinterpretq_u32_f32(x.c), vreinterpretq_u32_f32(x.d)};
+}
+inline F16 from_bits(U16 x) {
+  return {vreinterpretq_f32_u32(x.a), vreinterpretq_f32_u32(x.b), vreinterpretq_f32_u32(x.c), vreinterpretq_f32_u32(x.d)};
+}
+inline F16 where_greater(F16 a, F16 b, F16 x, F16 y) {
+  return {vbslq_f32(vcgtq_f32(a.a, b.a), x.a, y.a), vbslq_f32(vcgtq_f32(a.b, b.b), x.b, y.b),
+          vbslq_f32(vcgtq_f32(a.c, b.c), x.c, y.c), vbslq_f32(vcgtq_f32(a.d, b.d), x.d, y.d)};
+}
+inline void transpose_quads(const U16* in, U16* out) {
+  F16 x[4];
+  for (int i = 0; i < 4; ++i) x[i] = from_bits(in[i]);
+  transpose4(&x[0].a, &x[1].a, &x[2].a, &x[3].a), transpose4(&x[0].b, &x[1].b, &x[2].b, &x[3].b);
+  transpose4(&x[0].c, &x[1].c, &x[2].c, &x[3].c), transpose4(&x[0].d, &x[1].d, &x[2].d, &x[3].d);
+  for (int i = 0; i < 4; ++i) out[i] = bits_of(x[i]);
+}
+
 #else
 
 struct U16 {

@@ -58,11 +58,10 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST(a_step_in_bf16_arithmetic_has_the_same_bits_on_every_vector_set) {
   using kernels::cpu::Isa;
-  if (!kernels::cpu::isa_supported(Isa::kAvx2)) SKIP("this CPU has no AVX2");
   for (const auto& [name, model] : test::switch_configs()) {
     const Batch batch = test::some_batch(model);
     std::vector<Steps> found;
-    test::on_sets({Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}, [&] { found.push_back(train(model, Arithmetic::kBF16, batch)); });
+    test::on_sets({Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon}, [&] { found.push_back(train(model, Arithmetic::kBF16, batch)); });
     for (const Steps& steps : found) {
       const bool equal = same(steps.parameters, found[0].parameters) && same(steps.gradients, found[0].gradients) &&
                          same(steps.logprobs, found[0].logprobs);

@@ -15,7 +15,9 @@ using namespace hone::kernels::cpu;
 
 namespace {
 
-/// isa() in a fresh process with HONE_ISA = value: 0..3 for a set, 100 for kConfig.
+constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon};
+
+/// isa() in a fresh process with HONE_ISA = value: 0..4 for a set, 100 for kConfig.
 int isa_with(const char* value) {
   const pid_t child = fork();
   if (child == 0) {
@@ -35,6 +37,7 @@ int isa_with(const char* value) {
 }
 
 Isa best() {
+  if (isa_supported(Isa::kNeon)) return Isa::kNeon;
   if (isa_supported(Isa::kAvx512Bf16)) return Isa::kAvx512Bf16;
   return isa_supported(Isa::kAvx512) ? Isa::kAvx512 : isa_supported(Isa::kAvx2) ? Isa::kAvx2 : Isa::kBaseline;
 }
@@ -47,7 +50,7 @@ TEST(the_best_set_is_the_default) {
 }
 
 TEST(the_environment_forces_a_set_the_cpu_has) {
-  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
+  for (Isa set : kAll) {
     EXPECT_EQ(isa_with(isa_name(set)), isa_supported(set) ? int(set) : 100);
   }
 }
@@ -57,14 +60,18 @@ TEST(an_unknown_name_is_a_config_error) {
 }
 
 TEST(pick_follows_force) {
-  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}) {
+  for (Isa set : kAll) {
     if (!isa_supported(set)) {
       EXPECT_THROWS(force_isa(set), Code::kConfig);
       continue;
     }
     force_isa(set);
+#if defined(__aarch64__)
+    EXPECT_EQ(pick(0, 4), int(set));
+#else
     EXPECT_EQ(pick(0, 1, 2), std::min(int(set), 2));
     EXPECT_EQ(pick(0, 1, 2, 3), int(set));
+#endif
   }
 }
 

@@ -26,13 +26,13 @@ void on_sets(std::initializer_list<kernels::cpu::Isa> sets, F body) {
 template <class F>
 void each_isa(F body) {
   using kernels::cpu::Isa;
-  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}, body);
+  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}, body);
 }
 /// Products of bf16 have a set more.
 template <class F>
 void each_bf16_isa(F body) {
   using kernels::cpu::Isa;
-  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16}, body);
+  on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon}, body);
 }
 
 /// Two threads, for results that must equal those of Stream{}.

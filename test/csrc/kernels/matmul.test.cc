@@ -24,7 +24,7 @@ namespace {
 
 std::vector<Isa> sets() {
   std::vector<Isa> all;
-  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
     if (cpu::isa_supported(set)) all.push_back(set);
   }
   return all;

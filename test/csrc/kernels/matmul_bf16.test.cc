@@ -18,9 +18,13 @@ using namespace hone::kernels;
 using namespace hone::test;
 using cpu::Isa;
 namespace baseline = cpu::baseline;  // HONE_PICK_BF16 names them so
+#if defined(__aarch64__)
+namespace neon = cpu::neon;
+#else
 namespace avx2 = cpu::avx2;
 namespace avx512 = cpu::avx512;
 namespace avx512bf16 = cpu::avx512bf16;
+#endif
 
 namespace {
 

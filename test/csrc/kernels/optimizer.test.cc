@@ -26,7 +26,7 @@ using Doubles = std::vector<double>;
 template <class F>
 void on_every_set(F f) {
   const Isa before = cpu::isa();
-  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+  for (Isa set : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
     if (!cpu::isa_supported(set)) continue;
     cpu::force_isa(set);
     f();
