@@ -3,7 +3,7 @@
 
 namespace hone::engine {
 
-/// "avx512", "avx2" or "baseline". Throws kConfig if HONE_ISA asks for a set this CPU lacks.
+/// kernels::cpu::isa_name of the set in use. Throws kConfig if HONE_ISA asks for a set this CPU lacks.
 const char* isa_in_use();
 
 }  // namespace hone::engine
