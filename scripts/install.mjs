@@ -14,9 +14,11 @@ if (process.env.HONE_SKIP_NATIVE === "1") {
   console.log("hone: HONE_SKIP_NATIVE=1, the native core is not built (npx hone build does it later)");
   process.exit(0);
 }
-if (process.platform !== "linux" || process.arch !== "x64") {
-  console.error(`hone: runs on Linux on x86-64 (x64), not on ${process.platform} on ${process.arch}.`);
-  console.error("      With Docker: docker run -it --platform linux/amd64 node:22-bookworm");
+if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
+  console.error(
+    `hone: runs on Linux on x86-64 (x64) or arm64, not on ${process.platform} on ${process.arch}.`,
+  );
+  console.error("      With Docker: docker run -it node:22-bookworm");
   process.exit(1);
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { writeDist } from "./bundle.mjs";
 import { must } from "./must.mjs";
-import { prebuild } from "./prebuild.mjs";
+import { architectures, prebuild } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 /** Copied as they are; the rest of scripts/ is for a checkout. */
@@ -97,14 +97,15 @@ async function stagePackage(stage, folders) {
 
 /**
  * Packs the staged package into `into`; npm's description of the tarball: filename, size, entryCount.
- * @param prebuilt false leaves the prebuilt core out, which takes minutes to compile the first time.
+ * @param prebuilt processors that it has a prebuilt core for; each takes minutes to compile the first time.
  */
-export async function packPackage(into, { prebuilt = true } = {}) {
-  if (prebuilt) prebuild(process.arch); // seconds where nothing has changed; one of older sources must not be packed
+export async function packPackage(into, { prebuilt = [process.arch] } = {}) {
+  // Seconds where nothing has changed; one of older sources must not be packed.
+  const folders = prebuilt.map((arch) => path.relative(root, prebuild(arch)));
   mkdirSync(path.join(root, "build"), { recursive: true });
   const stage = mkdtempSync(path.join(root, "build/package-")); // its own: .ci/run packs beside a test that does
   try {
-    await stagePackage(stage, prebuilt ? ["prebuilds"] : []);
+    await stagePackage(stage, folders);
     const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
     return JSON.parse(must("npm", args, { cwd: stage }))[0];
   } finally {
@@ -113,6 +114,9 @@ export async function packPackage(into, { prebuilt = true } = {}) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { filename, size, entryCount } = await packPackage(root);
-  console.log(`hone: ${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files`);
+  const prebuilt = architectures();
+  const { filename, size, entryCount } = await packPackage(root, { prebuilt });
+  console.log(
+    `hone: ${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, prebuilt for ${prebuilt.join(", ")}`,
+  );
 }

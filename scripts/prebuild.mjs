@@ -1,6 +1,8 @@
 // node scripts/prebuild.mjs [x64|arm64]: compiles the CPU core that the published package carries, into
 // prebuilds/linux-<arch>/, where node-gyp-build finds it. Links the C++ library statically and nothing newer than
-// glibc 2.28; refuses a binary whose symbols ask for more. arm64 is cross-compiled (apt-get install g++-aarch64-linux-gnu).
+// glibc 2.28; refuses a binary whose symbols ask for more. Without an argument: for this machine's processor, and for
+// the other one where its cross-compiler is (on x64: apt-get install g++-aarch64-linux-gnu).
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -9,7 +11,8 @@ import { must } from "./must.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const OLDEST_GLIBC = [2, 28];
-const PREFIX = { x64: "", arm64: "aarch64-linux-gnu-" };
+/** What the processors are called: of Node's names, the kernel's, with which a cross-compiler's name begins. */
+const PROCESSORS = { x64: "x86_64", arm64: "aarch64" };
 /** Libraries that every Node on Linux loads itself. */
 const ALLOWED = /^(?:libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libpthread\.so\.0|libdl\.so\.2|ld-linux-.*)$/;
 /** Target of the build, and its place below prebuilds/linux-<arch>/. */
@@ -41,20 +44,31 @@ function checked(file, prefix) {
     throw new Error(`${file} does not load on glibc 2.28: it asks for ${found.join(", ")}`);
 }
 
+const prefixOf = (arch) => (arch === process.arch ? "" : `${PROCESSORS[arch]}-linux-gnu-`);
+
+/** What CMake is told to compile for a processor; nothing where it is this machine's. */
+export function crossOptions(arch) {
+  if (arch === process.arch) return [];
+  return [
+    "-DCMAKE_SYSTEM_NAME=Linux",
+    `-DCMAKE_SYSTEM_PROCESSOR=${PROCESSORS[arch]}`,
+    `-DCMAKE_CXX_COMPILER=${prefixOf(arch)}g++`,
+  ];
+}
+
+/** Processors that this machine can compile the published core for: its own, and others by a cross-compiler. */
+export function architectures() {
+  const has = (command) => spawnSync(command, ["--version"]).status === 0;
+  return Object.keys(PROCESSORS).filter((arch) => arch === process.arch || has(`${prefixOf(arch)}g++`));
+}
+
+/** The folder of the published core for such a processor, freshly compiled. */
 export function prebuild(arch) {
-  const prefix = PREFIX[arch];
-  if (prefix === undefined)
-    throw new Error(`no prebuilt core for ${arch}: ${Object.keys(PREFIX).join(", ")}`);
+  if (PROCESSORS[arch] === undefined)
+    throw new Error(`no prebuilt core for ${arch}: ${Object.keys(PROCESSORS).join(", ")}`);
+  const prefix = prefixOf(arch);
   const build = path.join(root, "build", `prebuild-${arch}`);
-  const cross =
-    prefix === ""
-      ? []
-      : [
-          "-DCMAKE_SYSTEM_NAME=Linux",
-          "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
-          `-DCMAKE_CXX_COMPILER=${prefix}g++`,
-        ];
-  const options = ["-DHONE_PORTABLE=ON", "-DHONE_CUDA=OFF", "-DHONE_GLOO=OFF", ...cross];
+  const options = ["-DHONE_PORTABLE=ON", "-DHONE_CUDA=OFF", "-DHONE_GLOO=OFF", ...crossOptions(arch)];
   const loud = { stdio: ["ignore", "inherit", "inherit"] };
   must("cmake", ["-S", root, "-B", build, ...options], loud);
   const jobs = process.env.HONE_JOBS ?? String(availableParallelism());
@@ -72,5 +86,6 @@ export function prebuild(arch) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  console.log(`hone: ${path.relative(root, prebuild(process.argv[2] ?? process.arch))} is built`);
+  for (const arch of process.argv[2] === undefined ? architectures() : [process.argv[2]])
+    console.log(`hone: ${path.relative(root, prebuild(arch))} is built`);
 }

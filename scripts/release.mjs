@@ -5,9 +5,11 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { must } from "./must.mjs";
 import { packPackage } from "./package.mjs";
+import { architectures } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const MOST_FILES = 400;
+const PUBLISHED = ["x64", "arm64"];
 const git = (...args) => must("git", args, { cwd: root }).trim();
 
 /** Rows of the changelog below its heading of a version, or undefined where it has none. */
@@ -40,11 +42,20 @@ function expectClean(dryRun) {
   return `${git("rev-parse", "--short", "HEAD")}${changed === "" ? "" : ", with changes that a release would refuse"}`;
 }
 
-async function pack() {
-  const { filename, size, entryCount, integrity } = await packPackage(root);
+async function pack(dryRun) {
+  const prebuilt = architectures();
+  const missing = PUBLISHED.filter((arch) => !prebuilt.includes(arch));
+  if (missing.length > 0 && !dryRun)
+    throw new Error(`no compiler here for ${missing.join(", ")}: docs/how-to/release.md names it`);
+  const { filename, size, entryCount, integrity } = await packPackage(root, { prebuilt });
   if (entryCount > MOST_FILES)
     throw new Error(`${filename} has ${entryCount} files, more than ${MOST_FILES}`);
-  return { filename, said: `${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, ${integrity}` };
+  const lacks = missing.length > 0 ? `, without ${missing.join(", ")}, which a release would refuse` : "";
+  const core = `prebuilt for ${prebuilt.join(", ")}${lacks}`;
+  return {
+    filename,
+    said: `${filename}, ${(size / 1e6).toFixed(1)} MB, ${entryCount} files, ${core}, ${integrity}`,
+  };
 }
 
 function publish(filename, version, dryRun) {
@@ -61,7 +72,7 @@ async function release(dryRun) {
   const tell = (what, said) => console.log(`${what.padEnd(14)}${said}`);
   tell("checkout", expectClean(dryRun));
   tell("version", expectVersion(version, dryRun));
-  const { filename, said } = await pack();
+  const { filename, said } = await pack(dryRun);
   try {
     tell("package", said);
     tell("installation", "from the tarball, in an empty folder without a compiler:");

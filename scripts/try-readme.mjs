@@ -38,7 +38,7 @@ const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 
 /** The package as npm would publish it, installed into an empty folder; the addon is the one built here. */
 async function installPacked(work) {
-  const { filename } = await packPackage(work, { prebuilt: false });
+  const { filename } = await packPackage(work, { prebuilt: [] });
   const folder = path.join(work, "newcomer");
   mkdirSync(folder);
   must("npm", ["init", "-y"], { cwd: folder });

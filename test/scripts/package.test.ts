@@ -86,7 +86,7 @@ test.runIf(long)(
   async () => {
     const into = mkdtempSync(join(tmpdir(), "hone-pack-"));
     onTestFinished(() => rmSync(into, { recursive: true, force: true }));
-    const { files, filename } = (await packPackage(into, { prebuilt: false })) as {
+    const { files, filename } = (await packPackage(into, { prebuilt: [] })) as {
       files: { path: string }[];
       filename: string;
     };

@@ -1,6 +1,13 @@
-import { expect, test } from "vitest";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
 // @ts-expect-error a script, not a module with types
-import { tooNew } from "../../scripts/prebuild.mjs";
+import { architectures, crossOptions, tooNew } from "../../scripts/prebuild.mjs";
+
+const [OTHER, COMPILER] =
+  process.arch === "x64" ? ["arm64", "aarch64-linux-gnu-g++"] : ["x64", "x86_64-linux-gnu-g++"];
+afterEach(() => vi.unstubAllEnvs());
 
 const DYNAMIC = ` 0x0000000000000001 (NEEDED)             Shared library: [libm.so.6]
  0x0000000000000001 (NEEDED)             Shared library: [libgcc_s.so.1]
@@ -26,4 +33,15 @@ test("newer symbols, the system's C++ library and other libraries are named", ()
     "_ZNSt7__cxx1112basic_stringIcE of libstdc++.so.6",
     "libgloo.so",
   ]);
+});
+
+test("another processor's core is compiled where its cross-compiler is", () => {
+  const bin = mkdtempSync(join(tmpdir(), "hone-prebuild-"));
+  vi.stubEnv("PATH", bin);
+  expect(architectures()).toEqual([process.arch]);
+  writeFileSync(join(bin, COMPILER), "#!/bin/sh\nexit 0\n");
+  chmodSync(join(bin, COMPILER), 0o755);
+  expect(architectures()).toEqual(["x64", "arm64"]);
+  expect(crossOptions(OTHER)).toContain(`-DCMAKE_CXX_COMPILER=${COMPILER}`);
+  expect(crossOptions(process.arch)).toEqual([]);
 });

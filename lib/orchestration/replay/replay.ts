@@ -207,7 +207,12 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
   throw new HoneError(
     "HONE_ERR_REPLAY",
     `${dir} was computed on the instruction set ${recorded}; this core runs on ${isa}, which rounds otherwise`,
-    { hint: recorded === "baseline" ? "Set HONE_ISA=baseline." : "Replay it on a processor with AVX2." },
+    {
+      hint:
+        recorded === "baseline"
+          ? "Set HONE_ISA=baseline."
+          : "Replay it on a processor with AVX2, or on arm64.",
+    },
   );
 }
 
