@@ -18,6 +18,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cpu/isa_avx512bf16.cc": "likewise, of matmul_bf16.test.cc",
   "csrc/kernels/cpu/isa_baseline.cc": "likewise",
   "csrc/kernels/cpu/isa_list.inc": "the list of those .inc files",
+  "csrc/kernels/cpu/isa_neon.cc": "as isa_avx2.cc",
   "csrc/kernels/cpu/rows.cc": "embedding, rms_norm, rope and swiglu, each with a test of its own",
   "csrc/kernels/cpu/rows.h": "likewise",
   "csrc/kernels/cpu/rows.inc": "likewise",
