@@ -1,31 +1,16 @@
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import {
-  linesOf,
-  parseRecord,
-  RUN_FILES,
-  readRunManifest,
-  STEP_STAGES,
-  type Stretch,
-  StretchSum,
-  stretchOf,
-  writeWhole,
-} from "../metrics/index.ts";
-import type { StepRecord } from "../records.ts";
+import { RUN_FILES, readRunManifest, STEP_STAGES, writeWhole } from "../metrics/index.ts";
 import { Trust } from "../trust.ts";
-import { isOfVerifiers } from "./answers/verifiers.ts";
 import { ANSWERS } from "./answers.ts";
 import { bundle } from "./bundle.ts";
+import { DigestedLog } from "./digested-log.ts";
 import { pageFile } from "./page-files.ts";
 import { Watch } from "./watch.ts";
-import type { WatchedRun } from "./watched-run.ts";
-import type { SeriesAnswer, StaticReport } from "./wire.ts";
+import type { StaticReport } from "./wire.ts";
 
-/** Numbers in a static report, over all metrics and steps: seven bytes each, so that it stays well below 2 MB. */
-const MOST_NUMBERS = 150_000;
 /** A page's 2 MB, less what is always there. */
 const MOST_ANSWER_CHARS = 400_000;
-const DIGITS = 5;
 
 /** What is asked for a static report, as in the page's own requests. A panel that wants more adds a row. */
 const QUESTIONS: readonly string[] = [
@@ -57,7 +42,8 @@ export async function writeReport(runDir: string): Promise<string> {
  */
 export async function reportData(runDir: string): Promise<StaticReport> {
   const { reportSamples } = await import("./report-samples.ts");
-  const watch = new Watch([runDir], Trust.none(), isOfVerifiers); // the log is read for the rest, a step at a time
+  const log = new DigestedLog(runDir);
+  const watch = new Watch([runDir], Trust.none(), () => log);
   try {
     const answers: Record<string, unknown> = {};
     for (const question of QUESTIONS) {
@@ -66,7 +52,8 @@ export async function reportData(runDir: string): Promise<StaticReport> {
         answers[question] = answer;
     }
     const [info] = watch.runs.map((run) => run.info());
-    const { series, rows } = reportSeries(watch);
+    const { series } = log;
+    const rows = series.steps.at(-1) ?? 0;
     const samples = await reportSamples(watch);
     return {
       overview: { runs: [{ ...info!, rows }], stages: STEP_STAGES, cursor: "" },
@@ -87,47 +74,6 @@ async function answerTo(question: string, watch: Watch): Promise<unknown> {
     if (HoneError.is(error)) return undefined;
     throw error;
   }
-}
-
-/** Every metric, five digits of it; of a long run means over equally many steps in a row, by the last one's number. */
-function reportSeries({ runs }: Watch): { readonly series: SeriesAnswer; readonly rows: number } {
-  const [run] = runs;
-  const { table } = run!;
-  const each = Math.max(1, Math.ceil((table.length * table.names.length) / MOST_NUMBERS));
-  const records = means(recordsOf(run!), each);
-  const column = (name: string) =>
-    records.map(({ metrics }) => (name in metrics ? Number(metrics[name]!.toPrecision(DIGITS)) : null));
-  const series: SeriesAnswer = {
-    steps: records.map(({ step }) => step),
-    versions: records.map(({ version }) => version),
-    series: Object.fromEntries(table.names.map((name) => [name, column(name)])),
-  };
-  return { series, rows: table.steps.at(-1) ?? 0 };
-}
-
-/** The steps of a run's table as its log has them, one at a time. */
-function* recordsOf({ dir, table: { ends } }: WatchedRun): Generator<StepRecord> {
-  if (ends.length === 0) return;
-  const path = join(dir, RUN_FILES.log);
-  let next = 0;
-  for (const { text, bytes } of linesOf(path, { start: 0, end: ends.at(-1)! })) {
-    if (bytes.end !== ends[next]) continue; // damaged, or replaced by a later session
-    yield parseRecord(text, () => path);
-    next += 1;
-  }
-}
-
-function means(records: Iterable<StepRecord>, each: number): Stretch[] {
-  const stretches: Stretch[] = [];
-  let sum = new StretchSum();
-  for (const record of records) {
-    sum.add(stretchOf(record));
-    if (sum.steps < each) continue;
-    stretches.push(sum.stretch);
-    sum = new StretchSum();
-  }
-  if (sum.steps > 0) stretches.push(sum.stretch);
-  return stretches;
 }
 
 /** The page's own files and its answers in one document. */

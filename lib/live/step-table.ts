@@ -60,6 +60,11 @@ export class StepTable {
     return [...this.#columns.keys()];
   }
 
+  /** Puts names there that rows will have. */
+  name(names: Iterable<string>): void {
+    for (const name of names) this.#column(name);
+  }
+
   add({ record, end }: Row): void {
     this.#rewind(record.step);
     const row = this.steps.push(record.step) - 1;

@@ -1,7 +1,8 @@
 import { Trust } from "../trust.ts";
 import { EventStream, framed, type StreamEvent } from "./event-stream.ts";
+import { MOST_REPEATED, type StepLog } from "./followed-log.ts";
 import type { Row } from "./step-table.ts";
-import { MOST_REPEATED, WatchedRun } from "./watched-run.ts";
+import { WatchedRun } from "./watched-run.ts";
 
 const LOOK_MS = 500;
 
@@ -17,10 +18,10 @@ export class Watch {
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param keeps metrics whose numbers are held; default all. */
-  constructor(dirs: readonly string[], trust = Trust.none(), keeps?: (metric: string) => boolean) {
+  /** @param log how the log of a folder is read; default: all of it, and then what is new. */
+  constructor(dirs: readonly string[], trust = Trust.none(), log?: (dir: string) => StepLog) {
     this.trust = trust;
-    this.runs = dirs.map((dir, i) => new WatchedRun(dir, i, keeps));
+    this.runs = dirs.map((dir, i) => new WatchedRun(dir, i, log?.(dir)));
     this.look();
   }
 

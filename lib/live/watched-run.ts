@@ -2,7 +2,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   type PipelineStatus,
-  parseRecord,
   RUN_FILES,
   readPipelineStatus,
   readRunManifest,
@@ -10,10 +9,10 @@ import {
 } from "../metrics/index.ts";
 import { isLocked } from "../shared/files/folder-lock.ts";
 import { EvaluationMarks } from "./evaluation-marks.ts";
+import { FollowedLog, type FoundSteps, MOST_REPEATED, type StepLog } from "./followed-log.ts";
 import { Marks } from "./marks.ts";
 import { RecordedRollouts } from "./recorded-range.ts";
-import { type Row, StepTable } from "./step-table.ts";
-import { Tail } from "./tail.ts";
+import type { Row, StepTable } from "./step-table.ts";
 import type { Mark, RunInfo, RunState } from "./wire.ts";
 
 /** A process that has said nothing for so long is taken for gone, or hung. */
@@ -29,15 +28,8 @@ const domainsOf = (named: readonly string[], metrics: readonly string[]): readon
     ? named
     : metrics.filter((name) => name.startsWith(TARGET)).map((name) => name.slice(TARGET.length));
 
-/** Steps that a look, or a listener that comes back, gets one by one; more are loaded as columns. */
-export const MOST_REPEATED = 500;
-
 /** Changes found by a look at a run. */
-export interface Found {
-  /** The first MOST_REPEATED + 1 of the new ones. */
-  readonly rows: readonly Row[];
-  /** Its log was replaced: earlier events no longer hold. */
-  readonly replaced: boolean;
+export interface Found extends FoundSteps {
   /** Name, state, marks or metrics are others than before. */
   readonly changed: boolean;
   /** Set if it was written since the last look. */
@@ -48,8 +40,7 @@ export interface Found {
 export class WatchedRun {
   readonly dir: string;
   readonly run: number;
-  readonly table: StepTable;
-  readonly #log: Tail;
+  readonly #log: StepLog;
   readonly #marks: Marks;
   readonly #evaluations: EvaluationMarks;
   readonly #recorded: RecordedRollouts;
@@ -62,37 +53,28 @@ export class WatchedRun {
   #signMs: number | undefined;
   /** True if a process holds the folder's lock; known of a quiet run and of one whose training is over. */
   #held: boolean | undefined;
-  #damaged = 0;
   #told = "";
 
-  /** @param run its place among those watched. @param keeps as for StepTable. */
-  constructor(dir: string, run: number, keeps?: (metric: string) => boolean) {
-    [this.dir, this.run, this.table] = [dir, run, new StepTable(keeps)];
-    this.#log = new Tail(join(dir, RUN_FILES.log));
+  /** @param run its place among those watched. */
+  constructor(dir: string, run: number, log: StepLog = new FollowedLog(dir)) {
+    [this.dir, this.run, this.#log] = [dir, run, log];
     [this.#marks, this.#evaluations] = [new Marks(dir), new EvaluationMarks(dir)];
     this.#recorded = new RecordedRollouts(dir);
   }
 
+  get table(): StepTable {
+    return this.#log.table;
+  }
+
   /** Position up to which the log has been read, for `Last-Event-ID`. */
   get cursor(): string {
-    return `${this.#log.id}.${this.#log.end}`;
+    const { id, end } = this.#log.at;
+    return `${id}.${end}`;
   }
 
   /** Reads what is new. Throws HONE_ERR_IO. */
   look(): Found {
-    const rows: Row[] = [];
-    let replaced = false;
-    const lines = this.#log.lines(() => {
-      replaced = this.table.length > 0;
-      this.table.clear();
-      this.#damaged = 0;
-    });
-    for (const { text, bytes } of lines) {
-      const row = this.#parsed(text, bytes.end);
-      if (row === undefined) continue;
-      this.table.add(row);
-      if (rows.length <= MOST_REPEATED) rows.push(row);
-    }
+    const steps = this.#log.look();
     this.#marks.look();
     this.#readManifest();
     const status = this.#readStatus();
@@ -101,13 +83,14 @@ export class WatchedRun {
     const told = JSON.stringify({ ...this.info(), rows: undefined, status: undefined });
     const changed = told !== this.#told;
     this.#told = told;
-    return { rows, replaced, changed, status };
+    return { ...steps, changed, status };
   }
 
   /** Rows that follow a cursor in the same file; undefined if it belongs to another one, or they are too many. */
   since(cursor: string): Row[] | undefined {
     const [id, end] = cursor.split(".");
-    if (id !== this.#log.id || !(Number(end) <= this.#log.end)) return undefined;
+    const { at } = this.#log;
+    if (id !== at.id || !(Number(end) <= at.end)) return undefined;
     const first = this.table.rowAfter(Number(end));
     const length = this.table.length - first;
     return length > MOST_REPEATED ? undefined : Array.from({ length }, (_, i) => this.table.row(first + i));
@@ -132,17 +115,8 @@ export class WatchedRun {
       status: this.#status,
       ...keptIn(dir),
       recorded: this.#recorded.look(),
-      damaged: this.#damaged,
+      damaged: this.#log.damaged,
     };
-  }
-
-  #parsed(text: string, end: number): Row | undefined {
-    try {
-      return { record: parseRecord(text, () => this.dir), end };
-    } catch {
-      this.#damaged += 1;
-      return undefined;
-    }
   }
 
   #readManifest(): void {

@@ -16,7 +16,7 @@ import { fileWork } from "./sink.ts";
 const NEWLINE = 0x0a;
 /** Of an empty file. */
 const ANEW = APPENDING | constants.O_TRUNC;
-const BLOCK_BYTES = 1 << 20;
+const BLOCK_BYTES = 1 << 16;
 
 /**
  * A file of lines that only grows. What is appended survives the process; a killed process leaves at most one torn
@@ -89,37 +89,35 @@ export function* linesOf(
   path: string,
   within: Line["bytes"] = { start: 0, end: Number.POSITIVE_INFINITY },
 ): Generator<Line, void, undefined> {
-  let start = within.start;
-  for (const text of linesFrom(path, within)) {
-    const end = start + Buffer.byteLength(text) + 1;
-    yield { text, bytes: { start, end } };
-    start = end;
-  }
-}
-
-function* linesFrom(path: string, within: Line["bytes"]): Generator<string, void, undefined> {
   const fd = fileWork(path, () => openSync(path, "r"));
   try {
-    const block = Buffer.allocUnsafe(BLOCK_BYTES);
     const size = Math.min(fstatSync(fd).size, within.end);
-    let rest: Buffer[] = [];
+    // one block for the whole file, and each line a string of its own: both would otherwise outlive a young collection
+    let block = Buffer.allocUnsafe(BLOCK_BYTES);
+    let kept = 0;
     for (let at = within.start; at < size; ) {
-      const n = fileWork(path, () => readSync(fd, block, 0, Math.min(size - at, block.length), at));
+      if (kept === block.length) block = Buffer.concat([block], 2 * kept);
+      const wanted = Math.min(size - at, block.length - kept);
+      const n = fileWork(path, () => readSync(fd, block, kept, wanted, at));
       if (n === 0) return;
+      const ends = yield* linesIn(block.subarray(0, kept + n), at - kept);
       at += n;
-      const bytes = block.subarray(0, n);
-      const end = bytes.lastIndexOf(NEWLINE);
-      if (end >= 0) {
-        yield* Buffer.concat([...rest, bytes.subarray(0, end)])
-          .toString("utf8")
-          .split("\n");
-        rest = [];
-      }
-      rest.push(Buffer.from(bytes.subarray(end + 1)));
+      block.copyWithin(0, ends, kept + n);
+      kept += n - ends;
     }
   } finally {
     closeSync(fd);
   }
+}
+
+/** The whole lines of a block; where the last of them ends in it. @param at where the block begins in the file. */
+function* linesIn(block: Buffer, at: number): Generator<Line, number, undefined> {
+  let start = 0;
+  for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
+    yield { text: block.toString("utf8", start, end), bytes: { start: at + start, end: at + end + 1 } };
+    start = end + 1;
+  }
+  return start;
 }
 
 /** Leaves whole lines only in a file open for reading and writing. */

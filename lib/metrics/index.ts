@@ -2,6 +2,7 @@
 
 export { AppendFile, type Line, linesOf, wholeLines } from "./append-file.ts";
 export { collectStepMetrics, MetricsHistory } from "./collect.ts";
+export { DIGEST_STEPS } from "./digest-writer.ts";
 export type * from "./facts.ts";
 export { bottleneck } from "./machine-metrics.ts";
 export { MetricsEndpoint, type MetricsEndpointOptions } from "./metrics-endpoint.ts";

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { HoneError } from "../errors.ts";
 import type { StepRecord } from "../records.ts";
 import { type Line, linesOf } from "./append-file.ts";
 import { parseRecord } from "./run-log.ts";
@@ -28,14 +29,18 @@ interface Piece {
 /**
  * A run log as stretches in ascending order, of 16 steps where the digest has them and of one step elsewhere; the steps
  * are those of `RunLogReader`. Nothing but the pieces' places is held.
- * Throws HONE_ERR_IO, and HONE_ERR_FORMAT naming a line it had to read that is damaged.
+ * Throws HONE_ERR_IO, and HONE_ERR_FORMAT naming a line it had to read that is damaged, unless such lines are left out.
  */
 export class RunDigest implements Iterable<Stretch> {
   readonly #paths: Readonly<Record<Piece["file"], string>>;
   readonly #pieces: Piece[] = [];
+  /** Where damaged lines begin; undefined: the first one that is read is an error. */
+  readonly #damaged: Set<number> | undefined;
 
-  constructor(log: string, digest: string) {
+  /** @param leavesOut damaged lines are left out and counted. */
+  constructor(log: string, digest: string, leavesOut = false) {
     this.#paths = { log, digest };
+    this.#damaged = leavesOut ? new Set() : undefined;
     let read = 0;
     for (const piece of this.#digested()) {
       for (const line of this.#lines({ start: read, end: piece.covers!.start })) this.#take(line);
@@ -48,6 +53,11 @@ export class RunDigest implements Iterable<Stretch> {
   /** Steps. */
   get length(): number {
     return this.#pieces.reduce((n, { steps }) => n + steps, 0);
+  }
+
+  /** Damaged lines left out so far. */
+  get damaged(): number {
+    return this.#damaged?.size ?? 0;
   }
 
   /** Number of lines that a walk through it parses. */
@@ -75,10 +85,49 @@ export class RunDigest implements Iterable<Stretch> {
         const path = this.#paths[piece.file];
         const fd = open.get(path) ?? fileWork(path, () => openSync(path, "r"));
         open.set(path, fd);
-        yield stretchAt(fd, path, piece);
+        const stretch = this.#unlessDamaged(piece, () => stretchAt(fd, path, piece));
+        if (stretch !== undefined) yield stretch;
+        else if (piece.covers !== undefined) yield* this.#stepsIn(piece.covers);
       }
     } finally {
       for (const fd of open.values()) closeSync(fd);
+    }
+  }
+
+  /** The same steps one by one, from the log alone. */
+  *steps(): Generator<Stretch, void, undefined> {
+    for (const range of this.#ranges()) yield* this.#stepsIn(range);
+  }
+
+  *#stepsIn(range: Line["bytes"]): Generator<Stretch> {
+    const { log } = this.#paths;
+    for (const { text, bytes } of linesOf(log, range)) {
+      const record = this.#unlessDamaged(bytes, () => parsed(text, log, bytes.start));
+      if (record !== undefined) yield stretchOf(record);
+    }
+  }
+
+  /** The bytes of the log that hold the steps: a range more for each place where lines of it do not count. */
+  *#ranges(): Generator<Line["bytes"]> {
+    let range = { start: 0, end: 0 };
+    for (const piece of this.#pieces) {
+      const { start, end } = piece.covers ?? piece;
+      if (start > range.end) {
+        yield range;
+        range = { start, end };
+      } else range.end = end;
+    }
+    yield range;
+  }
+
+  #unlessDamaged<T>({ start, covers }: Pick<Piece, "start" | "covers">, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (this.#damaged === undefined || !HoneError.is(error) || error.code !== "HONE_ERR_FORMAT")
+        throw error;
+      if (covers === undefined) this.#damaged.add(start); // a line of the digest: the log has its steps
+      return undefined;
     }
   }
 
@@ -95,8 +144,12 @@ export class RunDigest implements Iterable<Stretch> {
   *#lines(within: Line["bytes"]): Generator<Piece> {
     if (within.start >= within.end) return;
     for (const { text, bytes } of linesOf(this.#paths.log, within)) {
-      const step = Number(RECORD_HEAD.exec(text)?.[1] ?? parsed(text, this.#paths.log, bytes.start).step);
-      yield { first: step, step, steps: 1, file: "log", ...bytes };
+      const head = RECORD_HEAD.exec(text)?.[1];
+      const step =
+        head === undefined
+          ? this.#unlessDamaged(bytes, () => parsed(text, this.#paths.log, bytes.start).step)
+          : Number(head);
+      if (step !== undefined) yield { first: step, step, steps: 1, file: "log", ...bytes };
     }
   }
 

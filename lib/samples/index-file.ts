@@ -12,6 +12,7 @@ export interface Covered {
 const MAGIC = 0x484d5053;
 const HEAD_BYTES = 96;
 const TAIL_BYTES = 16;
+const BLOCK_BYTES = 1 << 16;
 /** So many small segments are written as one. */
 const MOST_SEGMENTS = 256;
 const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sessions"] as const;
@@ -68,24 +69,24 @@ export class IndexFile {
       const head = headOf(bytesAt(fd, this.#bytes, HEAD_BYTES));
       if (head === undefined || head.from !== this.covered.end) return;
       if (this.#bytes + HEAD_BYTES + head.bodyBytes > size) return;
-      const body = bytesAt(fd, this.#bytes + HEAD_BYTES, head.bodyBytes);
-      if (crc32(body) !== head.crc) return;
-      this.#take(head, body);
+      if (checksumOf(fd, this.#bytes + HEAD_BYTES, head.bodyBytes) !== head.crc) return;
+      this.#take(head, fd, this.#bytes + HEAD_BYTES);
       this.#bytes += HEAD_BYTES + head.bodyBytes;
       this.#segments += 1;
     }
     this.#torn = false;
   }
 
-  #take({ counts, to }: Head, body: Uint8Array<ArrayBuffer>): void {
+  /** A table at a time: all of a long run in one piece would be in memory twice. @param start of the body */
+  #take({ counts, to }: Head, fd: number, start: number): void {
     const nameBytes = counts.at(-1)!;
-    const names = Buffer.from(body.buffer, body.byteOffset, nameBytes).toString("utf8");
+    const names = Buffer.from(bytesAt(fd, start, nameBytes)).toString("utf8");
     this.names.push(...(JSON.parse(names) as string[]));
-    let at = aligned(nameBytes);
+    let at = start + aligned(nameBytes);
     for (const [i, name] of TABLE_NAMES.entries()) {
       const table = this.tables[name];
       const bytes = table.bytesOf(counts[i]!);
-      table.append(body.subarray(at, at + bytes), counts[i]!);
+      table.append(bytesAt(fd, at, bytes), counts[i]!);
       at += bytes;
     }
     this.covered = to;
@@ -102,7 +103,7 @@ export class IndexFile {
     this.#torn = true;
     writeAll(fd, segment);
     this.#torn = false;
-    this.#bytes += segment.length;
+    this.#bytes += lengthOf(segment);
     this.#segments += 1;
     this.#markSaved();
   }
@@ -117,7 +118,7 @@ export class IndexFile {
       return;
     }
     this.#torn = false;
-    this.#bytes = segment.length;
+    this.#bytes = lengthOf(segment);
     this.#segments = 1;
     this.#markSaved();
   }
@@ -126,14 +127,15 @@ export class IndexFile {
     readonly counts: readonly number[];
     readonly names: number;
     readonly end: number;
-  }): Buffer {
+  }): readonly Uint8Array[] {
     const names = Buffer.from(JSON.stringify(this.names.slice(since.names)));
     const counts = countsOf(this.tables).map((rows, i) => rows - since.counts[i]!);
-    const parts = TABLE_NAMES.map((name, i) => this.tables[name].encode(since.counts[i]!));
+    const parts = TABLE_NAMES.flatMap((name, i) => this.tables[name].encode(since.counts[i]!));
     const padding = Buffer.alloc(aligned(names.length) - names.length);
-    const body = Buffer.concat([names, padding, ...parts]);
-    const head = { from: since.end, to: this.covered, bodyBytes: body.length, crc: crc32(body) };
-    return Buffer.concat([headBytes({ ...head, counts: [...counts, names.length] }), body]);
+    const body = [names, padding, ...parts]; // never in one piece: a million completions are 200 MB
+    const crc = body.reduce((sum, part) => crc32(part, sum), 0);
+    const head = { from: since.end, to: this.covered, bodyBytes: lengthOf(body), crc };
+    return [headBytes({ ...head, counts: [...counts, names.length] }), ...body];
   }
 }
 
@@ -161,6 +163,13 @@ function headOf(bytes: Uint8Array): Head | undefined {
   return { from: from!, to: { end: end!, tail }, bodyBytes: bodyBytes!, crc: crc!, counts };
 }
 
+function checksumOf(fd: number, at: number, size: number): number {
+  let sum = 0;
+  for (let done = 0; done < size; done += BLOCK_BYTES)
+    sum = crc32(bytesAt(fd, at + done, Math.min(BLOCK_BYTES, size - done)), sum);
+  return sum;
+}
+
 /** In memory of their own, so that typed arrays may begin at their first. */
 function bytesAt(fd: number, at: number, size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
@@ -173,8 +182,11 @@ function bytesAt(fd: number, at: number, size: number): Uint8Array<ArrayBuffer> 
   return bytes.subarray(0, got);
 }
 
-function writeAll(fd: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+function writeAll(fd: number, parts: readonly Uint8Array[]): void {
+  for (const bytes of parts)
+    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }
 
 const FLAGS = { r: "r", a: APPENDING, w: REWRITING } as const;

@@ -67,77 +67,111 @@ const DEFAULT_LIMIT = 50;
 /** Marks of a tokenizer before the question, in a prompt as the model saw it. */
 const MARKS = /^(?:<[^<>\s]+>)+/;
 
-/** Sums over a problem's samples, while they are read in the order of steps. */
+/** Sums over the samples of each problem, by the row of its first draw: 52 bytes a problem, where objects take 400. */
 interface Sums {
-  groups: number;
-  group: number;
-  judged: number;
-  unscored: number;
-  solved: number;
-  tokens: number;
-  samples: number;
-  firstStep: number;
-  lastStep: number;
-  first: { judged: number; solved: number };
-  last: { judged: number; solved: number };
+  /** Problems that a step took, in the order in which they were first taken. */
+  readonly taken: readonly number[];
+  readonly groups: Uint32Array;
+  /** The last group so far. */
+  readonly group: Uint32Array;
+  readonly samples: Uint32Array;
+  readonly judged: Uint32Array;
+  readonly solved: Uint32Array;
+  readonly tokens: Float64Array;
+  readonly firstStep: Uint32Array;
+  readonly lastStep: Uint32Array;
+  /** Of the first group and of the last one, judged and solved. */
+  readonly first: Counts;
+  readonly last: Counts;
+}
+
+interface Counts {
+  readonly judged: Uint32Array;
+  readonly solved: Uint32Array;
 }
 
 /** Every problem that a step took, a row each; `first` is the row of its first draw among the problems. */
 export function problemStatistics(index: SampleIndex): (ProblemStatistics & { readonly first: number })[] {
+  const sums = sumsOf(index);
+  return sums.taken.map((first) => ({ ...statisticsOf(index, sums, first), first }));
+}
+
+function sumsOf(index: SampleIndex): Sums {
   const { step, group, problem, status, tokens } = index.tables.members.columns;
   const { same } = index.tables.problems.columns;
-  const all = new Map<number, Sums>();
+  const taken: number[] = [];
+  const sums = noSums(taken, index.tables.problems.rows);
   for (const row of index.live) {
     const of = same[problem[row]!]!;
-    const sums = all.get(of) ?? beginSums(step[row]!);
-    if (sums.samples === 0) all.set(of, sums);
-    if (sums.groups === 0 || sums.group !== group[row]) {
-      sums.groups += 1;
-      sums.group = group[row]!;
-      sums.last = sums.groups === 1 ? sums.first : { judged: 0, solved: 0 };
+    const isFirst = sums.samples[of] === 0;
+    if (isFirst) {
+      taken.push(of);
+      sums.firstStep[of] = step[row]!;
     }
-    sums.samples += 1;
-    sums.tokens += tokens[row]!;
-    sums.lastStep = step[row]!;
-    if (status[row] === UNSCORED) {
-      sums.unscored += 1;
-      continue;
-    }
-    const solved = Number(status[row] === CORRECT);
-    sums.judged += 1;
-    sums.last.judged += 1;
-    sums.solved += solved;
-    sums.last.solved += solved;
+    if (isFirst || sums.group[of] !== group[row]) beginGroup(sums, of, group[row]!);
+    sums.samples[of]! += 1;
+    sums.tokens[of]! += tokens[row]!;
+    sums.lastStep[of] = step[row]!;
+    if (status[row] !== UNSCORED) judge(sums, of, Number(status[row] === CORRECT));
   }
-  return [...all].map(([of, sums]) => ({ ...statisticsOf(index, of, sums), first: of }));
+  return sums;
 }
 
-function beginSums(step: number): Sums {
-  const first = { judged: 0, solved: 0 };
-  const counts = { groups: 0, group: 0, judged: 0, unscored: 0, solved: 0, tokens: 0, samples: 0 };
-  return { ...counts, firstStep: step, lastStep: step, first, last: first };
+function noSums(taken: readonly number[], problems: number): Sums {
+  const counts = () => new Uint32Array(problems);
+  return {
+    taken,
+    groups: counts(),
+    group: counts(),
+    samples: counts(),
+    judged: counts(),
+    solved: counts(),
+    tokens: new Float64Array(problems),
+    firstStep: counts(),
+    lastStep: counts(),
+    first: { judged: counts(), solved: counts() },
+    last: { judged: counts(), solved: counts() },
+  };
 }
 
-function statisticsOf({ tables, names }: SampleIndex, row: number, sums: Sums): ProblemStatistics {
+function beginGroup({ groups, group, last }: Sums, of: number, number: number): void {
+  groups[of]! += 1;
+  group[of] = number;
+  [last.judged[of], last.solved[of]] = [0, 0];
+}
+
+function judge(sums: Sums, of: number, solved: number): void {
+  const { groups, first, last } = sums;
+  for (const counts of groups[of] === 1 ? [sums, first, last] : [sums, last]) {
+    counts.judged[of]! += 1;
+    counts.solved[of]! += solved;
+  }
+}
+
+function statisticsOf({ tables, names }: SampleIndex, sums: Sums, row: number): ProblemStatistics {
   const { domain, family, id, level } = tables.problems.columns;
-  const { groups, judged, unscored, solved, firstStep, lastStep, first, last } = sums;
+  const samples = sums.samples[row]!;
+  const judged = sums.judged[row]!;
   return {
     domain: names[domain[row]!]!,
     problem: id[row]!,
     family: names[family[row]!]!,
     level: level[row]!,
-    groups,
+    groups: sums.groups[row]!,
     judged,
-    unscored,
-    solved,
-    firstStep,
-    lastStep,
-    solveRate: rate(sums),
-    firstRate: rate(first),
-    lastRate: rate(last),
-    meanTokens: sums.tokens / sums.samples,
+    unscored: samples - judged,
+    solved: sums.solved[row]!,
+    firstStep: sums.firstStep[row]!,
+    lastStep: sums.lastStep[row]!,
+    solveRate: rateOf(sums, row),
+    firstRate: rateOf(sums.first, row),
+    lastRate: rateOf(sums.last, row),
+    meanTokens: sums.tokens[row]! / samples,
   };
 }
+
+const rateOf = ({ judged, solved }: Counts, row: number): number =>
+  rate({ judged: judged[row]!, solved: solved[row]! });
 
 const rate = ({ judged, solved }: { readonly judged: number; readonly solved: number }): number =>
   judged === 0 ? 0 : solved / judged;
@@ -147,15 +181,18 @@ export async function problems(
   index: SampleIndex,
   { domain, kind = "all", order = "hardest", offset = 0, limit = DEFAULT_LIMIT }: ProblemQuery = {},
 ): Promise<{ readonly total: number; readonly problems: readonly NamedProblem[] }> {
-  const found = problemStatistics(index).filter(
-    (one) => (domain === undefined || one.domain === domain) && isOf(kind, one),
-  );
-  const key = KEYS[order];
-  found.sort((a, b) => key(a) - key(b) || b.judged - a.judged);
+  const sums = sumsOf(index);
+  const key = new Float64Array(index.tables.problems.rows);
+  const found = sums.taken.filter((row) => {
+    const one = statisticsOf(index, sums, row);
+    key[row] = KEYS[order](one);
+    return (domain === undefined || one.domain === domain) && isOf(kind, one);
+  });
+  found.sort((a, b) => key[a]! - key[b]! || sums.judged[b]! - sums.judged[a]!);
   await using journal = await index.journal();
   const named: NamedProblem[] = [];
-  for (const { first, ...one } of found.slice(offset, offset + limit))
-    named.push({ ...one, ...(await nameOf(index, first, journal)) });
+  for (const row of found.slice(offset, offset + limit))
+    named.push({ ...statisticsOf(index, sums, row), ...(await nameOf(index, row, journal)) });
   return { total: found.length, problems: named };
 }
 

@@ -62,16 +62,13 @@ export class Table<S extends Schema> {
     );
   }
 
-  /** The rows from `first` on, column after column, in this machine's byte order. */
-  encode(first: number): Uint8Array {
-    const out = new Uint8Array(this.bytesOf(this.#rows - first));
-    let at = 0;
-    for (const name of Object.keys(this.#schema)) {
+  /** The rows from `first` on, column after column, in this machine's byte order: views of them, good until a row comes. */
+  encode(first: number): Uint8Array[] {
+    return Object.keys(this.#schema).flatMap((name) => {
       const { buffer, byteOffset, byteLength } = this.columns[name]!.subarray(first, this.#rows);
-      out.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-      at += aligned(byteLength);
-    }
-    return out;
+      const padding = new Uint8Array(aligned(byteLength) - byteLength);
+      return [new Uint8Array(buffer, byteOffset, byteLength), padding];
+    });
   }
 
   /** Appends what `encode` gave for so many rows. @param bytes beginning at a multiple of 8 in its buffer. */

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AppendFile, wholeLines } from "../../lib/metrics/append-file.ts";
+import { AppendFile, linesOf, wholeLines } from "../../lib/metrics/append-file.ts";
 
 /** Bytes that the disk has room for. */
 const disk = { room: Number.POSITIVE_INFINITY };
@@ -70,5 +70,23 @@ test("lines are whole across blocks, whatever bytes they have, and the torn one 
   expect([...wholeLines(join(dir, "log"))]).toEqual([]);
   expect(() => [...wholeLines(join(dir, "none"))]).toThrowError(
     expect.objectContaining({ code: "HONE_ERR_IO" }),
+  );
+});
+
+test("places are those of the file, behind lines longer than a block and bytes that are no text", () => {
+  const file = join(dir, "log");
+  const lines = [
+    Buffer.alloc(200_000, "x"),
+    Buffer.from([0x61, 0xff, 0xc3]),
+    Buffer.from("ñ"),
+    Buffer.alloc(0),
+  ];
+  writeFileSync(file, Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")])));
+  const written = readFileSync(file);
+  const found = [...linesOf(file)];
+  expect(found.map(({ bytes }) => written.subarray(bytes.start, bytes.end - 1))).toEqual(lines);
+  expect(found.map(({ text }) => text)).toEqual(lines.map((line) => line.toString("utf8")));
+  expect([...linesOf(file, { start: found[1]!.bytes.start, end: found[2]!.bytes.end })]).toEqual(
+    found.slice(1, 3),
   );
 });

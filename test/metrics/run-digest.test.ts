@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { DIGEST_STEPS } from "../../lib/metrics/digest-writer.ts";
 import { RunDigest } from "../../lib/metrics/run-digest.ts";
 import { RunLog, readRunLog } from "../../lib/metrics/run-log.ts";
-import { stepsWith } from "../../lib/metrics/stretch.ts";
+import { stepsWith, stretchOf } from "../../lib/metrics/stretch.ts";
 
 let folder: string;
 let log: string;
@@ -47,6 +47,7 @@ function expectSameAsLog(): RunDigest {
     }
   }
   expect(at).toBe(records.length);
+  expect([...stretches.steps()]).toEqual(records.map(stretchOf));
   return stretches;
 }
 
@@ -93,4 +94,32 @@ test("a damaged line is named when it has to be read", () => {
   session(1, 3);
   appendFileSync(log, "not json\n");
   expect(() => new RunDigest(log, digest)).toThrow(/steps\.jsonl:4: not a step record/);
+});
+
+test("damaged lines are left out and counted where that is asked", () => {
+  session(1, 3);
+  appendFileSync(log, 'not json\n{"step":4,"version":4,"metrics":\n');
+  session(5, 2);
+  const stretches = new RunDigest(log, digest, true);
+  const found = () => [...stretches].map(({ step }) => step);
+  expect([found(), found()]).toEqual([
+    [1, 2, 3, 5, 6],
+    [1, 2, 3, 5, 6],
+  ]);
+  expect([...stretches.steps()].map(({ step }) => step)).toEqual([1, 2, 3, 5, 6]);
+  expect(stretches.damaged).toBe(2);
+});
+
+test("of a damaged line of the digest the steps are read from the log", () => {
+  session(1, 40);
+  const lines = readFileSync(digest, "utf8").split("\n");
+  lines[1] = `${lines[1]!.slice(0, -9)}`;
+  writeFileSync(digest, lines.join("\n"));
+  expect(() => [...new RunDigest(log, digest)]).toThrow(/steps\.digest\.jsonl:2: not a step record/);
+  const stretches = new RunDigest(log, digest, true);
+  expect([...stretches].map(({ first, steps }) => [first, steps])).toEqual([
+    [1, 16],
+    ...Array.from({ length: 24 }, (_, i) => [17 + i, 1]),
+  ]);
+  expect(stretches.damaged).toBe(0);
 });

@@ -4,6 +4,9 @@ import type { VerifierRow } from "../wire.ts";
 
 const OF_VERIFIERS = "verifier/";
 const CALLS = `${OF_VERIFIERS}calls/`;
+const PERCENTILE = `${OF_VERIFIERS}p95-ms/`;
+/** A count, divided and multiplied again, is the same count. */
+const EXACT_DIGITS = 15;
 /** Counts of a step, by what they are called in a row. */
 const COUNTS = {
   judged: "judged",
@@ -18,6 +21,12 @@ const COUNTS = {
 
 /** True if the numbers of a metric are shown here. */
 export const isOfVerifiers = (metric: string): boolean => metric.startsWith(OF_VERIFIERS);
+
+/** What some steps together come to: the sum of counts and seconds, of a percentile the mean. @param mean over `steps` steps */
+export function ofVerifiers(metric: string, mean: number, steps: number): number {
+  if (steps === 1) return mean;
+  return Number((metric.startsWith(PERCENTILE) ? mean : mean * steps).toPrecision(EXACT_DIGITS));
+}
 
 /** Totals of each verifier that was called, over all steps of a run's log, by name. */
 export function verifiers(question: Question): readonly VerifierRow[] {

@@ -62,11 +62,13 @@ function peersOf(one: Answered, agreed: readonly Answered[]): Peers {
 function answeredProblems(index: SampleIndex, rows: readonly number[]): Answered[] {
   const { problem, status, group } = index.tables.members.columns;
   const { same } = index.tables.problems.columns;
+  const answered = new Uint32Array(index.tables.problems.rows);
+  for (const row of rows) if (answerOf(index, row) !== 0) answered[same[problem[row]!]!]! += 1;
   const all = new Map<number, Map<number, Answer>>();
   for (const row of rows) {
     const key = answerOf(index, row);
-    if (key === 0) continue;
     const of = same[problem[row]!]!;
+    if (key === 0 || answered[of]! < FEWEST_ANSWERS) continue;
     const answers = all.get(of) ?? new Map<number, Answer>();
     all.set(of, answers);
     const answer = answers.get(key) ?? { key, rows: [], solved: 0 };
@@ -76,7 +78,7 @@ function answeredProblems(index: SampleIndex, rows: readonly number[]): Answered
   }
   return [...all].flatMap(([of, answers]) => {
     const list = [...answers.values()];
-    const count = list.reduce((sum, { rows: given }) => sum + given.length, 0);
+    const count = answered[of]!;
     const top = list.reduce((a, b) => (b.rows.length > a.rows.length ? b : a));
     const groups = new Set(top.rows.map((row) => group[row])).size;
     if (count < (groups > 1 ? FEWEST_ANSWERS : FEWEST_OF_ONE_GROUP)) return [];

@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DIGEST_STEPS, RUN_FILES, RunDigest, type Stretch, stepsWith } from "../metrics/index.ts";
+import type { StepRecord } from "../records.ts";
+import { isOfVerifiers, ofVerifiers } from "./answers/verifiers.ts";
+import type { FoundSteps, StepLog } from "./followed-log.ts";
+import { StepTable } from "./step-table.ts";
+import type { SeriesAnswer } from "./wire.ts";
+
+/** Numbers of all metrics together: seven bytes each, so that a static report stays well below 2 MB. */
+const MOST_NUMBERS = 150_000;
+const DIGITS = 5;
+
+const NO_STEPS: FoundSteps = { rows: [], replaced: false };
+
+/**
+ * The log of a run as a static report has it, read once, a line at a time: every metric to five digits; of a long run means
+ * over equally many steps in a row, by the last one's number. From 16 steps a point on, these are a multiple of 16 and are
+ * read from the log's digest, a sixteenth of it. The table has numbers of verifiers alone.
+ */
+export class DigestedLog implements StepLog {
+  readonly table = new StepTable(isOfVerifiers);
+  readonly at = { id: "", end: 0 };
+  readonly series: SeriesAnswer;
+  readonly damaged: number = 0;
+
+  /** Throws HONE_ERR_IO. @param most numbers that the points may have in all */
+  constructor(runDir: string, most = MOST_NUMBERS) {
+    const log = join(runDir, RUN_FILES.log);
+    if (!existsSync(log)) {
+      this.series = { steps: [], versions: [], series: {} };
+      return;
+    }
+    const digest = new RunDigest(log, join(runDir, RUN_FILES.digest), true);
+    const names = namesIn(digest);
+    this.table.name(names);
+    const each = stepsEach((digest.length * names.size) / most);
+    const points = new Points(each, names);
+    for (const stretch of each < DIGEST_STEPS ? digest.steps() : digest) {
+      points.add(stretch);
+      this.table.add({ record: ofTable(stretch), end: 0 });
+    }
+    this.series = points.series();
+    this.damaged = digest.damaged;
+  }
+
+  look(): FoundSteps {
+    return NO_STEPS;
+  }
+}
+
+/** Steps a point. @param least so many at least */
+function stepsEach(least: number): number {
+  const each = Math.max(1, Math.ceil(least));
+  return each < DIGEST_STEPS ? each : DIGEST_STEPS * Math.ceil(each / DIGEST_STEPS);
+}
+
+function namesIn(stretches: Iterable<Stretch>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { metrics } of stretches) for (const name in metrics) names.add(name);
+  return names;
+}
+
+/** What the table keeps of a stretch. */
+function ofTable(stretch: Stretch): StepRecord {
+  const { step, version, metrics } = stretch;
+  const kept: Record<string, number> = {};
+  for (const name in metrics)
+    if (isOfVerifiers(name)) kept[name] = ofVerifiers(name, metrics[name]!, stepsWith(stretch, name));
+  return { step, version, metrics: kept };
+}
+
+/** A metric: the steps of a point that have it, summed, and the points so far. */
+interface Total {
+  sum: number;
+  count: number;
+  readonly means: (number | null)[];
+}
+
+/** Means over equally many steps in a row, by column. As StretchSum has them, which would make an object a number. */
+class Points {
+  readonly #each: number;
+  readonly #totals: ReadonlyMap<string, Total>;
+  readonly #steps: number[] = [];
+  readonly #versions: number[] = [];
+  #last = { step: 0, version: 0 };
+  #summed = 0;
+
+  /** @param each steps a point. @param names all that metrics have */
+  constructor(each: number, names: Iterable<string>) {
+    this.#each = each;
+    this.#totals = new Map(Array.from(names, (name) => [name, { sum: 0, count: 0, means: [] }]));
+  }
+
+  add(stretch: Stretch): void {
+    const { metrics, steps } = stretch;
+    for (const name in metrics) {
+      const total = this.#totals.get(name)!;
+      const count = stepsWith(stretch, name);
+      total.sum += metrics[name]! * count;
+      total.count += count;
+    }
+    this.#last = stretch;
+    this.#summed += steps;
+    if (this.#summed >= this.#each) this.#end();
+  }
+
+  series(): SeriesAnswer {
+    if (this.#summed > 0) this.#end();
+    const series = Object.fromEntries(Array.from(this.#totals, ([name, { means }]) => [name, means]));
+    return { steps: this.#steps, versions: this.#versions, series };
+  }
+
+  #end(): void {
+    this.#steps.push(this.#last.step);
+    this.#versions.push(this.#last.version);
+    for (const total of this.#totals.values()) {
+      const { sum, count } = total;
+      total.means.push(count === 0 ? null : Number((sum / count).toPrecision(DIGITS)));
+      [total.sum, total.count] = [0, 0];
+    }
+    this.#summed = 0;
+  }
+}
