@@ -18,6 +18,8 @@ test("programs of modules are called as CMake calls them", () => {
   ];
   expect(testPrograms(sources, ["core"])).toEqual(["test_core_a", "test_core_cuda_device", "test_core_json"]);
   expect(testPrograms(sources, ["core/json", "engine/step"])).toEqual(["test_core_json", "test_engine_step"]);
+  expect(() => testPrograms(sources, ["core", "engine/stop"])).toThrow("no C++ test is called engine/stop");
+  expect(() => testPrograms(sources, ["check"])).toThrow("no C++ test is called check");
 });
 
 test("ctest runs what was built, and nothing that only begins like it", () => {
@@ -28,6 +30,15 @@ test("ctest runs what was built, and nothing that only begins like it", () => {
     "engine_step",
     "engine_step_ahead",
   ]);
+});
+
+test("however many names are asked for, the pattern is one that CMake takes, with nine groups at most", () => {
+  const names = Array.from({ length: 40 }, (_, i) => `kernels/op${i}`);
+  const pattern = testPattern(names);
+  expect(pattern.match(/\(/g)!.length).toBeLessThanOrEqual(9);
+  for (const name of ["kernels_op0", "kernels_op39", "kernels_op39_ahead"])
+    expect(name).toMatch(new RegExp(pattern));
+  expect("kernels_op40").not.toMatch(new RegExp(pattern));
 });
 
 test.each([
@@ -53,6 +64,7 @@ FAIL c
 test("cases are counted over the programs; one that never came to its end counts as failed", () => {
   expect(countCases(PRINTED, false)).toEqual({ passed: 1, failed: 1, skipped: 1 });
   expect(countCases("", false)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  expect(countCases("No tests were found!!!\n", true)).toEqual({ passed: 0, failed: 1, skipped: 0 });
 });
 
 test("reasons of skips are said once, with how many", () => {
