@@ -5,9 +5,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HubClient } from "../../lib/inference/hub-client.ts";
 import { downloadFile, downloadHead } from "../../lib/inference/hub-download.ts";
+import { PartialFile } from "../../lib/inference/partial-file.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
 const WEIGHTS = Buffer.alloc(300_000, "some weights ");
@@ -149,6 +150,21 @@ test("two at once fetch it once", async () => {
   await Promise.all([download(), download(), download()]);
   expectWhole();
   expect(ranges().length).toBe(1);
+});
+
+test("one that another has finished between the look for it and the claim is not fetched again", async () => {
+  const open = PartialFile.open.bind(PartialFile);
+  const claims = vi.spyOn(PartialFile, "open").mockImplementationOnce((...of) => {
+    writeFileSync(path, WEIGHTS); // the other's last act; its part is gone with it
+    return open(...of);
+  });
+  try {
+    await download();
+  } finally {
+    claims.mockRestore();
+  }
+  expectWhole();
+  expect(ranges()).toEqual([]);
 });
 
 test("what a killed process left is gone on with", async () => {
