@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../../lib/config/index.ts";
+import { RUN_FILES, writeRunManifest } from "../../../lib/metrics/index.ts";
 import { createRun, replayRun } from "../../../lib/orchestration/index.ts";
 import { recordedTeacher } from "../../../lib/orchestration/replay/recorded-teacher.ts";
 import { noAddon } from "../../e2e/native-core.ts";
@@ -70,4 +71,45 @@ test("a teacher that computes here is asked again, and listed tokens are in no r
     teacher: { endpoint: { url: "http://localhost:1/v1", model: "big" }, divergence: { topK: 5 } },
   });
   expect(() => recordedTeacher(root, listed)).toThrow("which its record does not have");
+});
+
+describe("a record", () => {
+  const recipe = recipeOf("http://localhost:1/v1", true);
+  const batch = { tokens: new Int32Array(5), cuSeqlens: new Int32Array([0, 3, 5]) } as unknown as Parameters<
+    ReturnType<NonNullable<ReturnType<typeof recordedTeacher>>>
+  >[0];
+  const said = (...logprobs: number[]) => Buffer.from(Float32Array.from(logprobs).buffer).toString("base64");
+
+  /** A run folder whose first step has these rollouts. */
+  function recorded(name: string, rollouts: readonly object[]): string {
+    const dir = join(root, name);
+    mkdirSync(join(dir, RUN_FILES.rollouts), { recursive: true });
+    writeRunManifest(dir, { name, config: recipe, seeds: {}, versions: {} });
+    const lines = [{ schema: 1, step: 1 }, { rollouts }].map((line) => `${JSON.stringify(line)}\n`);
+    writeFileSync(join(dir, RUN_FILES.rollouts, "step-000001.jsonl"), lines.join(""));
+    return dir;
+  }
+
+  test("has what the server said of each answer's tokens, at their places", async () => {
+    const dir = recorded("said", [
+      { sequence: 1, teacher: said(-1) },
+      { attempt: 1 }, // trained nothing, so that the server was not asked
+      { sequence: 0, teacher: said(-2, -3) },
+    ]);
+    const { logprobs } = (await recordedTeacher(dir, recipe)!(1)(batch))!;
+    expect([...logprobs!]).toEqual([0, -2, -3, 0, -1]);
+  });
+
+  test("in which a trained answer lacks that is refused, and so is a step that was not recorded", async () => {
+    const dir = recorded("unsaid", [{ sequence: 0, teacher: said(-1) }, { sequence: 1 }]);
+    const teach = recordedTeacher(dir, recipe)!;
+    const refusal = (step: number) => ({
+      code: "HONE_ERR_USAGE",
+      message: expect.stringContaining(
+        `what the server of teacher.endpoint said in step ${step} is not in the record`,
+      ),
+    });
+    await expect(teach(1)(batch)).rejects.toMatchObject(refusal(1));
+    await expect(teach(2)(batch)).rejects.toMatchObject(refusal(2));
+  });
 });
