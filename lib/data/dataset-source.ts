@@ -24,7 +24,6 @@ export class DatasetSource implements ProblemSource {
   readonly families: readonly string[];
   readonly report: DatasetReport;
   readonly heldOutCount: number;
-  readonly heldOutKeys: readonly string[];
   readonly trainingCount?: number;
   /** Bytes the rows take, outside the heap. */
   readonly bytes: number;
@@ -35,6 +34,7 @@ export class DatasetSource implements ProblemSource {
   readonly #store: RowStore;
   readonly #training: Uint32Array;
   readonly #heldOut: Uint32Array;
+  readonly #keys: () => readonly string[];
   /** Of the last two passes that were asked for: groups of one are judged while the next is drawn. */
   #orders: readonly { readonly epoch: number; readonly rows: Uint32Array }[] = [];
 
@@ -55,7 +55,7 @@ export class DatasetSource implements ProblemSource {
     this.families = rows.families;
     this.report = rows.report;
     this.heldOutCount = rows.heldOut.length;
-    this.heldOutKeys = rows.heldOutKeys;
+    this.#keys = rows.heldOutKeys;
     if (options.byPlace) this.trainingCount = rows.training.length;
     this.bytes = rows.store.bytes;
   }
@@ -70,7 +70,8 @@ export class DatasetSource implements ProblemSource {
   ): Promise<DatasetSource> {
     const { heldOut, elsewhere } = source;
     const filter = new RowFilter(kind, reader, options, { admit, heldOut, elsewhere });
-    const rows = await loadRows(filter, new RowStore(reader.open(options)), openThreads);
+    const store = new RowStore(reader.open(options), filter.hashes);
+    const rows = await loadRows(filter, store, openThreads);
     const report: DatasetReport = { ...filter.report(), ...(source.hub && { hub: source.hub }) };
     if (rows.store.length === 0) {
       const why = report.rows === 0 ? "" : `: ${filter.census.refusals().join("; ")}`;
@@ -84,6 +85,11 @@ export class DatasetSource implements ProblemSource {
       );
     }
     return new DatasetSource(kind, reader, source, { ...rows, report, draw: options.draw });
+  }
+
+  /** A list that is made when it is asked for: a hundred thousand of them would be 8 MB all along. */
+  get heldOutKeys(): readonly string[] {
+    return this.#keys();
   }
 
   /** Throws HONE_ERR_CONFIG where there is nothing to train on: a benchmark. */
@@ -150,7 +156,7 @@ interface LoadedRows {
   readonly store: RowStore;
   readonly training: Uint32Array;
   readonly heldOut: Uint32Array;
-  readonly heldOutKeys: readonly string[];
+  readonly heldOutKeys: () => readonly string[];
   readonly families: readonly string[];
 }
 
@@ -166,17 +172,19 @@ async function loadRows(
       store.add(row);
     }
   }
-  const held = filter.held.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const { held } = filter;
+  const order = held.byKey();
+  const heldOut = order.map((at) => held.row(at));
   const isHeld = new Uint8Array(store.length);
-  for (const { row } of held) isHeld[row] = 1;
+  for (const row of heldOut) isHeld[row] = 1;
   const training = new Uint32Array(store.length - held.length);
   let next = 0;
   for (let row = 0; row < store.length; row++) if (isHeld[row] === 0) training[next++] = row;
   return {
     store,
     training,
-    heldOut: Uint32Array.from(held, ({ row }) => row),
-    heldOutKeys: held.map(({ key }) => key),
+    heldOut,
+    heldOutKeys: () => Array.from(order, (at) => held.key(at)),
     families: [...families].sort(),
   };
 }

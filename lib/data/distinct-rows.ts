@@ -25,6 +25,11 @@ export class DistinctRows {
     return this.#references.length;
   }
 
+  /** Of each used row the hash of its content. */
+  get hashes(): Pick<Column, "at"> {
+    return this.#seen.first;
+  }
+
   /** The row, unless it is refused or an earlier one has its content. */
   used(raw: RawRow | Fault, judged: SoundRow | Refusal): UsedRow | undefined {
     if ("as" in judged) {

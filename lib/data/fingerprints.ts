@@ -7,20 +7,21 @@ const FIRST_SLOTS = 1 << 10;
  * the same once in 37 million sets.
  */
 export class Fingerprints {
-  readonly #first = new Column("uint32");
+  /** The first hash of each, by number. */
+  readonly first = new Column("uint32");
   readonly #second = new Column("uint32");
   /** The row's number + 1; 0: free. */
   #slots = new Uint32Array(FIRST_SLOTS);
 
   /** The number of the row that came before with these hashes; undefined for a new one, which gets the next number. */
   add(first: number, second: number): number | undefined {
-    if (2 * (this.#first.length + 1) > this.#slots.length) this.#grow();
+    if (2 * (this.first.length + 1) > this.#slots.length) this.#grow();
     const slot = this.#slotOf(first, second);
     const known = this.#slots[slot]!;
     if (known > 0) return known - 1;
-    this.#first.push(first);
+    this.first.push(first);
     this.#second.push(second);
-    this.#slots[slot] = this.#first.length;
+    this.#slots[slot] = this.first.length;
     return undefined;
   }
 
@@ -28,13 +29,13 @@ export class Fingerprints {
     const mask = this.#slots.length - 1;
     for (let slot = second & mask; ; slot = (slot + 1) & mask) {
       const row = this.#slots[slot]! - 1;
-      if (row < 0 || (this.#first.at(row) === first && this.#second.at(row) === second)) return slot;
+      if (row < 0 || (this.first.at(row) === first && this.#second.at(row) === second)) return slot;
     }
   }
 
   #grow(): void {
     this.#slots = new Uint32Array(2 * this.#slots.length);
-    for (let row = 0; row < this.#first.length; row++)
-      this.#slots[this.#slotOf(this.#first.at(row), this.#second.at(row))] = row + 1;
+    for (let row = 0; row < this.first.length; row++)
+      this.#slots[this.#slotOf(this.first.at(row), this.#second.at(row))] = row + 1;
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { HoneError } from "../errors.ts";
 import { splitHash } from "./content.ts";
+import { type HeldRow, HeldRows } from "./held-rows.ts";
 
 const HELD_OUT_SHARE = 0.1;
 
@@ -31,25 +32,20 @@ export interface Candidate {
   key(): string;
 }
 
-export interface HeldRow {
-  readonly row: number;
-  readonly key: string;
-}
-
 /** Decides, of all rows of a data set, which are held out: takes each, then says. */
 export interface HeldOutRule {
   /** No row whose point is greater is held out any more. */
   readonly reach: number;
   take(candidate: Candidate): void;
   /** The held-out rows. @param rows taken. @throws HONE_ERR_DATA where the rows do not allow what was asked */
-  end(rows: number): readonly HeldRow[];
+  end(rows: number): HeldRows;
 }
 
 /** Decides about each row by itself. */
 class EachRule implements HeldOutRule {
   readonly reach: number;
   readonly #isHeld: (candidate: Candidate) => boolean;
-  protected readonly held: HeldRow[] = [];
+  protected readonly held = new HeldRows();
 
   constructor(isHeld: (candidate: Candidate) => boolean, reach = 1) {
     this.#isHeld = isHeld;
@@ -57,10 +53,10 @@ class EachRule implements HeldOutRule {
   }
 
   take(candidate: Candidate): void {
-    if (this.#isHeld(candidate)) this.held.push({ row: candidate.row, key: candidate.key() });
+    if (this.#isHeld(candidate)) this.held.add({ row: candidate.row, key: candidate.key() });
   }
 
-  end(_rows: number): readonly HeldRow[] {
+  end(_rows: number): HeldRows {
     return this.held;
   }
 }
@@ -86,13 +82,15 @@ class CountRule implements HeldOutRule {
     if (this.#least.length >= 2 * this.#count + SLACK) this.#cut();
   }
 
-  end(rows: number): readonly HeldRow[] {
+  end(rows: number): HeldRows {
     if (rows > 0 && rows <= this.#count)
       throw new HoneError("HONE_ERR_DATA", `heldOut is ${this.#count}, but there are only ${rows} rows`, {
         hint: "Hold out fewer, or a share such as 0.1.",
       });
     this.#cut();
-    return this.#least;
+    const held = new HeldRows();
+    for (const row of this.#least) held.add(row);
+    return held;
   }
 
   #cut(): void {
@@ -115,7 +113,7 @@ class ListRule extends EachRule {
     this.#keys = keys;
   }
 
-  override end(rows: number): readonly HeldRow[] {
+  override end(rows: number): HeldRows {
     if (this.held.length > 0 || rows === 0) return this.held;
     throw new HoneError(
       "HONE_ERR_DATA",

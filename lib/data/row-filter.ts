@@ -1,9 +1,11 @@
 import { HoneError } from "../errors.ts";
 import { Census, type DatasetReport } from "./census.ts";
+import type { Column } from "./column.ts";
 import { DistinctRows } from "./distinct-rows.ts";
 import type { FilePart, PartSizes } from "./file-parts.ts";
 import { type DataFile, dataFiles } from "./files.ts";
-import { allHeldOut, type HeldOutRule, type HeldRow, heldOutOf, heldOutRule } from "./holdout.ts";
+import { HeldRows } from "./held-rows.ts";
+import { allHeldOut, type HeldOutRule, heldOutOf, heldOutRule } from "./holdout.ts";
 import type { RowBatch } from "./line-rows.ts";
 import { type Admission, RowJudge } from "./row-judge.ts";
 import { PartReader } from "./row-marks.ts";
@@ -41,7 +43,7 @@ export class RowFilter {
   readonly #rule: HeldOutRule;
   readonly #census = new Census();
   readonly #distinct: DistinctRows;
-  #held: readonly HeldRow[] = [];
+  #held = new HeldRows();
   #otherFiles: readonly string[] = [];
 
   /** Throws HONE_ERR_CONFIG for a benchmark with a rule for held-out rows, HONE_ERR_DATA for a bad file of keys. */
@@ -118,13 +120,18 @@ export class RowFilter {
   }
 
   /** The held-out rows; known once `rows`, `batches` or `stored` has ended. */
-  get held(): readonly HeldRow[] {
+  get held(): HeldRows {
     return this.#held;
+  }
+
+  /** Of each row to use so far, in their order, the hash of its content. */
+  get hashes(): Pick<Column, "at"> {
+    return this.#distinct.hashes;
   }
 
   /** Their content keys. */
   get heldOut(): ReadonlySet<string> {
-    return new Set(this.#held.map(({ key }) => key));
+    return new Set(Array.from(this.#held, ({ key }) => key));
   }
 
   /** Rows read so far, and why others are not used. */

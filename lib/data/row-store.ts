@@ -14,7 +14,7 @@ const pair = new Uint32Array(2);
 export type Body = ReturnType<typeof asked>;
 
 /**
- * The rows that are used: those of a large file of lines stay there, at 24 bytes each, and are read again when asked; others
+ * The rows that are used: those of a large file of lines stay there, at 20 bytes each, and are read again when asked; others
  * are kept in memory.
  */
 export class RowStore {
@@ -24,15 +24,17 @@ export class RowStore {
   readonly #starts = new Column("double");
   readonly #bytes = new Column("uint32");
   readonly #numbers = new Column("uint32");
-  readonly #hashes = new Column("uint32");
+  /** Of the content of each, which the caller has anyway. */
+  readonly #hashes: Pick<Column, "at">;
   /** Checksum of a row's text on disk: its answer may have been changed although its content is the same. */
   readonly #checksums = new Column("uint32");
   /** The files in order, each with the number of its first row here. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];
 
-  /** @param read as the rows were read */
-  constructor(read: (raw: RawRow) => RowOutcome) {
+  /** @param read as the rows were read. @param hashes of the content of each row that is added, by its number */
+  constructor(read: (raw: RawRow) => RowOutcome, hashes: Pick<Column, "at">) {
     this.#read = read;
+    this.#hashes = hashes;
   }
 
   get length(): number {
@@ -41,18 +43,17 @@ export class RowStore {
 
   /** Bytes held outside the heap. */
   get bytes(): number {
-    return this.#memory.bytes + this.length * 24;
+    return this.#memory.bytes + this.length * 24; // the hashes too
   }
 
   add(row: StoredRow): void {
-    const { file, number, hash, span } = row;
+    const { file, number, span } = row;
     if (this.#files.at(-1)?.file !== file) this.#files.push({ file, first: this.length });
     const isOnDisk = span !== undefined;
     if (!isOnDisk) this.#memory.add(row.body!());
     this.#starts.push(isOnDisk ? span.start : -this.#memory.length);
     this.#bytes.push(span?.bytes ?? 0);
     this.#numbers.push(number);
-    this.#hashes.push(hash);
     this.#checksums.push(isOnDisk ? row.checksum() : 0);
   }
 

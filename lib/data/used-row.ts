@@ -13,8 +13,6 @@ export interface StoredRow {
   /** Path, and line or place in it. */
   readonly file: string;
   readonly number: number;
-  /** Of its content. */
-  readonly hash: number;
   readonly span?: RowSpan | undefined;
   /** Of its text. */
   checksum(): number;

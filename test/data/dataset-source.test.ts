@@ -213,7 +213,7 @@ test("a hundred thousand rows stay on disk: 64 bytes each while they are read, 2
   });
   const reading = process.memoryUsage().arrayBuffers - before.arrayBuffers;
   loaded.problem(0);
-  globalThis.gc!();
+  for (let i = 0; i < 2; i++) globalThis.gc!(); // by the second one the buffers are gone that the first found free
   const after = process.memoryUsage();
   const inMemory = 2 ** 20; // columns grow a page at a time
   expect(loaded.report.training + loaded.report.heldOut).toBe(n);

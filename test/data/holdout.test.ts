@@ -35,7 +35,7 @@ function heldBy(rule: HeldOutRule, all: typeof rows): ReadonlySet<string> {
   for (const [row, { key, point }] of all.entries()) rule.take({ row, point, key: () => key });
   const held = rule.end(all.length);
   for (const { row, key } of held) expect(all[row]!.key).toBe(key);
-  return new Set(held.map(({ key }) => key));
+  return new Set(Array.from(held, ({ key }) => key));
 }
 const keys = (some: readonly (typeof rows)[number][]) => some.map(({ key }) => key).sort();
 
