@@ -13,7 +13,7 @@ export class DistinctRows {
   readonly #census: Census;
   readonly #seen = new Fingerprints();
   /** A hash of each used row's reference. */
-  readonly #references = new Column("uint32");
+  readonly #references = new Column();
 
   constructor(rule: HeldOutRule, census: Census) {
     this.#rule = rule;

@@ -8,8 +8,8 @@ const FIRST_SLOTS = 1 << 10;
  */
 export class Fingerprints {
   /** The first hash of each, by number. */
-  readonly first = new Column("uint32");
-  readonly #second = new Column("uint32");
+  readonly first = new Column();
+  readonly #second = new Column();
   /** The row's number + 1; 0: free. */
   #slots = new Uint32Array(FIRST_SLOTS);
 

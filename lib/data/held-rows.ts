@@ -14,7 +14,7 @@ export interface HeldRow {
 
 /** Rows that are held out, outside the heap: 26 bytes each, where objects take 90. */
 export class HeldRows implements Iterable<HeldRow> {
-  readonly #rows = new Column("uint32");
+  readonly #rows = new Column();
   readonly #pages: Buffer[] = [];
 
   get length(): number {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { HoneError } from "../errors.ts";
-import { Column } from "./column.ts";
+import { Column, Lines, Places } from "./column.ts";
 import { hashesOf } from "./content.ts";
 import { ProblemStore } from "./problem-store.ts";
 import type { RawRow } from "./raw-row.ts";
@@ -14,20 +14,20 @@ const pair = new Uint32Array(2);
 export type Body = ReturnType<typeof asked>;
 
 /**
- * The rows that are used: those of a large file of lines stay there, at 20 bytes each, and are read again when asked; others
+ * The rows that are used: those of a large file of lines stay there, at 16 bytes each, and are read again when asked; others
  * are kept in memory.
  */
 export class RowStore {
   readonly #read: (raw: RawRow) => RowOutcome;
   readonly #memory = new ProblemStore();
   /** Byte offset of a row on disk; of one in memory, -1 - its place there. */
-  readonly #starts = new Column("double");
-  readonly #bytes = new Column("uint32");
-  readonly #numbers = new Column("uint32");
+  readonly #starts = new Places();
+  readonly #bytes = new Column();
+  readonly #numbers = new Lines();
   /** Of the content of each, which the caller has anyway. */
   readonly #hashes: Pick<Column, "at">;
   /** Checksum of a row's text on disk: its answer may have been changed although its content is the same. */
-  readonly #checksums = new Column("uint32");
+  readonly #checksums = new Column();
   /** The files in order, each with the number of its first row here. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];
 
@@ -43,7 +43,7 @@ export class RowStore {
 
   /** Bytes held outside the heap. */
   get bytes(): number {
-    return this.#memory.bytes + this.length * 24; // the hashes too
+    return this.#memory.bytes + this.length * 16; // the hashes too
   }
 
   add(row: StoredRow): void {
