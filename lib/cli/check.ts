@@ -33,6 +33,7 @@ import type { PromptFormat } from "../text/index.ts";
 import type { Stage } from "./cluster-check.ts";
 import { type Rehearsal, rehearse, rehearseStep } from "./dry-run.ts";
 import { judgeStages } from "./judge-check.ts";
+import { knownModel } from "./model-name.ts";
 import { planRecipe, UNKNOWN_MEMORY } from "./plan.ts";
 import { checkSlopes } from "./slopes-check.ts";
 import { teacherStage } from "./teacher-check.ts";
@@ -70,7 +71,7 @@ const DEMONSTRATIONS = 20_000;
 /**
  * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, memory,
  * one real step of the pipeline with a two-layer model of the same architecture, and whether `hone run` would work here.
- * Missing parts (weights, tokenizer, data sets) are replaced and named. Throws what model, data and verifiers throw
+ * Missing parts (weights, tokenizer, data sets) are replaced and named; no weights are downloaded. Throws what model, data and verifiers throw
  * for the recipe.
  * @param asksJudges whether language models that judge are asked a question
  */
@@ -83,6 +84,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   const stages: Stage[] = [
     { name: "recipe", ok: true, said: `${recipe.name}, seed ${recipe.seed}: every field is valid` },
   ];
+  if (recipe.teacher?.folder !== undefined) await knownModel(recipe.teacher.folder);
   const plan = await planRecipe(recipe);
   const model = await openModel(rehearsal.recipe);
   const parameters = `${plan.network.parameters.toLocaleString("en")} parameters`;
@@ -92,7 +94,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
     ...instead("model"),
     said: `${parameters}, ${model.tokenizer.vocabularySize.toLocaleString("en")} tokens, answers end at ${model.format.stopIds.join(", ")}`,
   });
-  stages.push(...(await teacherStage(recipe, model, !rehearsal.missing.has("model"))));
+  stages.push(...(await teacherStage(recipe, model, rehearsal.hasTokenizer)));
   await using verifiers = openVerifiers(recipe);
   const problems = await openProblems(rehearsal.recipe, {
     admit: admissionOf(rehearsal.recipe, model.format),
@@ -106,9 +108,9 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   stages.push(...(await judgeStages(recipe, asksJudges)));
   const plays = playsOf(rehearsal.recipe);
   // lengths by another tokenizer mean nothing
-  const demonstrated = rehearsal.missing.has("model")
-    ? 0
-    : await expectDemonstrations(recipe, { model, plays, sources: problems.sources }, DEMONSTRATIONS);
+  const demonstrated = rehearsal.hasTokenizer
+    ? await expectDemonstrations(recipe, { model, plays, sources: problems.sources }, DEMONSTRATIONS)
+    : 0;
   if (demonstrated > 0)
     stages.push({
       name: "warm start",
@@ -127,7 +129,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   stages.push(memoryStage(plan));
   stages.push(...(await agentStages(recipe)));
   stages.push(await hereStage(recipe, rehearsal));
-  const template = rehearsal.missing.has("model") ? undefined : templateWarning(recipe, model.format);
+  const template = rehearsal.hasTokenizer ? templateWarning(recipe, model.format) : undefined;
   const warnings = [
     ...recipeWarnings(recipe),
     ...(template === undefined ? [] : [template]),

@@ -13,9 +13,10 @@ import { basename, join } from "node:path";
 import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
 import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
-import { findConfig, isHubPath, parseHubName, writeStandIn } from "../inference/index.ts";
+import { isHubPath, parseHubName, writeStandIn } from "../inference/index.ts";
 import { createRun, type RunOptions } from "../orchestration/index.ts";
 import type { StepRecord, Verdict } from "../records.ts";
+import { knownModel } from "./model-name.ts";
 
 /** Bytes of text assumed per token, if a byte tokenizer replaces the real one. */
 const BYTES_PER_TOKEN = 8;
@@ -34,6 +35,8 @@ export interface Rehearsal extends AsyncDisposable {
   readonly missing: ReadonlyMap<string, string>;
   /** The missing parts that a run would not get by itself: all but a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;
+  /** Tokens and prompts are the model's own. */
+  readonly hasTokenizer: boolean;
 }
 
 /**
@@ -46,27 +49,26 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const missing = new Map<string, string>();
-    const model = await standInModel(recipe, folder, missing);
+    const { model, here: placed, hasTokenizer } = await standInModel(recipe, folder, missing);
     const { domains, few, sets } = await standInData(recipe, folder, missing);
     const { hardware: _, warmStart: __, ...input } = recipeInput(recipe);
     for (const made of [domains, few]) withRewards(made, input.domains);
     withRewards(sets, input.evaluation?.sets ?? {});
     const { stopIds: ___, ...rollouts } = input.rollouts;
-    const bytes = missing.has("model");
-    const maxPromptTokens = recipe.rollouts.maxPromptTokens * (bytes ? BYTES_PER_TOKEN : 1);
-    const asked = { ...(bytes ? rollouts : input.rollouts), maxPromptTokens };
-    // a name of the Hub that is not here stands for its tokenizer too
-    const here = bytes ? { ...input, ...(model && { model }), rollouts: asked } : input;
+    const maxPromptTokens = recipe.rollouts.maxPromptTokens * (hasTokenizer ? 1 : BYTES_PER_TOKEN);
+    const asked = { ...(hasTokenizer ? input.rollouts : rollouts), maxPromptTokens };
+    const here = { ...input, model: placed ?? input.model, rollouts: asked };
     const evaluation = { ...input.evaluation, sets };
     const downloads = recipe.model.folder !== undefined && parseHubName(recipe.model.folder) !== undefined;
     return {
       missing,
+      hasTokenizer,
       required: new Set([...missing.keys()].filter((what) => what !== "model" || !downloads)),
       recipe: defineRecipe(
-        { ...here, domains, evaluation: bytes ? withoutBudgets(evaluation) : evaluation },
+        { ...here, domains, evaluation: hasTokenizer ? evaluation : withoutBudgets(evaluation) },
         recipe.name,
       ),
-      small: defineRecipe(smallInput({ ...here, ...(model && { model }), domains: few }, asked), recipe.name),
+      small: defineRecipe(smallInput({ ...here, model, domains: few }, asked), recipe.name),
       [Symbol.asyncDispose]: async () => remove(),
     };
   } catch (error) {
@@ -75,24 +77,34 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
   }
 }
 
-/** A model folder with two layers; for a new model only its sizes change. */
-async function standInModel(
-  { model }: Recipe,
-  folder: string,
-  missing: Map<string, string>,
-): Promise<RecipeInput["model"] | undefined> {
+interface StandIn {
+  /** Two layers of the architecture, with random weights. */
+  readonly model: RecipeInput["model"];
+  /** In place of the recipe's own where its prompts are tried: a folder that is here. */
+  readonly here?: RecipeInput["model"];
+  readonly hasTokenizer: boolean;
+}
+
+/** A model folder with two layers; for a new model only its sizes change. No weights are downloaded. */
+async function standInModel(recipe: Recipe, folder: string, missing: Map<string, string>): Promise<StandIn> {
+  const { model } = recipe;
   const { weightStorage, arithmetic } = model;
   const types = { ...(weightStorage && { weightStorage }), ...(arithmetic && { arithmetic }) };
-  if (model.folder === undefined) return { config: { ...model.config, layers: 2 }, ...types };
-  const found = await findConfig(model.folder);
+  if (model.folder === undefined)
+    return { model: { config: { ...model.config, layers: 2 }, ...types }, hasTokenizer: true };
+  const found = await knownModel(model.folder);
   const path = join(folder, "model");
-  await writeStandIn(path, found.config, found.folder);
-  if (found.folder === undefined)
-    missing.set(
-      "model",
-      `${model.folder} is not here; its known sizes, random weights and a tokenizer of bytes instead`,
-    );
-  return { folder: path, ...types };
+  await writeStandIn(path, found.config, found.tokenizer);
+  const small = { folder: path, ...types };
+  const hasTokenizer = found.tokenizer !== undefined;
+  // by its path: of a name the Hub would be asked, and sends the weights of a newer commit
+  if (found.folder !== undefined)
+    return { model: small, here: { ...recipeInput(recipe).model, folder: found.folder }, hasTokenizer };
+  const instead = hasTokenizer
+    ? `of ${model.folder} the weights are not here; random ones instead`
+    : `${model.folder} is not here; its known sizes, random weights and a tokenizer of bytes instead`;
+  missing.set("model", instead);
+  return { model: small, here: small, hasTokenizer };
 }
 
 /** Sources where the files are, or sample rows; `few` has sample rows throughout. */

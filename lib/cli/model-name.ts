@@ -1,4 +1,11 @@
-import { type ResolveOptions, resolveModelFolder } from "../inference/index.ts";
+import {
+  type FoundConfig,
+  findConfig,
+  isUnreachable,
+  parseHubName,
+  type ResolveOptions,
+  resolveModelFolder,
+} from "../inference/index.ts";
 import type { ChatChoice } from "../text/index.ts";
 import { type ProgressOptions, type Told, withProgress } from "./progress.ts";
 import { linkedModel, runAt, runCheckpoint } from "./run-model.ts";
@@ -17,6 +24,22 @@ export async function modelFolder(
     return linkedModel(run, (base) => modelFolder(base, { ...options, withWeights: false }, where));
   const resolve = (told: Told) => resolveModelFolder(nameOrPath, { ...options, ...downloadTold(told) });
   return withProgress(resolve, where);
+}
+
+/**
+ * What is known of a model without its weights: what findConfig knows, and of another name of the Hub its config, tokenizer
+ * and template, which are downloaded. Throws what findConfig throws where the Hub is not reached, else the Hub's errors.
+ */
+export async function knownModel(nameOrPath: string, where: ProgressOptions = {}): Promise<FoundConfig> {
+  try {
+    return await findConfig(nameOrPath);
+  } catch (unknown) {
+    if (parseHubName(nameOrPath) === undefined) throw unknown;
+    await modelFolder(nameOrPath, { withWeights: false }, where).catch((cause: unknown) => {
+      throw isUnreachable(cause) ? unknown : cause;
+    });
+    return findConfig(nameOrPath);
+  }
 }
 
 /** How the recipe of a run asks its model and where answers end; nothing for a model that is no run's. */

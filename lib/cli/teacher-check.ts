@@ -1,8 +1,8 @@
 import type { Recipe } from "../config/index.ts";
-import { findConfig } from "../inference/index.ts";
 import { type Model, openTeacher, TeacherEndpoint } from "../orchestration/index.ts";
 import { networkOf } from "../plan/index.ts";
 import type { Stage } from "./cluster-check.ts";
+import { knownModel } from "./model-name.ts";
 
 /** Whether the teacher is here and reads the model's tokens; none for a recipe without one. */
 export async function teacherStage(
@@ -13,14 +13,14 @@ export async function teacherStage(
   if (recipe.teacher === undefined) return [];
   const { folder, endpoint } = recipe.teacher;
   if (folder === undefined) return [await endpointStage(recipe, model, endpoint!, modelIsHere)];
-  const found = await findConfig(folder);
+  const found = await knownModel(folder);
   const { parameters } = networkOf(found.config);
   const size = `${parameters.toLocaleString("en")} parameters`;
   if (found.folder === undefined || !modelIsHere) {
     const said = `${size}; whether its tokenizer is the model's is told once both are here`;
     return [{ name: "teacher", ok: true, said }];
   }
-  await openTeacher(recipe, model);
+  await openTeacher({ ...recipe, teacher: { ...recipe.teacher, folder: found.folder } }, model);
   return [{ name: "teacher", ok: true, said: `${size}, the model's own tokenizer` }];
 }
 

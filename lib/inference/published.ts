@@ -78,6 +78,8 @@ export interface FoundConfig {
   readonly config: string;
   /** The folder it came from, complete with weights; undefined if it comes from the table or a folder without them. */
   readonly folder: string | undefined;
+  /** A folder with the model's tokenizer, and its template where it has one: weights may be missing there. */
+  readonly tokenizer?: string | undefined;
 }
 
 /**
@@ -89,15 +91,14 @@ export async function findConfig(nameOrPath: string): Promise<FoundConfig> {
     const complete = ["model.safetensors", "model.safetensors.index.json"].some((file) =>
       existsSync(join(nameOrPath, file)),
     );
-    return { config: readModelFile(nameOrPath, "config.json"), folder: complete ? nameOrPath : undefined };
+    return foundIn(nameOrPath, complete);
   }
   const name = parseHubName(nameOrPath)?.repo;
   if (name !== undefined) {
     for (const withWeights of [true, false]) {
       const here = { offline: true, withWeights };
       const folder = await resolveModelFolder(nameOrPath, here).catch(() => undefined);
-      if (folder === undefined) continue;
-      return { config: readModelFile(folder, "config.json"), folder: withWeights ? folder : undefined };
+      if (folder !== undefined) return foundIn(folder, withWeights);
     }
     if (Object.hasOwn(PUBLISHED_CONFIGS, name))
       return { config: JSON.stringify(PUBLISHED_CONFIGS[name]), folder: undefined };
@@ -110,3 +111,9 @@ export async function findConfig(nameOrPath: string): Promise<FoundConfig> {
     },
   );
 }
+
+const foundIn = (folder: string, isComplete: boolean): FoundConfig => ({
+  config: readModelFile(folder, "config.json"),
+  folder: isComplete ? folder : undefined,
+  tokenizer: existsSync(join(folder, "tokenizer.json")) ? folder : undefined,
+});

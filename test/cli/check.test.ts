@@ -1,12 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { checkRecipe, checkText } from "../../lib/cli/check.ts";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { UNKNOWN_MEMORY } from "../../lib/cli/plan.ts";
 import { defineRecipe, overrideRecipe, recipeInput } from "../../lib/config/index.ts";
+import { resolveModelFolder } from "../../lib/inference/index.ts";
 import { info } from "../../lib/native/index.ts";
 import { createRun, whyNotRunnable } from "../../lib/orchestration/index.ts";
+import { StandInHub } from "../fixtures/hub-server.ts";
 import { temporaryFolder, tinyConfig, tinyModel } from "../fixtures/model-folder.ts";
 import { long, longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
@@ -118,6 +120,91 @@ test.skipIf(info().cuda.devices.length > 0)(
   },
   patient(60_000),
 );
+
+describe("a model of the Hub that no table knows", () => {
+  const WEIGHTS = "model.safetensors";
+  afterEach(() => vi.unstubAllEnvs());
+
+  /** A Hub that has the model, an empty cache, and a recipe that names it. */
+  async function onHub(path: string) {
+    const model = await tinyModel(join(path, "model"), tinyConfig({ max_position_embeddings: 512 }));
+    const names = readdirSync(model).filter((name) => name !== WEIGHTS);
+    writeFileSync(
+      join(path, "rows.jsonl"),
+      Array.from({ length: 40 }, (_, i) =>
+        JSON.stringify({ question: `${i} + 1?`, answer: `${i + 1}` }),
+      ).join("\n"),
+    );
+    const files = Object.fromEntries(
+      [...names, WEIGHTS].map((name) => [name, readFileSync(join(model, name))]),
+    );
+    const hub = new StandInHub(files);
+    vi.stubEnv("HF_ENDPOINT", await hub.listen());
+    vi.stubEnv("HF_HOME", join(path, "hf"));
+    const recipe = defineRecipe({
+      name: "hub",
+      model: { folder: "org/tiny" },
+      domains: { math: { source: join(path, "rows.jsonl") } },
+      rollouts: { maxOutputTokens: 16, maxPromptTokens: 64 },
+      training: { steps: 1 },
+    });
+    const asked = () => hub.seen.map(({ path: file }) => file.split("/").at(-1)!);
+    return { hub, recipe, asked };
+  }
+
+  test("is checked by its config, tokenizer and template; its weights are neither there nor downloaded", async () => {
+    using folder = temporaryFolder();
+    const { hub, recipe, asked } = await onHub(folder.path);
+    await using _ = hub;
+    const told = ({ stages }: Awaited<ReturnType<typeof checkRecipe>>) =>
+      stages.map(({ name, ok, instead }) => [name, ok, instead]);
+    const first = await checkRecipe(recipe);
+    expect(told(first)).toEqual([
+      ["recipe", true, undefined],
+      ["model", true, "of org/tiny the weights are not here; random ones instead"],
+      ["math", true, undefined],
+      ["one step", true, undefined],
+      ["memory", true, undefined],
+      ["run", true, undefined],
+    ]);
+    expect(first.stages[1]!.said).toContain(", 262 tokens, answers end at 260");
+    expect(asked()).toContain("tokenizer.json");
+    expect(asked()).not.toContain(WEIGHTS);
+    hub.seen.length = 0;
+    const again = await checkRecipe(recipe);
+    expect(told(again)).toEqual(told(first));
+    expect(again.domains["math"]!.longestPrompt).toBe(first.domains["math"]!.longestPrompt);
+    expect(asked()).toEqual([]);
+  });
+
+  test("is taken from the cache where it is all there, whatever the Hub has by now", async () => {
+    using folder = temporaryFolder();
+    const { hub, recipe, asked } = await onHub(folder.path);
+    await using _ = hub;
+    await resolveModelFolder("org/tiny");
+    hub.commit = "f".repeat(40);
+    hub.files.set(WEIGHTS, Buffer.from("of the next commit"));
+    hub.seen.length = 0;
+    const { stages } = await checkRecipe(recipe);
+    expect(stages.every(({ ok, instead }) => ok && instead === undefined)).toBe(true);
+    expect(asked()).toEqual([]);
+  });
+
+  test("that the Hub may not be asked for is named, with those that are known", async () => {
+    using folder = temporaryFolder();
+    const { hub, recipe } = await onHub(folder.path);
+    await using _ = hub;
+    vi.stubEnv("HF_HUB_OFFLINE", "1");
+    await expect(checkRecipe(recipe)).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+      message: expect.stringContaining("org/tiny is no folder"),
+      hint: expect.stringContaining("Qwen/Qwen3-0.6B"),
+    });
+    vi.stubEnv("HF_HUB_OFFLINE", "");
+    hub.token = "needed";
+    await expect(checkRecipe(recipe)).rejects.toMatchObject({ code: "HONE_ERR_HUB" });
+  });
+});
 
 test("a prompt that does not fit is found before a run", async () => {
   const recipe = smallRecipe({}, { rollouts: { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 4 } });

@@ -1,7 +1,7 @@
 // Mutant tried and killed: no answer taken for right.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { rehearse, rehearseStep } from "../../lib/cli/dry-run.ts";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { temporaryFolder, tinyConfig, tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
@@ -65,7 +65,10 @@ test("a folder without weights is tried with random ones, and says so", async ()
   using folder = temporaryFolder();
   writeModelFiles(folder.path);
   await using rehearsal = await rehearse(recipeOf({ model: { folder: folder.path } }));
-  expect(rehearsal.missing.get("model")).toContain(`${folder.path} is not here`);
+  expect(rehearsal.missing.get("model")).toBe(
+    `of ${folder.path} the weights are not here; random ones instead`,
+  );
+  expect(rehearsal.required.has("model")).toBe(true);
 });
 
 test("data nobody has rows for, and a model nobody knows, are errors", async () => {
@@ -74,9 +77,14 @@ test("data nobody has rows for, and a model nobody knows, are errors", async () 
     code: "HONE_ERR_DATA",
     message: "domains.math.source: there is no data at no/such",
   });
-  await expect(rehearse(recipeOf({ model: { folder: "no/body" } }))).rejects.toMatchObject({
-    code: "HONE_ERR_IO",
-  });
+  vi.stubEnv("HF_HUB_OFFLINE", "1");
+  try {
+    await expect(rehearse(recipeOf({ model: { folder: "no/body" } }))).rejects.toMatchObject({
+      code: "HONE_ERR_IO",
+    });
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test("the step trains on advantages that differ, whatever the model answers; an outage is an error", async () => {

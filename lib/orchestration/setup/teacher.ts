@@ -49,7 +49,7 @@ export async function openTeacher(
   const { folder: named, endpoint, divergence } = recipe.teacher ?? {};
   if (endpoint !== undefined) {
     if (endpoint.tokenizer !== undefined) {
-      const folder = await resolveModelFolder(endpoint.tokenizer);
+      const folder = await resolveModelFolder(endpoint.tokenizer, { withWeights: false });
       expectOneTokenizer("teacher.endpoint.tokenizer", folder, student.tokenizer);
     }
     return { open: () => new TeacherEndpoint(endpoint, divergence?.topK ?? 0) };
