@@ -19,6 +19,7 @@ import {
   runCheckpoint,
   vocabularyFiles,
 } from "./run-model.ts";
+import { type RunTemplate, runTemplate, templateFiles, templateWarning } from "./run-template.ts";
 
 export interface ExportRequest extends ConvertOptions {
   readonly run: string;
@@ -32,6 +33,7 @@ export interface AdapterExport {
   /** Base model, which PEFT loads first. */
   readonly base: string;
   readonly target: string;
+  readonly template?: Omit<RunTemplate, "text">;
 }
 
 export interface RunExport extends ConvertReport {
@@ -42,11 +44,13 @@ export interface RunExport extends ConvertReport {
   readonly change?: WeightChange;
   /** The same comparison in the checkpoint's f32. */
   readonly changeInF32?: WeightChange;
+  /** Of a run with a template of its own: the folder carries it, unless it has a fault. */
+  readonly template?: Omit<RunTemplate, "text">;
 }
 
 /**
- * Writes a run's weights, adapters merged into them, as a folder that transformers loads, with a model card and, for the
- * procedural vocabulary, a tokenizer; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
+ * Writes a run's weights, adapters merged into them, as a folder that transformers loads, with a model card, for the
+ * procedural vocabulary a tokenizer, and the chat template that the recipe named; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
  * names. Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such
  * checkpoint, and what exportModel and `folderOf` throw.
  */
@@ -65,15 +69,24 @@ export async function exportRun(
     : found.checkpoint;
   const named = found.recipe.model?.folder;
   const source = named === undefined ? undefined : await folderOf(named);
+  const template = runTemplate(found);
   const files = [
     ...vocabularyFiles(found),
+    ...templateFiles(template ?? {}, source),
     { name: "README.md", text: modelCard({ ...found, checkpoint: nameOf(found.checkpoint), source }) },
   ];
   const report = await exportModel(source, { ...options, checkpoint, files });
   const began = source ?? warmStartOf(found);
   const changes = began === undefined ? {} : await changesSince(began, checkpoint, options.target);
-  return { ...report, checkpoint: found.checkpoint, ...(source !== undefined && { source }), ...changes };
+  const told = { ...(source !== undefined && { source }), ...withoutText(template) };
+  return { ...report, checkpoint: found.checkpoint, ...told, ...changes };
 }
+
+const withoutText = (template: RunTemplate | undefined) => {
+  if (template === undefined) return {};
+  const { text: _, ...told } = template;
+  return { template: told };
+};
 
 /**
  * Writes what a run trained as a PEFT folder; undefined, and nothing written, for one that trained all weights. Throws what
@@ -94,8 +107,9 @@ export async function exportRunAdapters(
   const { checkpoint, recipe } = found;
   const base = recipe.model.folder ?? (await adapterBase(found, folderOf));
   const card = modelCard({ ...found, checkpoint: nameOf(checkpoint), source: undefined });
-  exportAdapters(checkpoint, { base, target, force, card });
-  return { checkpoint, base, target };
+  const template = runTemplate(found);
+  exportAdapters(checkpoint, { base, target, force, card, files: templateFiles(template ?? {}, undefined) });
+  return { checkpoint, base, target, ...withoutText(template) };
 }
 
 const nameOf = (checkpoint: string) => checkpoint.slice(checkpoint.lastIndexOf("/") + 1);
@@ -115,11 +129,11 @@ async function changesSince(began: string, checkpoint: string, target: string) {
 
 /** Describes the written files, and how much of the training survived rounding. */
 export function exportText(
-  { checkpoint, tensors, source, change, changeInF32 }: RunExport,
+  { checkpoint, tensors, source, change, changeInF32, template }: RunExport,
   size: string,
 ): string {
   const as = source === undefined ? "" : ` as in ${source}`;
-  const lines = [`${checkpoint}: ${tensors} tensors${as}; ${size}`];
+  const lines = [`${checkpoint}: ${tensors} tensors${as}; ${size}`, templateWarning(template) ?? []].flat();
   if (change === undefined || change.weights === 0) return lines.join("\n");
   const began = source ?? "the weights that training began with";
   const all = change.weights.toLocaleString("en");

@@ -58,9 +58,11 @@ export function exportAdapters(
     readonly target: string;
     readonly force?: boolean;
     readonly card: string;
+    /** Small files to write beside the adapters. */
+    readonly files?: readonly { readonly name: string; readonly text: string }[];
   },
 ): void {
-  const { base, target, force = false, card } = options;
+  const { base, target, force = false, card, files = [] } = options;
   checkTarget(target, [checkpoint], force, ADAPTER_CONFIG);
   const config = JSON.parse(readFileSync(join(checkpoint, ADAPTER_CONFIG), "utf8")) as object;
   const temporary = `${target}.tmp-${process.pid}`;
@@ -69,7 +71,8 @@ export function exportAdapters(
   try {
     const named = { ...config, base_model_name_or_path: base };
     writeFileSync(join(temporary, ADAPTER_CONFIG), `${JSON.stringify(named, null, 2)}\n`);
-    writeFileSync(join(temporary, "README.md"), card);
+    for (const { name, text } of [...files, { name: "README.md", text: card }])
+      writeFileSync(join(temporary, name), text);
     copyFileSync(join(checkpoint, ADAPTER_WEIGHTS), join(temporary, ADAPTER_WEIGHTS));
     rmSync(target, { recursive: true, force: true });
     renameSync(temporary, target);

@@ -76,7 +76,10 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
   checkTarget(target, [source, ...(values === undefined ? [] : [values])], force);
   const written = new Set(files.map(({ name }) => name));
   const { copied: found, leftOut } = smallFiles(source);
-  const copied = found.filter((name) => !written.has(name));
+  // a template of its own is asked with whatever there is to ask, tools too
+  const isReplaced = (name: string) =>
+    written.has(name) || (written.has("chat_template.jinja") && name.startsWith(`${MORE_TEMPLATES}/`));
+  const copied = found.filter((name) => !isReplaced(name));
   const extras: ModelWriterOptions["extras"] = [
     { name: "config.json", text: dtype === undefined ? config : withDtype(config, dtype) },
     ...copied.map((name) => ({ name, from: join(source, name) })),

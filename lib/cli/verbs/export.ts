@@ -18,16 +18,14 @@ async function exportVerbAction(flags: Flags): Promise<number> {
   const { exportRun, exportRunAdapters, exportText } = await import("../export-run.ts");
   const { modelFolder } = await import("../model-name.ts");
   const { checkpointCalled } = await import("../run-model.ts");
+  const { templateWarning } = await import("../run-template.ts");
   const { run, step, merge = false } = flags;
   const checkpoint = step === undefined ? flags.checkpoint : checkpointCalled(step);
   const request = { run, ...(checkpoint !== undefined && { checkpoint }), ...options };
   const adapters = merge ? undefined : await exportRunAdapters(request, modelFolder);
   if (adapters !== undefined) {
-    print(
-      flags,
-      adapters,
-      `${adapters.checkpoint}: adapters for PEFT, of ${adapters.base}; --merge writes the whole model`,
-    );
+    const said = `${adapters.checkpoint}: adapters for PEFT, of ${adapters.base}; --merge writes the whole model`;
+    print(flags, adapters, [said, templateWarning(adapters.template) ?? []].flat().join("\n"));
     return EXIT.done;
   }
   const report = await withProgress(({ show, signal }) => {

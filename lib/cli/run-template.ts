@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { HoneError } from "../errors.ts";
+import { readRunManifest } from "../metrics/index.ts";
+import { readPlainFile } from "../shared/files/plain-file.ts";
+import type { TextFile } from "../text/index.ts";
+import type { RunCheckpoint } from "./run-model.ts";
+
+/** A chat template of the recipe's own, with which a run asked its model. */
+export interface RunTemplate {
+  readonly file: string;
+  /** Absent where the file is not the one that the run asked with any more. */
+  readonly text?: string;
+  /** Why there is no text. */
+  readonly fault?: string;
+}
+
+const MOST_BYTES = 1 << 24;
+const TEMPLATE = "chat_template.jinja";
+const CONFIG = "tokenizer_config.json";
+
+/**
+ * The template that `chatTemplate.file` named; undefined for a run that asked as its model's folder says. A file counts only
+ * with the hash that the run recorded: a run folder from elsewhere may name any file of this machine.
+ */
+export function runTemplate({ run, recipe }: Pick<RunCheckpoint, "run" | "recipe">): RunTemplate | undefined {
+  const file = recipe.chatTemplate?.file;
+  if (file === undefined) return undefined;
+  try {
+    const bytes = readPlainFile(file, MOST_BYTES);
+    const recorded = readRunManifest(run).model?.files[basename(file)];
+    if (createHash("sha256").update(bytes).digest("hex") === recorded)
+      return { file, text: bytes.toString() };
+    return { file, fault: `${file} is not what the run asked with` };
+  } catch (error) {
+    if (HoneError.is(error)) return { file, fault: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Files by which a model folder asks with a template and no other: the file that transformers reads, and what older readers
+ * know, the tokenizer_config.json of `source`.
+ */
+export function templateFiles({ text }: Pick<RunTemplate, "text">, source: string | undefined): TextFile[] {
+  if (text === undefined) return [];
+  const config = source === undefined ? undefined : join(source, CONFIG);
+  const files = [{ name: TEMPLATE, text }];
+  if (config === undefined || !existsSync(config)) return files;
+  const told = { ...(JSON.parse(readFileSync(config, "utf8")) as object), chat_template: text };
+  return [...files, { name: CONFIG, text: `${JSON.stringify(told, null, 2)}\n` }];
+}
+
+/** What to tell of an export whose folder asks otherwise than the run did; undefined where it asks alike. */
+export const templateWarning = (template: RunTemplate | undefined): string | undefined =>
+  template?.fault === undefined
+    ? undefined
+    : `warning: the folder has the base model's chat template, not the run's: ${template.fault}. Write that one as ${TEMPLATE} there`;
