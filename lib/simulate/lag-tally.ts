@@ -11,10 +11,12 @@ export class LagTally {
   #tokenLags = 0;
   #submitted = 0;
 
-  step(groups: readonly SubmittedGroup[], version: number): void {
+  /** @param replayed what the step trains again: as old as it is by then, and not bound by when it was submitted */
+  step(groups: readonly SubmittedGroup[], version: number, replayed: readonly SubmittedGroup[] = []): void {
     let [rollouts, sum, max] = [0, 0, 0];
-    for (const { request, attempts } of groups) {
+    for (const { request } of groups)
       this.#submitted = Math.max(this.#submitted, version - request.submittedVersion);
+    for (const { attempts } of [...groups, ...replayed]) {
       for (const { firstVersion, versions, length } of attempts) {
         const lag = version - firstVersion;
         this.#counts[lag] = (this.#counts[lag] ?? 0) + 1;

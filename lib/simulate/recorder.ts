@@ -59,10 +59,11 @@ export class Recorder {
     this.#population.go(attempts, this.#timeline.seconds - submittedMs / 1000);
   }
 
-  stepBegins(groups: readonly SubmittedGroup[], version: number): void {
+  /** @param replayed groups that the step trains again */
+  stepBegins(groups: readonly SubmittedGroup[], version: number, replayed: readonly SubmittedGroup[]): void {
     this.#begun = this.#timeline.seconds;
     this.#kept = groups.length;
-    this.#lags.step(groups, version);
+    this.#lags.step(groups, version, replayed);
   }
 
   /** @param outstanding groups in the pipeline @param queued those of them that no engine has begun */

@@ -161,9 +161,10 @@ class Simulation {
     const { trainer } = this.#machine;
     for await (const batch of batchGroups(this.#settled, training, this.#accounting)) {
       const trained = this.#groupsOf(batch);
-      this.#recorder.stepBegins(trained, this.#version);
+      const replayed = trained.length > 0 ? this.#replayed(batch, trained) : [];
+      this.#recorder.stepBegins(trained, this.#version, replayed);
       if (trained.length > 0) {
-        await this.#actors.besideStep(trainSeconds(trainer, [...trained, ...this.#replayed(batch, trained)]));
+        await this.#actors.besideStep(trainSeconds(trainer, [...trained, ...replayed]));
         this.#version += 1;
         this.#actors.update(this.#version);
       }
@@ -175,7 +176,7 @@ class Simulation {
     }
   }
 
-  /** Groups that a step trains again: they take its time, and count in nothing else. */
+  /** Groups that a step trains again: they take its time and have their lag, and count in nothing else. */
   #replayed(batch: StepBatch, trained: readonly SubmittedGroup[]): SubmittedGroup[] {
     if (this.#recipe.training.replayBuffer === undefined) return [];
     const { replayed = [] } = this.#buffer.filled(batch, this.#step);

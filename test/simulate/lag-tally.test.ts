@@ -24,6 +24,15 @@ test("lag is counted from the first token, age from every token, and the bound f
   expect(tally.ofRun).toEqual({ mean: 1, token: 0.5, p95: 3, max: 3, submitted: 4 });
 });
 
+test("what is trained again is as old as it is by then, and not bound by when it was submitted", () => {
+  const tally = new LagTally();
+  const first = groupOf(4, 5, 5);
+  tally.step([first], 5);
+  tally.step([groupOf(7, 7, 7)], 7, [first]);
+  expect(tally.ofStep).toEqual({ mean: 1, max: 2 });
+  expect(tally.ofRun).toMatchObject({ mean: 4 / 6, token: 1 / 6, max: 2, submitted: 1 });
+});
+
 test("a run that trained nothing has no lag", () => {
   expect(new LagTally().ofRun).toEqual({ mean: 0, token: 0, p95: 0, max: 0, submitted: 0 });
 });

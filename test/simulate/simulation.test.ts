@@ -141,6 +141,9 @@ test("groups of a replay buffer take the trainer's time, and change nothing that
   const ratio = training(again).map((seconds, i) => seconds / training(plain)[i]!);
   expect(ratio[0]).toBe(1);
   for (const one of ratio.slice(3)) expect(one).toBeGreaterThan(1.5);
+  expect(plain.lag).toMatchObject({ mean: 0, max: 0 });
+  expect(again.lag).toMatchObject({ max: 2, submitted: 0 });
+  expect(again.lag.mean).toBeGreaterThan(0.5); // half of a step is one or two versions old
 });
 
 test("a machine that knows nothing of a domain, or cannot hold an answer, is refused", async () => {
