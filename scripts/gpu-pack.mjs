@@ -90,7 +90,7 @@ export function runtimePackages(from = root) {
 
 /** The package as it is published, with the core that was compiled for the GPU. */
 async function copyPackage(build, stage) {
-  const { filename } = await packPackage(stage, { prebuilt: false });
+  const { filename } = await packPackage(stage, { prebuilt: [] });
   const to = path.join(stage, "hone");
   mkdirSync(to);
   must("tar", ["-xzf", path.join(stage, filename), "--strip-components=1", "-C", to]);
