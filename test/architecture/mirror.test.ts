@@ -29,6 +29,12 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",
   "csrc/sandbox/program.cc": "one run of the server, which program_server.test.cc has run",
   "csrc/sandbox/program.h": "likewise",
+  "csrc/trainer/training_step.cc":
+    "chooses between the next two, which a trainer calls: trainer.test.cc, sharded_step.test.cc",
+  "csrc/trainer/local_step.cc": "likewise",
+  "csrc/trainer/local_step.h": "likewise",
+  "csrc/trainer/divided_step.cc": "likewise",
+  "csrc/trainer/divided_step.h": "likewise",
   "lib/report/page-style.ts": "a style sheet; a screenshot judges it",
   "lib/fleet/names.ts": "names and one record of numbers; every test of the module goes by them",
   "lib/fleet/role-main.ts": "where a process of a fleet begins; test/fleet/processes.test.ts starts it",
