@@ -50,6 +50,13 @@ const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       others: ["```python\ndef f(x):\n    return x\n```"],
     },
   ],
+  countdown: [
+    {
+      reference: { nums: [8, 3, 8, 3], target: 24 },
+      answer: "<answer>8 / (3 - 8 / 3)</answer>",
+      others: ["<answer>44 + 19 + 35</answer>", "8 / (3 - 8 / 3)", "<answer>8 * 3</answer>", "\\boxed{24}"],
+    },
+  ],
   "function-calling": [
     {
       reference: { entry: AREA_ENTRY },

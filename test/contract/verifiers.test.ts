@@ -9,7 +9,15 @@ import { examplesFor, respond } from "./examples.ts";
 // What every registered verifier must do, whatever it judges.
 
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
-const LOOSE: ReadonlySet<string> = new Set(["assertions", "word-list", "math", "logic", "code", "choice"]);
+const LOOSE: ReadonlySet<string> = new Set([
+  "assertions",
+  "word-list",
+  "math",
+  "logic",
+  "code",
+  "choice",
+  "countdown",
+]);
 
 /** Verifiers that judge a response wherever it ends (by a box, by each constraint), thought or no thought. */
 const MARKED: ReadonlySet<string> = new Set([
@@ -20,6 +28,7 @@ const MARKED: ReadonlySet<string> = new Set([
   "instruction-following",
   "code",
   "choice",
+  "countdown",
 ]);
 
 const MEGABYTE = 1 << 20;

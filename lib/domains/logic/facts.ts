@@ -4,6 +4,6 @@ import type { VerifierFacts } from "../verifier.ts";
 export const FACTS = {
   logic: { name: "logic", version: 3 },
   truthTable: { name: "truth-table", version: 1 },
-  countdown: { name: "countdown", version: 1 },
   latinSquare: { name: "latin-square", version: 1 },
+  countdown: { name: "countdown", version: 1 },
 } as const satisfies Readonly<Record<string, VerifierFacts>>;
