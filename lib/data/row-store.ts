@@ -24,7 +24,7 @@ export class RowStore {
   readonly #starts = new Places();
   readonly #bytes = new Column();
   readonly #numbers = new Lines();
-  /** Of the content of each, which the caller has anyway. */
+  /** A hash of each row's content; the filter keeps them to find duplicates. */
   readonly #hashes: Pick<Column, "at">;
   /** Checksum of a row's text on disk: its answer may have been changed although its content is the same. */
   readonly #checksums = new Column();
