@@ -240,6 +240,7 @@ int main(int argc, char** argv) {
     head(report, 4096, 96, 226);
     head(report, 32, 96, 226);
     head(report, 32, 512, 8192);
+    head(report, 512, 256, 65536);
     row_ops(report, 4096, 96, 256, 4);
     row_ops(report, 32, 96, 256, 4);
     all.set(stream.pool ? "peakGflopsTwoThreads" : "peakGflops", Json::number(report.peak()));

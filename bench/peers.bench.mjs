@@ -1,8 +1,9 @@
 // Ours beside transformers and PyTorch on the CPU, in bf16, on the shape of Qwen3-0.6B with random weights: a prompt,
-// decoding, a training step with AdamW. Ours, theirs, ours again, in one run, and the ratio of the mean of ours to theirs.
-// Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python that has them:
+// decoding, a training step with AdamW, whole and with LoRA (PEFT, where it is installed). Ours, theirs, ours again, in one
+// run, and the ratio of the mean of ours to theirs. Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python that has them:
 //   python3 -m venv venv && venv/bin/pip install torch transformers && HONE_PEERS=venv/bin/python npm run bench -- --only peers
-// Six minutes on two cores and 11 GB; --smoke: a tiny shape, whose numbers mean nothing.
+// Half an hour on two idle cores and 21 GB; --smoke: a tiny shape, whose numbers mean nothing. Each part runs in a process of
+// its own, whose peak memory is compared too.
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -12,9 +13,20 @@ import { BENCH_SHAPES } from "../dist/lib/cli/bench.js";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const smoke = process.argv.includes("--smoke");
 const python = process.env.HONE_PEERS ?? "python3";
-const [shape, prompts, batches, outputTokens, packed] = smoke
-  ? ["tiny", [32], [2], 4, [64]]
-  : ["0.6b", [128, 1024], [8, 32], 16, [1024]];
+const LORA_RANK = 16;
+const [shape, sizes, outputTokens] = smoke
+  ? ["tiny", { prompts: [32], together: [1, 2], batches: [2], packed: [64] }, 4]
+  : [
+      "0.6b",
+      { prompts: [128, 1024, 4096], together: [1, 8], batches: [8, 32, 128], packed: [1024, 4096] },
+      16,
+    ];
+/** What one process measures; of training one size alone, so that its peak memory is that of the size. */
+const PARTS = [
+  ["generation", {}],
+  ["prefill", {}],
+  ...["training", "lora"].flatMap((part) => sizes.packed.map((tokens) => [part, { packed: [tokens] }])),
+];
 const env = { ...process.env, HONE_THREADS: process.env.HONE_THREADS ?? String(availableParallelism()) };
 
 const done = (result) => {
@@ -34,26 +46,50 @@ function run(command, argv) {
   return JSON.parse(stdout);
 }
 
-function ours() {
-  const flags = { device: "cpu", shape, weights: "bf16", batch: batches, "output-tokens": outputTokens };
-  const all = { ...flags, "prompt-tokens": prompts, "packed-tokens": packed };
-  const argv = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
+function ours(part, { prompts, together, batches, packed }) {
+  const flags = {
+    device: "cpu",
+    shape,
+    weights: "bf16",
+    parts: part,
+    batch: batches,
+    "lora-rank": LORA_RANK,
+  };
+  const more = { "output-tokens": outputTokens, "prompt-tokens": prompts, "prompt-sequences": together };
+  const all = Object.entries({ ...flags, ...more, "packed-tokens": packed });
+  const argv = all.flatMap(([name, value]) => [`--${name}`, String(value)]);
   return run(process.execPath, [path.join(root, "dist/lib/cli/main.js"), "bench", "--json", ...argv]);
 }
 
-const first = ours();
-const sizes = { config: BENCH_SHAPES[shape], prompts, batches, outputTokens, packed };
-const peers = run(python, [path.join(root, "bench/peers.py"), JSON.stringify(sizes)]);
-const second = ours();
+function theirs(part, given) {
+  const request = { config: BENCH_SHAPES[shape], part, outputTokens, rank: LORA_RANK, ...given };
+  return run(python, [path.join(root, "bench/peers.py"), JSON.stringify(request)]);
+}
 
-const NAMES = { prefill: "prompt", generation: "decode, batch", training: "training step, packed" };
-const rows = peers.map(({ what, size, tokensPerSecond: peer, problem }) => {
-  const [before, after] = [first, second].map(
-    ({ rows }) => rows.find((row) => row.what === what && row.size === size)?.tokensPerSecond,
-  );
-  const name = `${shape}, ${NAMES[what]} ${size}, times the peer`;
-  return problem
-    ? { name, before, after, problem }
-    : { name, value: (before + after) / 2 / peer, before, peer, after };
-});
-done({ machine: first.device, rows });
+const NAMES = {
+  prefill: "prompt",
+  generation: "decode, batch",
+  training: "training step, packed",
+  lora: "LoRA step, packed",
+};
+
+function rowsOf(part, given) {
+  const [first, peers, second] = [ours(part, given), theirs(part, given), ours(part, given)];
+  const rows = peers.rows.map(({ size, sequences = 1, tokensPerSecond: peer, problem }) => {
+    const [before, after] = [first, second].map(
+      ({ rows }) =>
+        rows.find((row) => row.size === size && (row.sequences ?? 1) === sequences)?.tokensPerSecond,
+    );
+    const name = `${shape}, ${sequences > 1 ? `${sequences} at once, ` : ""}${NAMES[part]} ${size}, times the peer`;
+    return problem
+      ? { name, before, after, problem }
+      : { name, value: (before + after) / 2 / peer, before, peer, after };
+  });
+  if (part !== "training" && part !== "lora") return [first.device, rows];
+  const [mine, other] = [first, peers].map(({ peakBytes }) => peakBytes / 1e9);
+  const name = `${shape}, ${NAMES[part]} ${given.packed[0]}, peak memory of the peer's`;
+  return [first.device, [...rows, { name, value: mine / other, gigabytes: mine, peer: other }]];
+}
+
+const all = PARTS.map(([part, given]) => rowsOf(part, { ...sizes, ...given }));
+done({ machine: all[0][0], rows: all.flatMap(([, rows]) => rows) });

@@ -1,13 +1,16 @@
 """transformers and PyTorch on the CPU, on a whole model with random weights: what bench/peers.bench.mjs puts beside ours.
 
-    peers.py '{"config": {...}, "prompts": [512], "batches": [8], "outputTokens": 16, "packed": [1024]}'
+    peers.py '{"config": {...}, "part": "prefill", "prompts": [512], "together": [1, 8], "batches": [8], "outputTokens": 16,
+               "packed": [1024], "rank": 16}'
 
-Prints a JSON list of {what, size, dtype, tokensPerSecond}, or with a `problem` for what cannot be had. Threads: HONE_THREADS.
+Measures one part: generation, prefill, training, or lora (PEFT's). Prints {"rows": [{size, sequences, tokensPerSecond}],
+"peakBytes"}; a row has a `problem` for what cannot be had. Threads: HONE_THREADS.
 Of prompts and steps the best of five seconds. Prompts and decoding in inference mode with weights in bf16; decoding is a loop over the model and its own cache, without
-what `generate` adds. A training step is forward and backward under bf16 autocast over f32 weights, and fused AdamW.
+what `generate` adds. A training step is forward and backward under bf16 autocast over f32 weights (with LoRA: over a base in bf16), and fused AdamW.
 """
 import json
 import os
+import resource
 import sys
 import time
 
@@ -26,7 +29,7 @@ def model_of(dtype):
     return AutoModelForCausalLM.from_config(config, dtype=dtype)
 
 
-def timed(what, size, tokens, run):
+def timed(size, tokens, run, **more):
     try:
         run()  # chooses algorithms
         best, first = float("inf"), time.perf_counter()
@@ -34,17 +37,17 @@ def timed(what, size, tokens, run):
             begin = time.perf_counter()
             run()
             best = min(best, time.perf_counter() - begin)
-        rows.append(dict(what=what, size=size, tokensPerSecond=tokens / best))
+        rows.append(dict(size=size, tokensPerSecond=tokens / best, **more))
     except (RuntimeError, MemoryError) as error:
-        rows.append(dict(what=what, size=size, problem=str(error).splitlines()[0][:200]))
+        rows.append(dict(size=size, problem=str(error).splitlines()[0][:200], **more))
 
 
 def ids(batch, length):
     return torch.randint(given["config"]["vocab_size"], (batch, length))
 
 
-def prefill(model, tokens):
-    return model(input_ids=ids(1, tokens), use_cache=True, logits_to_keep=1)
+def prefill(model, sequences, tokens):
+    return model(input_ids=ids(sequences, tokens), use_cache=True, logits_to_keep=1)
 
 
 def decode_seconds(model, batch):
@@ -66,17 +69,43 @@ def step(model, optimizer, tokens):
     optimizer.zero_grad(set_to_none=True)
 
 
-with torch.inference_mode():
+def generations():
     model = model_of(torch.bfloat16).eval()
-    for tokens in given["prompts"]:
-        timed("prefill", tokens, tokens, lambda: prefill(model, tokens))
     for batch in given["batches"]:
         decode_seconds(model, batch)
         seconds = decode_seconds(model, batch)
-        rows.append(dict(what="generation", size=batch, tokensPerSecond=batch * given["outputTokens"] / seconds))
-    del model
-model = model_of(torch.float32).train()
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
-for tokens in given["packed"]:
-    timed("training", tokens, tokens, lambda: step(model, optimizer, tokens))
-print(json.dumps(rows))
+        rows.append(dict(size=batch, tokensPerSecond=batch * given["outputTokens"] / seconds))
+
+
+def prefills():
+    model = model_of(torch.bfloat16).eval()
+    for tokens in given["prompts"]:
+        for sequences in given["together"]:
+            timed(tokens, sequences * tokens, lambda: prefill(model, sequences, tokens), sequences=sequences)
+
+
+def steps(model):
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-6, fused=True)
+    for tokens in given["packed"]:
+        timed(tokens, tokens, lambda: step(model.train(), optimizer, tokens))
+
+
+def adapted():
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError as error:
+        rows.extend(dict(size=tokens, problem=str(error)) for tokens in given["packed"])
+        return
+    config = LoraConfig(r=given["rank"], lora_alpha=2 * given["rank"], target_modules="all-linear", task_type="CAUSAL_LM")
+    steps(get_peft_model(model_of(torch.bfloat16), config))
+
+
+if given["part"] in ("generation", "prefill"):
+    with torch.inference_mode():
+        generations() if given["part"] == "generation" else prefills()
+elif given["part"] == "training":
+    steps(model_of(torch.float32))
+else:
+    adapted()
+print(json.dumps(dict(rows=rows, peakBytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)))

@@ -27,7 +27,11 @@ export const BENCH_SHAPES: Readonly<Record<string, Readonly<Record<string, unkno
   },
 };
 
+export const BENCH_PARTS = ["generation", "prefill", "training", "lora"] as const;
+export type BenchPart = (typeof BENCH_PARTS)[number];
+
 export interface BenchOptions {
+  readonly parts: readonly BenchPart[];
   readonly device: "cpu" | "cuda";
   readonly shapes: readonly string[];
   /** Sequences decoding at once. */
@@ -36,6 +40,10 @@ export interface BenchOptions {
   readonly outputTokens: number;
   /** Of the prompts that prefill is measured with. */
   readonly promptTokens: readonly number[];
+  /** Prompts of that length that are prefilled at once. */
+  readonly promptSequences: readonly number[];
+  /** r of the adapters on all linear layers in the part "lora". */
+  readonly loraRank: number;
   /** On the CPU; a GPU has bf16. */
   readonly weightStorage: "f32" | "bf16";
   readonly arithmetic: "f32" | "bf16";
@@ -46,9 +54,11 @@ export interface BenchOptions {
 
 export interface BenchRow {
   readonly shape: string;
-  readonly what: "prefill" | "generation" | "training";
+  readonly what: BenchPart;
   /** Tokens of a prompt, sequences, or packed tokens. */
   readonly size: number;
+  /** Of prefill: prompts at once. */
+  readonly sequences?: number;
   readonly tokensPerSecond: number;
   /** Bytes read from memory per second while generating, else operations per second. */
   readonly rate: number;
@@ -121,8 +131,9 @@ async function benchShape(
   const network = networkOf(config);
   const { packedTokens } = options;
   const rows: (BenchRow | BenchGap)[] = [];
-  let trainer: TrainerFace | undefined;
-  const tried = async (what: BenchRow["what"], work: () => Promise<BenchRow[]>) => {
+  const subject = { shape, config, network, peak, ...options };
+  const asked = (...parts: BenchPart[]) => parts.some((part) => options.parts.includes(part));
+  const tried = async (what: BenchPart, work: () => Promise<BenchRow[]>) => {
     try {
       rows.push(...(await work()));
     } catch (error) {
@@ -130,27 +141,41 @@ async function benchShape(
       rows.push({ shape, what, problem: error.message });
     }
   };
-  try {
-    await tried("generation", async () => {
-      trainer = core.trainer(config, {
-        optimizer: NO_OPTIMIZER,
-        packedTokens: Math.max(...packedTokens),
-        ...placeOf(options),
+  const withTrainer = async (what: BenchPart, work: (trainer: TrainerFace) => Promise<void>) => {
+    let trainer: TrainerFace | undefined;
+    try {
+      await tried(what, async () => {
+        trainer = core.trainer(config, trainerOptions(what, options));
+        await trainer.initialize(1n);
+        return [];
       });
-      await trainer.initialize(1n);
-      return benchGeneration(core, trainer, { shape, config, network, peak, ...options });
-    });
+      if (trainer !== undefined) await work(trainer);
+    } finally {
+      await trainer?.close();
+    }
+  };
+  const train = async (what: "training" | "lora", trainer: TrainerFace) => {
     for (const tokens of packedTokens)
-      await tried("training", async () =>
-        trainer === undefined
-          ? []
-          : [await benchTraining(trainer, tokens, { shape, network, peak, ...options })],
-      );
-  } finally {
-    await trainer?.close();
-  }
+      await tried(what, async () => [await benchTraining(trainer, tokens, what, subject)]);
+  };
+  if (asked("generation", "prefill", "training"))
+    await withTrainer(asked("generation", "prefill") ? "generation" : "training", async (trainer) => {
+      if (asked("generation", "prefill"))
+        await tried("generation", () => benchGeneration(core, trainer, subject));
+      if (asked("training")) await train("training", trainer);
+    });
+  if (asked("lora")) await withTrainer("lora", (trainer) => train("lora", trainer));
   return rows;
 }
+
+const trainerOptions = (what: BenchPart, options: BenchOptions) => ({
+  optimizer: NO_OPTIMIZER,
+  packedTokens: Math.max(...options.packedTokens),
+  ...placeOf(options),
+  ...(what === "lora" && {
+    lora: { rank: options.loraRank, alpha: 2 * options.loraRank, targets: ["all-linear"], seed: 1n },
+  }),
+});
 
 /** Where engine and trainer compute, and in what. */
 const placeOf = ({ device, weightStorage, arithmetic }: BenchOptions) =>
@@ -170,9 +195,12 @@ async function benchGeneration(
   trainer: TrainerFace,
   subject: Subject & { readonly config: string },
 ): Promise<BenchRow[]> {
-  const { config, network, batches, outputTokens } = subject;
-  const promptTokens = Math.max(...subject.promptTokens);
-  const maxRunning = Math.max(...batches);
+  const { config, network, outputTokens, parts } = subject;
+  const batches = parts.includes("generation") ? subject.batches : [];
+  const prompts = parts.includes("prefill") ? subject.promptTokens : [];
+  const promptTokens = Math.max(0, ...prompts);
+  const together = Math.max(1, ...(prompts.length > 0 ? subject.promptSequences : []));
+  const maxRunning = Math.max(together, ...batches);
   const generated = PROMPT_TOKENS + Math.max(outputTokens, WARM_UP_TOKENS);
   const pagesFor = (tokens: number) => Math.ceil(tokens / PAGE_TOKENS) + 1;
   const engineOptions = {
@@ -181,7 +209,7 @@ async function benchGeneration(
     pageTokens: PAGE_TOKENS,
     stepTokens: Math.max(512, maxRunning + 1),
     runSeed: 1n,
-    pages: Math.max(maxRunning * pagesFor(generated), pagesFor(promptTokens + 1)),
+    pages: Math.max(maxRunning * pagesFor(generated), together * pagesFor(promptTokens + 1)),
     ...placeOf(subject),
   } as const;
   let engine: EngineFace | undefined;
@@ -213,12 +241,15 @@ async function benchGeneration(
       const tokens = after.decodeTokens - before.decodeTokens;
       rows.push(generationRow(subject, batch, tokens, after.decodeSeconds - before.decodeSeconds));
     }
-    for (const tokens of subject.promptTokens) {
-      await generate(1, 1, tokens);
-      const before = engine!.stats();
-      await generate(1, 1, tokens);
-      rows.push(prefillRow(subject, tokens, engine!.stats().prefillSeconds - before.prefillSeconds));
-    }
+    for (const tokens of prompts)
+      for (const sequences of subject.promptSequences) {
+        const prefill = () => Promise.all(Array.from({ length: sequences }, () => generate(1, 1, tokens)));
+        await prefill();
+        const before = engine!.stats();
+        await prefill();
+        const seconds = engine!.stats().prefillSeconds - before.prefillSeconds;
+        rows.push(prefillRow(subject, tokens, sequences, seconds));
+      }
     return rows;
   } finally {
     await generations.close();
@@ -226,9 +257,16 @@ async function benchGeneration(
 }
 
 /** Every token meets all weights of the layers and, on average, half of the prompt. */
-function prefillRow({ shape, network: n, peak }: Subject, tokens: number, seconds: number): BenchRow {
-  const perToken = 2 * n.layers * n.layerMatrices + 2 * n.attentionLayers * n.qWidth * tokens;
-  return rowOf(shape, "prefill", tokens, tokens, seconds, tokens * perToken, peak.flops);
+function prefillRow(
+  { shape, network: n, peak }: Subject,
+  length: number,
+  sequences: number,
+  seconds: number,
+): BenchRow {
+  const perToken = 2 * n.layers * n.layerMatrices + 2 * n.attentionLayers * n.qWidth * length;
+  const tokens = sequences * length;
+  const row = rowOf(shape, "prefill", length, tokens, seconds, tokens * perToken, peak.flops);
+  return { ...row, sequences };
 }
 
 /** Every step reads all weights once and every sequence its keys and values: that is the floor. */
@@ -257,6 +295,7 @@ const SUPERVISED: StepOptions = {
 async function benchTraining(
   trainer: TrainerFace,
   packedTokens: number,
+  what: "training" | "lora",
   { shape, network: n, sequenceTokens, peak }: Subject,
 ): Promise<BenchRow> {
   const sequences = Math.max(1, Math.floor(packedTokens / sequenceTokens));
@@ -270,9 +309,12 @@ async function benchTraining(
   await trainer.step(batch, SUPERVISED);
   const report = await trainer.step(batch, SUPERVISED);
   const seconds = report.forwardSeconds + report.backwardSeconds + report.optimizerSeconds;
-  // forward 2 FLOP a weight and token, backward twice that; attention over half the sequence on average
-  const perToken = 6 * (n.layers * n.layerMatrices + n.embedding) + 6 * n.attentionLayers * n.qWidth * length;
-  return rowOf(shape, "training", tokens, tokens, seconds, tokens * perToken, peak.flops);
+  // forward 2 FLOP a weight and token, backward twice that, half of it for a frozen weight; attention over half the
+  // sequence on average
+  const perWeight = what === "lora" ? 4 : 6;
+  const perToken =
+    perWeight * (n.layers * n.layerMatrices + n.embedding) + 6 * n.attentionLayers * n.qWidth * length;
+  return rowOf(shape, what, tokens, tokens, seconds, tokens * perToken, peak.flops);
 }
 
 function rowOf(
@@ -296,17 +338,24 @@ function rowOf(
   };
 }
 
-/** One table: what, at which size, tokens a second, bytes or operations a second, and the part of the floor reached. */
-export function benchText(rows: readonly (BenchRow | BenchGap)[], device: string): string {
+function sizeText({ what, size, sequences = 1 }: BenchRow): string {
+  if (what === "generation") return "";
+  if (what !== "prefill") return `${size.toLocaleString("en")} packed`;
+  return `${sequences > 1 ? `${sequences} × ` : ""}${size.toLocaleString("en")} tokens`;
+}
+
+/**
+ * One table: what, at which size, tokens a second, bytes or operations a second, and the part of the floor reached. Below it
+ * the most memory that this process had, without a GPU's.
+ */
+export function benchText(rows: readonly (BenchRow | BenchGap)[], device: string, peakBytes: number): string {
   const table = rows.map((row) =>
     "problem" in row
       ? [row.shape, row.what, "", "", "", row.problem]
       : [
           row.shape,
           row.what === "generation" ? `generation, batch ${row.size}` : row.what,
-          row.what === "generation"
-            ? ""
-            : `${row.size.toLocaleString("en")} ${row.what === "training" ? "packed" : "tokens"}`,
+          sizeText(row),
           Math.round(row.tokensPerSecond).toLocaleString("en"),
           row.unit === "B/s"
             ? `${(row.rate / 1e9).toFixed(1)} GB/s`
@@ -323,5 +372,6 @@ export function benchText(rows: readonly (BenchRow | BenchGap)[], device: string
       .map((cell, i) => (i === 3 || i === 4 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
       .join("  ")
       .trimEnd();
-  return [`device: ${device}`, line(head), ...table.map(line)].join("\n");
+  const memory = `peak memory of the process: ${(peakBytes / 2 ** 30).toFixed(2)} GiB`;
+  return [`device: ${device}`, line(head), ...table.map(line), memory].join("\n");
 }

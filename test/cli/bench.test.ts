@@ -7,6 +7,9 @@ import { StandInEngine, standInCore } from "../orchestration/stand-in-core.ts";
 import { patient } from "../patience.ts";
 
 const options: BenchOptions = {
+  parts: ["generation", "prefill", "training"],
+  promptSequences: [1],
+  loraRank: 4,
   device: "cpu",
   shapes: ["tiny"],
   batches: [1, 3],
@@ -17,6 +20,48 @@ const options: BenchOptions = {
   packedTokens: [256],
   sequenceTokens: 128,
 };
+
+test(
+  "LoRA alone: a trainer with adapters, whose work leaves the frozen weights' gradients out",
+  async () => {
+    const core = await nativeCore();
+    const asked: object[] = [];
+    const watched: Core = {
+      ...core,
+      trainer: (config, given) => {
+        asked.push(given);
+        return core.trainer(config, given);
+      },
+    };
+    const rows = await benchModels(watched, { ...options, parts: ["lora"] });
+    expect(asked).toEqual([expect.objectContaining({ lora: expect.objectContaining({ rank: 4 }) })]);
+    const n = networkOf(JSON.stringify(BENCH_SHAPES["tiny"]));
+    const [row] = rows;
+    if (row === undefined || "problem" in row) throw new Error("no row");
+    expect(rows).toHaveLength(1);
+    expect(row).toMatchObject({ what: "lora", size: 256 });
+    const work = 4 * (2 * n.layerMatrices + 512 * 64) + 6 * 2 * 64 * 128;
+    expect(row.rate / row.tokensPerSecond).toBeCloseTo(work, 3);
+  },
+  patient(60_000),
+);
+
+test(
+  "prompts at once are a row of their own, and count every prompt's tokens",
+  async () => {
+    const rows = await benchModels(await nativeCore(), {
+      ...options,
+      parts: ["prefill"],
+      promptSequences: [1, 3],
+    });
+    expect(rows).toEqual([
+      expect.objectContaining({ what: "prefill", size: 24, sequences: 1 }),
+      expect.objectContaining({ what: "prefill", size: 24, sequences: 3 }),
+    ]);
+    expect(benchText(rows, "CPU", 0)).toContain("3 × 24 tokens");
+  },
+  patient(60_000),
+);
 
 test("every shape has room for the sequences of 4,096 tokens that the command trains on", () => {
   for (const shape of Object.values(BENCH_SHAPES)) {
@@ -161,6 +206,7 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
       shape: "0.6b",
       what: "prefill",
       size: 24,
+      sequences: 1,
       unit: "FLOP/s",
       tokensPerSecond: 24 / 0.5,
       rate: (24 * prompt) / 0.5,
@@ -322,11 +368,12 @@ test("one aligned table", () => {
     { shape: "8b", what: "training", size: 16_384, tokensPerSecond: 9000, rate: 4.5e14, unit: "FLOP/s" },
     { shape: "4b", what: "training", problem: "out of memory" },
   ] as const;
-  expect(benchText(rows, "H200").split("\n")).toEqual([
+  expect(benchText(rows, "H200", 1.5 * 2 ** 30).split("\n")).toEqual([
     "device: H200",
     "shape  what                                 tokens/s             rate  of the floor",
     "8b     generation, batch 64                    5,123      3900.0 GB/s  81.3 %",
     "8b     training              16,384 packed     9,000  450.000 TFLOP/s",
     "4b     training                                                        out of memory",
+    "peak memory of the process: 1.50 GiB",
   ]);
 });

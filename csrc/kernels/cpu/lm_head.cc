@@ -14,10 +14,27 @@ namespace {
 // Logits of a chunk stay in L2; a chunk has enough rows for the GEMM to run at full speed.
 constexpr int64_t kLogitFloats = 128 * 1024;
 constexpr int64_t kChunkRows = 64;
+// With a large vocabulary neither logits nor weights stay in a cache: every chunk reads W and W^T from memory, and reads and
+// writes dW. A training chunk then has as many rows as one pass of a product over its weights takes.
+constexpr int64_t kLargeVocabulary = 16 * 1024;
+constexpr int64_t kLargeRows = 168;
 
+/// Of sampling.
 int64_t chunk_rows(int64_t rows, int64_t vocabulary) {
   const int64_t fitting = kLogitFloats / std::max<int64_t>(1, vocabulary) / kChunkRows * kChunkRows;
   return std::min(rows, std::max(kChunkRows, fitting));
+}
+
+/// The most rows of a chunk in training.
+int64_t most_training_rows(int64_t rows, int64_t vocabulary) {
+  return vocabulary < kLargeVocabulary ? chunk_rows(rows, vocabulary) : std::min(rows, kLargeRows);
+}
+
+/// Likewise, so that the chunks of a large vocabulary are of nearly equal size.
+int64_t training_rows(int64_t rows, int64_t vocabulary) {
+  if (rows == 0 || vocabulary < kLargeVocabulary) return chunk_rows(rows, vocabulary);
+  const int64_t chunks = (rows + kLargeRows - 1) / kLargeRows;
+  return (rows + chunks - 1) / chunks;
 }
 
 /// Rows per parallel chunk: about 10 us at two logits a nanosecond.
@@ -198,16 +215,17 @@ void top_of_row(const float* row, const RowStatistics& s, float inverse, const L
 }  // namespace
 
 int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, const Divergence& divergence) {
-  return teacher_rows_bytes(chunk_rows(rows, vocabulary), vocabulary, divergence);
+  return teacher_rows_bytes(most_training_rows(rows, vocabulary), vocabulary, divergence);
 }
 
 int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary) {
-  const int64_t floats = chunk_rows(rows, vocabulary) * vocabulary;
-  return Arena::rounded(floats * int64_t(sizeof(float))) + Arena::rounded(floats * int64_t(sizeof(int32_t)));
+  const int64_t sampled = chunk_rows(rows, vocabulary) * vocabulary, trained = most_training_rows(rows, vocabulary) * vocabulary;
+  const int64_t sampling = Arena::rounded(sampled * int64_t(sizeof(float))) + Arena::rounded(sampled * int64_t(sizeof(int32_t)));
+  return std::max(sampling, Arena::rounded(trained * int64_t(sizeof(float))));
 }
 
 void lm_head(const Stream& stream, const LmHeadArgs& a) {
-  const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = chunk_rows(rows, vocabulary);
+  const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = training_rows(rows, vocabulary);
   const float inverse = inverse_of(a.temperature);
   const auto statistics = HONE_PICK(row_statistics);
   const auto cap = HONE_PICK(cap_row);
@@ -229,7 +247,7 @@ void lm_head(const Stream& stream, const LmHeadArgs& a) {
 }
 
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& a) {
-  const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = chunk_rows(rows, vocabulary);
+  const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = training_rows(rows, vocabulary);
   const float inverse = inverse_of(a.temperature);
   const auto gradient = HONE_PICK(head_grad_row);
   const auto cap = HONE_PICK(cap_row);

@@ -17,6 +17,9 @@ constexpr double kChunkFlops = 4e6;
 constexpr int64_t kChunksPerThread = 4;
 // With fewer rows a chunk would read the weights too often to gain from a split by rows.
 constexpr int64_t kMinRows = 84;
+// Weights beyond this come from memory: a product of so few rows that one pass over them suffices reads them once, by columns.
+constexpr int64_t kCacheBytes = 4 << 20;
+constexpr int64_t kOnePassRows = 168;
 
 /// Units per chunk when `units` of `flops` each are split over the stream's threads.
 int64_t grain_of(const Stream& stream, int64_t units, double flops, int64_t least) {
@@ -135,13 +138,16 @@ void linear(const Stream& stream, const LinearArgs& a) {
          a.bias.empty() ? nullptr : a.bias.as<float>() + column, rows, columns, k, a.accumulate, packing_scratch()});
   };
   const double flops_per_row = 2.0 * double(n) * double(k);
-  if (m >= stream.threads() * kMinRows) {
+  const bool once = m <= kOnePassRows && n * column_bytes > kCacheBytes;
+  if (m >= stream.threads() * kMinRows && !once) {
     return stream.parallel_for(m, grain_of(stream, m, flops_per_row, kMinRows),
                                [&](int64_t begin, int64_t end) { block(begin, end - begin, 0, n); });
   }
   const int64_t panels = (n + kPanel - 1) / kPanel;
   const double flops_per_panel = 2.0 * double(m) * double(kPanel) * double(k);
-  stream.parallel_for(panels, grain_of(stream, panels, flops_per_panel, 1), [&](int64_t begin, int64_t end) {
+  // Every chunk reads all of x: where there are columns enough it reads at least as much of W.
+  const int64_t least = std::min((m + kPanel - 1) / kPanel, panels / stream.threads());
+  stream.parallel_for(panels, grain_of(stream, panels, flops_per_panel, least), [&](int64_t begin, int64_t end) {
     block(0, m, begin * kPanel, std::min(end * kPanel, n) - begin * kPanel);
   });
 }
