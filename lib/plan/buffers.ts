@@ -116,8 +116,9 @@ export function sizesOf(
 /** What a quantized folder's numbers are times their scales need not be bf16. */
 const baseOf = (config: string) => (config.includes('"quantization_config"') ? "f32" : storedAs(config));
 
-/** Rows of logits that the head has in memory at a time, at the least (csrc/kernels/cpu/lm_head.cc), and on a GPU (csrc/kernels/cuda/scratch.h). */
-const HEAD_ROWS = { cpu: 64, cuda: 256 };
+/** Rows of logits that a training head has in memory at a time (csrc/kernels/cpu/lm_head.cc, csrc/kernels/cuda/scratch.h). */
+const headRows = (device: DeviceName, vocabulary: number) =>
+  device === "cuda" ? 256 : vocabulary < 16 * 1024 ? 64 : 168;
 
 interface Comparing {
   readonly topK?: number | undefined;
@@ -147,7 +148,7 @@ function distributionBytes(
   const tokens = groups * rollouts.groupSize * rollouts.maxOutputTokens;
   const columns = topK > 0 ? 2 * topK : width;
   const onGpu = device === "cuda";
-  const logits = HEAD_ROWS[device] * vocabulary * (onGpu && topK === 0 ? 2 : 1); // there the student's lie beside
+  const logits = headRows(device, vocabulary) * vocabulary * (onGpu && topK === 0 ? 2 : 1); // there the student's lie beside
   const rows = packedTokens * columns * (onGpu && topK === 0 ? 2 : 4);
   const used = rows + 4 * (logits + (topK > 0 ? 0 : vocabulary * width));
   const step = 4 * 2 * tokens * columns;

@@ -176,6 +176,12 @@ test("a chunk of logits stays small however large the vocabulary", () => {
       options,
       { sequences: 1, threads: 1 },
     );
-    expect(logits).toBeLessThanOrEqual(Math.max(128 * 1024, 64 * vocabulary) * 8);
+    // of 64 rows, and their ids while sampling; in training of 168 rows where the vocabulary is large
+    const most = Math.max(
+      128 * 1024 * 8,
+      64 * vocabulary * 8,
+      vocabulary < 16_384 ? 0 : 168 * vocabulary * 4,
+    );
+    expect(logits).toBeLessThanOrEqual(most + 64);
   }
 });
