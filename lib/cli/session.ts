@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { evaluates, leftAtDefault, type Recipe } from "../config/index.ts";
+import { HoneError } from "../errors.ts";
 import { HeldOutRecord, type Scoreboard, type Validation } from "../evaluation/index.ts";
-import { writeReport } from "../live/index.ts";
 import { RUN_FILES, RunDigest, writeWhole } from "../metrics/index.ts";
 import {
   createRun,
@@ -13,6 +16,7 @@ import {
   type RunOptions,
   type RunOutcome,
 } from "../orchestration/index.ts";
+import { ownModule } from "../own-module.ts";
 import { beforeAfterText, type CandidateRow, type RunSummary, type Terminal } from "../report/index.ts";
 import { lockFolder } from "../shared/files/folder-lock.ts";
 import { STDOUT } from "../trackers/index.ts";
@@ -181,7 +185,7 @@ class Session {
 
   async #report(): Promise<string | undefined> {
     try {
-      return await writeReport(this.#options.dir);
+      return await reportApart(this.#options.dir);
     } catch (error) {
       this.#display.say(`warning: there is no report: ${(error as Error).message}`);
       return undefined;
@@ -289,6 +293,21 @@ function unchanged({ steps, changedSteps }: RunSummary): string[] {
   return [
     `warning: 0 of ${steps} steps changed the weights: no group was kept whose rewards differ (metrics dropped/total/<reason>/<domain> say why)`,
   ];
+}
+
+/**
+ * The run's report, written by `hone report` in a process of its own, so that what it takes in memory does not add to what
+ * this one holds. Ctrl-C does not reach it: it is in a process group of its own. Throws HONE_ERR_IO with what it said.
+ */
+async function reportApart(dir: string): Promise<string> {
+  const { path, execArgv } = ownModule("main", import.meta.url);
+  const words = [...execArgv, path, "report", resolve(dir)];
+  const child = spawn(process.execPath, words, { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const said = text(child.stderr);
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  if (code === 0) return join(dir, RUN_FILES.report);
+  const how = (await said).trim() || `the process that writes it ended with ${signal ?? code}`;
+  throw new HoneError("HONE_ERR_IO", how, { hint: `\`hone report ${dir}\` writes it.` });
 }
 
 /** From the log's last step; nothing if there is none, or it cannot be read: the report says so. */
