@@ -39,8 +39,14 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test("check loads a TypeScript recipe, applies overrides, tries data and verifiers", () => {
-  const { status, stdout } = hone("check", file("good.ts", RECIPE), "--set", "training.steps=7", "--json");
+test("check loads a TypeScript recipe, applies overrides, tries data and verifiers", async () => {
+  const { status, stdout } = await honeHere([
+    "check",
+    file("good.ts", RECIPE),
+    "--set",
+    "training.steps=7",
+    "--json",
+  ]);
   expect(status).toBe(0);
   const findings = JSON.parse(stdout) as {
     plan: { network: { parameters: number } };
@@ -55,16 +61,16 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
 });
 
-test("generate refuses a seed and a length that are no whole numbers", () => {
+test("generate refuses a seed and a length that are no whole numbers", async () => {
   const asked = (...flags: string[]) =>
-    hone("generate", "--model", join(dir, "none"), "--prompt", "a", ...flags);
+    honeHere(["generate", "--model", join(dir, "none"), "--prompt", "a", ...flags]);
   for (const [flag, text] of [
     ["--seed", "1.5"],
     ["--seed", "-1"],
     ["--seed", "18446744073709551616"],
     ["--max-tokens", "3.5"],
   ]) {
-    const { status, stderr } = asked(flag!, text!);
+    const { status, stderr } = await asked(flag!, text!);
     expect(stderr).toBe(`HONE_ERR_USAGE  ${flag} is "${text}", not a whole number below 2^64\n`);
     expect(status).toBe(2);
   }
@@ -87,7 +93,7 @@ test("JavaScript that does not parse is named with its line, and files that are 
   );
 });
 
-test("a verifier of one's own is named by path as a reward is, and what is no place is refused as such", () => {
+test("a verifier of one's own is named by path as a reward is, and what is no place is refused as such", async () => {
   file(
     "any.mjs",
     "export default { verify: ({ text }) => ({ status: text ? 'correct' : 'no_answer', score: text ? 1 : 0, reason: '' }) };",
@@ -104,9 +110,9 @@ test("a verifier of one's own is named by path as a reward is, and what is no pl
       ),
   );
   const modules = (place: string) => ["--set", `verification.modules.any=${place}`];
-  const good = hone("check", path, ...modules(join(dir, "any.mjs")));
+  const good = await honeHere(["check", path, ...modules(join(dir, "any.mjs"))]);
   expect(good.stderr + good.stdout).toMatch(/^✓ one step .*rollouts judged/m);
-  const bad = hone("check", path, ...modules("any.mjs"));
+  const bad = await honeHere(["check", path, ...modules("any.mjs")]);
   expect([bad.status, bad.stderr]).toEqual([
     2,
     'HONE_ERR_CONFIG  --set: 1 problem(s)\n  verification.modules.any: is "any.mjs"; it must be a module by path: "./mine.ts", or file:///...\n',
@@ -197,10 +203,10 @@ test.each(long ? ENDS : ENDS.slice(0, 1))(
   patient(60_000),
 );
 
-test("a folder that holds a run is not overwritten by accident", () => {
+test("a folder that holds a run is not overwritten by accident", async () => {
   const runs = join(dir, "old");
   mkdirSync(join(runs, "checkpoints"), { recursive: true });
-  const { status, stderr } = hone("run", file("again.ts", RECIPE), "--dir", runs);
+  const { status, stderr } = await honeHere(["run", file("again.ts", RECIPE), "--dir", runs]);
   expect(status).toBe(2);
   expect(stderr).toContain("--resume");
 });

@@ -8,6 +8,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { long } from "../long.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -28,18 +29,15 @@ const source = readFileSync(join(folder, "env.py"), "utf8");
 const MARK = 'open(__file__ + ".imported", "w").close()\n';
 const imported = join(folder, "env.py.imported");
 
-function hone(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+async function hone(...args: readonly string[]) {
+  const { status, stdout, stderr } = await honeHere(args, {}, folder);
   return { status, said: `${stdout}\n${stderr}`.replace(/\s+/g, " ") };
 }
 const FEW = ["--set", "evaluation.problemsPerDomain=2"];
 
-native("hone check plays it once, and says what was asked of which Python", () => {
+native("hone check plays it once, and says what was asked of which Python", async () => {
   expect(source.trim().split("\n").length).toBeLessThanOrEqual(20);
-  const { status, said } = hone("check", "guess.mjs");
+  const { status, said } = await hone("check", "guess.mjs");
   expect([status, said]).toEqual([0, expect.any(String)]);
   expect(said).toMatch(
     /judged by environment:guess environment: Env\.step\(action\) of env\.py, Python 3\.\d+\.\d+ at \S+; to two empty messages it gave 0 /,
@@ -48,9 +46,9 @@ native("hone check plays it once, and says what was asked of which Python", () =
 
 test.skipIf(noAddon !== undefined || !long)(
   "the run learns, its record has the file's hash, and its replay is the same to the bit without Python",
-  () => {
+  async () => {
     writeFileSync(join(folder, "env.py"), `${MARK}${source}`);
-    const { status, said } = hone("run", "guess.mjs", ...FEW);
+    const { status, said } = await hone("run", "guess.mjs", ...FEW);
     expect([status, said]).toEqual([0, expect.any(String)]);
     const metrics = readRunLog(join(folder, "runs/guess/steps.jsonl")).map((step) => step.metrics);
     const mean = (from: number, to: number) =>
@@ -63,23 +61,26 @@ test.skipIf(noAddon !== undefined || !long)(
     const sha256 = spawnSync("sha256sum", [join(folder, "env.py")], { encoding: "utf8" }).stdout.slice(0, 64);
     expect(config.domains.guess.environment).toEqual({ python: "env.py#Env", sha256 });
     rmSync(imported);
-    expect(hone("replay", "runs/guess")).toMatchObject({ status: 0 });
-    expect(hone("rescore", "runs/guess")).toMatchObject({ status: 0 });
+    expect(await hone("replay", "runs/guess")).toMatchObject({ status: 0 });
+    expect(await hone("rescore", "runs/guess")).toMatchObject({ status: 0 });
     expect(existsSync(imported)).toBe(false);
   },
 );
 
-native("an environment that fails leaves its episodes unscored, and a changed file is told", () => {
+native("an environment that fails leaves its episodes unscored, and a changed file is told", async () => {
   const small = ["--set", "training.steps=2", "--set", "training.groupsPerStep=2", ...FEW];
-  expect(hone("run", "guess.mjs", ...small, "--dir", "small").status).toBe(0);
+  expect((await hone("run", "guess.mjs", ...small, "--dir", "small")).status).toBe(0);
   const failing = source.replace(
     "guess = int(action)",
     'if action == "7": raise ValueError("seven")\n        guess = int(action)',
   );
   writeFileSync(join(folder, "env.py"), failing);
   const more = ["--set", "training.steps=12", "--set", "training.groupsPerStep=8", ...FEW];
-  const { status, said } = hone("run", "guess.mjs", ...small, ...more, "--dir", "small", "--resume");
-  expect([status, said]).toEqual([0, expect.any(String)]);
+  // this process has the recipe as it was
+  const words = [...HONE, "run", "guess.mjs", ...small, ...more, "--dir", "small", "--resume"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  const said = `${stdout}${stderr}`;
   expect(said).toMatch(/domains\.guess\.environment\.sha256: "[0-9a-f]{64}" -> "[0-9a-f]{64}"/);
   expect(said).toContain("env.py: ValueError: seven");
   const log = readRunLog(join(folder, "small/steps.jsonl")).slice(2);

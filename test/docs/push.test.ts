@@ -1,11 +1,10 @@
 // docs/how-to/push.md as a user types it, against a Hub of the test's. Mutants tried: the report of a dry run as if it had
 // been sent, another repository asked.
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { WritableHub } from "../fixtures/writable-hub.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -28,19 +27,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function hone(
-  line: string,
-  token = hub.token,
-): Promise<{ status: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, HF_ENDPOINT: endpoint, HF_TOKEN: token, HF_HOME: folder };
-  const child = spawn(process.execPath, [...HONE, ...line.split(" ")], { cwd: folder, env });
-  const said = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const)
-    child[name].setEncoding("utf8").on("data", (text: string) => {
-      said[name] += text;
-    });
-  return new Promise((resolve) => child.once("close", (status) => resolve({ status: status!, ...said })));
-}
+const hone = (line: string, token = hub.token) =>
+  honeHere(line.split(" "), { HF_ENDPOINT: endpoint, HF_TOKEN: token, HF_HOME: folder }, folder);
 
 test("a dry run says what would be sent, the push sends it, and a second one has nothing to send", async () => {
   expect(pushes).toEqual([

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { long, longest } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -15,8 +15,7 @@ const folder = mkdtempSync(join(root, "build", "rewards-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const sh = (command: string) => spawnSync("sh", ["-c", command], { cwd: folder, encoding: "utf8" });
-const hone = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [...HONE, ...args], { cwd: folder, encoding: "utf8" });
+const hone = (...args: readonly string[]) => honeHere(args, {}, folder);
 const SMALL = ["training.steps=4", "training.groupsPerStep=4", "evaluation.problemsPerDomain=2"];
 const set = (fields: readonly string[]) => fields.flatMap((field) => ["--set", field]);
 const read = (file: string) => readFileSync(join(folder, file), "utf8");
@@ -29,8 +28,8 @@ beforeAll(() => {
   writeFileSync(join(folder, name!), code!);
 });
 
-test("hone check says who judges, and that it is in the main process", () => {
-  const { stdout, status } = hone("check", "train.mjs");
+test("hone check says who judges, and that it is in the main process", async () => {
+  const { stdout, status } = await hone("check", "train.mjs");
   expect(stdout.replace(/\s+/g, " ")).toContain(
     "judged by reward:sorting reward: function inPlace in the main process: an endless loop there holds up the whole run",
   );
@@ -39,9 +38,9 @@ test("hone check says who judges, and that it is in the main process", () => {
 
 test.runIf(longest)(
   "the reward really rises",
-  () => {
+  async () => {
     const steps = ["training.steps=90", "evaluation.problemsPerDomain=2"];
-    const { status, stderr } = hone("run", "train.mjs", ...set(steps), "--dir", "rising");
+    const { status, stderr } = await hone("run", "train.mjs", ...set(steps), "--dir", "rising");
     expect([status, stderr]).toEqual([0, expect.any(String)]);
     const rewards = readRunLog(join(folder, "rising/steps.jsonl")).map(
       ({ metrics }) => metrics["reward/mean"] ?? 0,
@@ -53,8 +52,8 @@ test.runIf(longest)(
   300_000,
 );
 
-test("the run folder keeps the function by name, hash and place, and a changed one is told", () => {
-  expect(hone("run", "train.mjs", ...set(SMALL), "--dir", "small").status).toBe(0);
+test("the run folder keeps the function by name, hash and place, and a changed one is told", async () => {
+  expect((await hone("run", "train.mjs", ...set(SMALL), "--dir", "small")).status).toBe(0);
   const kept = { function: "inPlace", sha256: expect.stringMatching(/^[0-9a-f]{64}$/), process: "main" };
   expect(JSON.parse(read("small/run.json")).config.domains.sorting.reward).toEqual(kept);
   const [start] = read("small/events.jsonl").split("\n");
@@ -64,17 +63,17 @@ test("the run folder keeps the function by name, hash and place, and a changed o
 
   writeFileSync(join(folder, "changed.mjs"), read("train.mjs").replace(/return .*/, "return 0.25;"));
   const more = [...SMALL, "training.steps=5"];
-  const resumed = hone("run", "changed.mjs", ...set(more), "--dir", "small", "--resume");
+  const resumed = await hone("run", "changed.mjs", ...set(more), "--dir", "small", "--resume");
   expect(`${resumed.stdout}${resumed.stderr}`).toMatch(
     /the recipe has changed: domains\.sorting\.reward\.sha256: "[0-9a-f]{64}" -> "[0-9a-f]{64}"/,
   );
 }, 120_000);
 
-test("hone rescore judges by the script's present function, and says what it needs without the script", () => {
-  const without = hone("rescore", "small");
+test("hone rescore judges by the script's present function, and says what it needs without the script", async () => {
+  const without = await hone("rescore", "small");
   expect(without.stderr).toContain("reward:sorting is the function inPlace, which is not here");
   expect(without.stderr).toContain("--recipe");
-  const { stdout } = hone("rescore", "small", "--recipe", "changed.mjs", "--json");
+  const { stdout } = await hone("rescore", "small", "--recipe", "changed.mjs", "--json");
   const [sorting] = JSON.parse(stdout).domains;
   expect(sorting).toMatchObject({ domain: "sorting", scoreAfter: 0.25, unscoredAfter: 0 });
   expect(sorting.judged).toBe(sorting.completions);
@@ -82,12 +81,12 @@ test("hone rescore judges by the script's present function, and says what it nee
 
 test.runIf(long)(
   "hone verify tries cases on the reward",
-  () => {
+  async () => {
     writeFileSync(
       join(folder, "more.jsonl"),
       `${read("cases.jsonl")}{"response":"0211","reference":"0112"}\n{"reference":"0112"}\n`,
     );
-    const { stdout, status } = hone(
+    const { stdout, status } = await hone(
       "verify",
       "--recipe",
       "train.mjs",
@@ -108,7 +107,7 @@ test.runIf(long)(
     ]);
     expect(status).toBe(4);
     expect(
-      hone("verify", "--recipe", "train.mjs", "--domain", "math", "--file", "more.jsonl").stderr,
+      (await hone("verify", "--recipe", "train.mjs", "--domain", "math", "--file", "more.jsonl")).stderr,
     ).toContain('recipe in-place gives no reward for domain "math"');
   },
   60_000,
@@ -118,7 +117,7 @@ const noPython = spawnSync("python3", ["--version"]).status !== 0;
 
 test.skipIf(noPython)(
   "the Python files of the page judge a run, and Python itself gives the same scores",
-  () => {
+  async () => {
     for (const [, name, code] of page.matchAll(/```(?:py|js) file=((?!train)\S+)\n([\s\S]*?)```/g))
       writeFileSync(join(folder, name!), code!);
     const rows = Array.from({ length: 40 }, (_, n) => n);
@@ -134,7 +133,7 @@ test.skipIf(noPython)(
       extra_info: { index: n },
     });
     writeFileSync(join(folder, "verl.jsonl"), lines(verl));
-    const checked = hone("check", "python.mjs");
+    const checked = await hone("check", "python.mjs");
     expect([checked.status, checked.stderr]).toEqual([0, expect.any(String)]);
     const said = checked.stdout.replace(/\s+/g, " ");
     expect(said).toMatch(
@@ -142,7 +141,7 @@ test.skipIf(noPython)(
     );
     expect(said).toMatch(/compute_score\(.*\) of gsm8k_reward\.py, called as verl does, .* it gave 0 /);
     // 4: random weights may give no group in which two answers differ
-    const ran = hone("run", "python.mjs", "--dir", "python", "--overwrite");
+    const ran = await hone("run", "python.mjs", "--dir", "python", "--overwrite");
     expect([ran.status, ran.stderr]).toEqual([expect.toBeOneOf([0, 4]), expect.any(String)]);
     const journal = read("python/verdicts.jsonl")
       .trim()
@@ -183,7 +182,7 @@ print(json.dumps([[rewards.accuracy_reward([t], [c["solution"]])[0], rewards.for
 
 test.skipIf(noPython)(
   "hone verify tries cases on the page's Python files",
-  () => {
+  async () => {
     const cases = [
       ["<think>x</think> \\boxed{4}", 1],
       ["\\boxed{4}", 2 / 3],
@@ -195,7 +194,7 @@ test.skipIf(noPython)(
     );
     writeFileSync(join(folder, "python-cases.jsonl"), rows.join("\n"));
     const args = ["--recipe", "python.mjs", "--domain", "boxed", "--file", "python-cases.jsonl"];
-    const { stdout, status } = hone("verify", ...args);
+    const { stdout, status } = await hone("verify", ...args);
     const scores = stdout
       .trim()
       .split("\n")

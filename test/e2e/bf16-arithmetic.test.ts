@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { noAddon } from "./native-core.ts";
 
@@ -23,7 +24,7 @@ function hone(args: readonly string[], isa?: string) {
 
 const hasSets = noAddon === undefined && info().isa.startsWith("avx");
 
-beforeAll(() => {
+beforeAll(async () => {
   if (!hasSets) return;
   const { config } = smallRecipe().model;
   const recipe = smallRecipe(
@@ -31,8 +32,8 @@ beforeAll(() => {
     { model: { config: config!, weightStorage: "bf16", arithmetic: "bf16" } },
   );
   writeFileSync(join(dir, "recipe.json"), JSON.stringify(recipe));
-  const { status, text } = hone(["run", join(dir, "recipe.json"), "--dir", join(dir, "run")]);
-  expect([status, text]).toEqual([0, expect.any(String)]);
+  const { status, stderr } = await honeHere(["run", join(dir, "recipe.json"), "--dir", join(dir, "run")]);
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
 });
 
 test.skipIf(!hasSets)("a run in bf16 arithmetic replays to the bit on every vector set of this core", () => {

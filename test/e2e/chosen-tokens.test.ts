@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
 import { createRun, readRolloutRecord, replayRun } from "../../lib/orchestration/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -25,7 +26,7 @@ const recipeOf = (objective: Objective, training: Partial<RecipeInput["training"
 
 /** @returns the last event: a hash of the weights. */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>): Promise<string> {
-  await using run = await createRun(recipe, { dir, resume: "auto" });
+  await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
   await run.finished;
   return readFileSync(join(dir, "events.jsonl"), "utf8").trim().split("\n").at(-1)!;
 }
@@ -42,7 +43,7 @@ describe.skipIf(noAddon !== undefined)("tokens that a rule chose", () => {
     async (name, tokens) => {
       const dir = join(root, name);
       await train(dir, recipeOf({ tokens }, { steps: 5, maxLag: 2, updatesPerBatch: 2 }));
-      expect(await replayRun(dir, {})).toMatchObject({ steps: 5, weightsCompared: true });
+      expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
       const lines = [];
       for await (const line of readRolloutRecord(dir, 5)) lines.push(line);
       const group = lines.find((line) => "rollouts" in line && line.dropped === undefined)!;

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { RecipeInput } from "../../lib/config/index.ts";
 import { replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
-import { runInChild } from "./killed-run.ts";
+import { runOrKill } from "./killed-run.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -33,23 +34,23 @@ const domainsOf = (chosen: object) => ({
   logic: { weight: 0.4, source: "procedural/logic" },
 });
 
-/** Runs a process to its end, or until it has printed `lastLine` and killed itself. @returns its last line */
+/** Runs to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
 async function train(
   name: string,
-  training: object,
+  training: Partial<RecipeInput["training"]>,
   chosen: object = { curriculum },
   lastLine = "",
 ): Promise<string> {
   const dir = join(root, name);
   const { warmStart } = tinyInput();
-  const more = {
+  const more: Partial<RecipeInput> = {
     domains: domainsOf(chosen),
-    warmStart: { ...warmStart, mixture: { logic: 1 } },
+    warmStart: { ...warmStart!, mixture: { logic: 1 } },
     checkpoint: { everySteps: 2, keepLast: 10 },
     advantages: { filter: "none" },
     objective: { entropyCoef: 0.05 },
   };
-  return runInChild(dir, training, more, lastLine);
+  return runOrKill(dir, training, more, lastLine);
 }
 
 const drawn = (name: string) =>
@@ -61,7 +62,7 @@ describe.skipIf(noAddon !== undefined)("a run with a curriculum", () => {
   test(
     "chooses within a domain alone: the domains come as without one",
     async () => {
-      const training = { steps: 6, groupsPerStep: 6, schedule: "sync" };
+      const training = { steps: 6, groupsPerStep: 6, schedule: "sync" } as const;
       await train("plain", training, {});
       await train("chosen", training);
       const [plain, chosen] = [drawn("plain"), drawn("chosen")];
@@ -77,7 +78,7 @@ describe.skipIf(noAddon !== undefined)("a run with a curriculum", () => {
   test(
     "killed by SIGKILL after a step it goes on as the run that nothing ended",
     async () => {
-      const training = { steps: 7, groupsPerStep: 6, schedule: "sync" };
+      const training = { steps: 7, groupsPerStep: 6, schedule: "sync" } as const;
       const straight = await train("straight", training);
       await train("killed", training, { curriculum }, "step 5");
       expect(await train("killed", training)).toBe(straight);

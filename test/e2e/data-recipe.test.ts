@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { noAddon } from "./native-core.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -48,11 +49,8 @@ beforeAll(() => {
   writeFileSync(at("train.mjs"), SCRIPT);
 });
 
-function hone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+async function hone(...args: string[]) {
+  const { status, stdout, stderr } = await honeHere(args, {}, folder);
   return { status, stdout, said: `${stdout}\n${stderr}`.replace(/\s+/g, " ") };
 }
 const config = (dir: string) => JSON.parse(readFileSync(at(dir, "run.json"), "utf8")).config;
@@ -60,32 +58,35 @@ const weights = (dir: string, step: number) =>
   readFileSync(at(dir, "checkpoints", `step-00000${step}`, "model.safetensors"));
 const native = test.skipIf(noAddon !== undefined);
 
-native("a recipe in YAML trains what a script of the same fields does, and goes on, and is replayed", () => {
-  expect(hone("run", "train.mjs", "--dir", "runs/script")).toMatchObject({ status: 0 });
-  expect(hone("run", "there/train.yaml", "--dir", "runs/yaml")).toMatchObject({ status: 0 });
-  const resumed = hone(
-    "run",
-    "there/train.yaml",
-    "--dir",
-    "runs/yaml",
-    "--resume",
-    "runs/yaml/checkpoints/step-000002",
-  );
-  expect([resumed.status, resumed.said]).toEqual([0, expect.stringContaining("step=3")]);
-  expect(config("runs/yaml")).toEqual(config("runs/script"));
-  expect(weights("runs/yaml", 4).equals(weights("runs/script", 4))).toBe(true);
-  expect(hone("replay", "runs/yaml", "--recipe", "there/train.yaml")).toMatchObject({ status: 0 });
-  expect(hone("rescore", "runs/yaml", "--recipe", "there/train.yaml")).toMatchObject({ status: 0 });
-});
+native(
+  "a recipe in YAML trains what a script of the same fields does, and goes on, and is replayed",
+  async () => {
+    expect(await hone("run", "train.mjs", "--dir", "runs/script")).toMatchObject({ status: 0 });
+    expect(await hone("run", "there/train.yaml", "--dir", "runs/yaml")).toMatchObject({ status: 0 });
+    const resumed = await hone(
+      "run",
+      "there/train.yaml",
+      "--dir",
+      "runs/yaml",
+      "--resume",
+      "runs/yaml/checkpoints/step-000002",
+    );
+    expect([resumed.status, resumed.said]).toEqual([0, expect.stringContaining("step=3")]);
+    expect(config("runs/yaml")).toEqual(config("runs/script"));
+    expect(weights("runs/yaml", 4).equals(weights("runs/script", 4))).toBe(true);
+    expect(await hone("replay", "runs/yaml", "--recipe", "there/train.yaml")).toMatchObject({ status: 0 });
+    expect(await hone("rescore", "runs/yaml", "--recipe", "there/train.yaml")).toMatchObject({ status: 0 });
+  },
+);
 
-native("the other commands that take a recipe take one in YAML", () => {
-  expect(hone("check", "there/train.yaml")).toMatchObject({
+native("the other commands that take a recipe take one in YAML", async () => {
+  expect(await hone("check", "there/train.yaml")).toMatchObject({
     status: 0,
     said: expect.stringMatching(/digits of \S+\/there\/rewards\.py in a process of python3/) as string,
   });
-  expect(hone("plan", "there/train.yaml")).toMatchObject({ status: 0 });
-  expect(hone("data", "count", "there/train.yaml")).toMatchObject({ status: 0 });
-  const { stdout } = hone(
+  expect(await hone("plan", "there/train.yaml")).toMatchObject({ status: 0 });
+  expect(await hone("data", "count", "there/train.yaml")).toMatchObject({ status: 0 });
+  const { stdout } = await hone(
     "sweep",
     "there/train.yaml",
     "--grid",
@@ -94,7 +95,8 @@ native("the other commands that take a recipe take one in YAML", () => {
     "--json",
   );
   expect(JSON.parse(stdout).cells).toHaveLength(2);
-  const sweep = hone(
+  // a sweep starts processes of the command that it is
+  const words = [
     "sweep",
     "there/train.yaml",
     "--seeds",
@@ -103,21 +105,22 @@ native("the other commands that take a recipe take one in YAML", () => {
     "runs/sweep",
     "--set",
     "training.steps=1",
-  );
-  expect([sweep.status, sweep.said]).toEqual([0, expect.any(String)]);
+  ];
+  const sweep = spawnSync(process.execPath, [...HONE, ...words], { cwd: folder, encoding: "utf8" });
+  expect([sweep.status, `${sweep.stdout}${sweep.stderr}`]).toEqual([0, expect.any(String)]);
 });
 
-test("what is wrong in YAML is told with its line, by the code of a wrong recipe", () => {
+test("what is wrong in YAML is told with its line, by the code of a wrong recipe", async () => {
   writeFileSync(at("wrong.yaml"), YAML.replace("lr: 1e-3", "lr: '1e-3'").replace("steps: 4", "steps: 010"));
-  expect(hone("check", "wrong.yaml")).toMatchObject({
+  expect(await hone("check", "wrong.yaml")).toMatchObject({
     status: 2,
     said: expect.stringMatching(
       /HONE_ERR_CONFIG .*wrong\.yaml: 1 problem.*line 8, column 20: has 010/,
     ) as string,
   });
   writeFileSync(at("wrong.yaml"), YAML.replace("lr: 1e-3", "lr: '1e-3'"));
-  expect(hone("run", "wrong.yaml").said).toMatch(
+  expect((await hone("run", "wrong.yaml")).said).toMatch(
     /optimizer\.lr, line 7, column 18: is "1e-3"; expected a number/,
   );
-  expect(hone("run", "missing.yaml").said).toMatch(/there is no recipe at \S+missing\.yaml/);
+  expect((await hone("run", "missing.yaml")).said).toMatch(/there is no recipe at \S+missing\.yaml/);
 });

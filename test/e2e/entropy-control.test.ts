@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
 import { createRun, type RecordedStep, readRolloutRecord, replayRun } from "../../lib/orchestration/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -24,7 +25,7 @@ const recipeOf = (training: Partial<RecipeInput["training"]>, isControlled = tru
 
 /** @returns the last event, a hash of the weights, and each step's metrics. */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>) {
-  await using run = await createRun(recipe, { dir, resume: "auto" });
+  await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
   const steps = [];
   for await (const step of run) steps.push(step.metrics);
   await run.finished;
@@ -54,7 +55,7 @@ describe.skipIf(noAddon !== undefined)("a target of the entropy", () => {
       steps.map((metrics) => metrics["entropy/coef"]),
     );
     expect(new Set(steps.map((metrics) => metrics["entropy/coef"])).size).toBeGreaterThan(1);
-    expect(await replayRun(dir, {})).toMatchObject({ steps: 5, weightsCompared: true });
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
   });
 
   test("a run that goes on from a checkpoint is the one that was not interrupted", async () => {
@@ -66,7 +67,10 @@ describe.skipIf(noAddon !== undefined)("a target of the entropy", () => {
     expect(resumed.steps.map((metrics) => metrics["entropy/coef"])).toEqual(
       straight.steps.slice(2).map((metrics) => metrics["entropy/coef"]),
     );
-    expect(await replayRun(join(root, "resumed"), {})).toMatchObject({ steps: 4, weightsCompared: true });
+    expect(await replayRun(join(root, "resumed"), { verifiers })).toMatchObject({
+      steps: 4,
+      weightsCompared: true,
+    });
     const fixed = await train(join(root, "fixed"), recipeOf({ steps: 4, schedule: "sync" }, false));
     expect(fixed.end).not.toBe(straight.end);
     expect(fixed.steps[0]).not.toHaveProperty("entropy/coef");

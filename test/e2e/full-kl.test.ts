@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 import { metricsOf, recordedGroups } from "./run-files.ts";
@@ -27,7 +28,7 @@ const recipeOf = (objective: object, training: object = {}, rest: Partial<Recipe
 /** @returns hash of the final weights. */
 async function train(name: string, recipe: ReturnType<typeof recipeOf>): Promise<string> {
   const dir = join(root, name);
-  await using run = await createRun(recipe, { dir, resume: "auto" });
+  await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
   await run.finished;
   return (
     JSON.parse(readFileSync(join(dir, "events.jsonl"), "utf8").trim().split("\n").at(-1)!) as { w: string }
@@ -55,7 +56,7 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
       expect(divergence).toHaveLength(reference!.length);
       await train(`${name}, again`, recipeOf(objective, { steps: 2 }));
       expect(await train(`${name}, again`, recipeOf(objective, { steps: 4 }))).toBe(straight);
-      expect(await replayRun(join(root, `${name}, again`), {})).toMatchObject({
+      expect(await replayRun(join(root, `${name}, again`), { verifiers })).toMatchObject({
         steps: 4,
         weightsCompared: true,
       });
@@ -78,7 +79,10 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
       const how = { lora: { rank: 2, alpha: 4 } };
       const training = { schedule: "async", maxLag: 2, updatesPerBatch: 2, steps: 6 };
       await train("refreshed", recipeOf({ referenceEverySteps: 2 }, training, how));
-      expect(await replayRun(join(root, "refreshed"), {})).toMatchObject({ steps: 6, weightsCompared: true });
+      expect(await replayRun(join(root, "refreshed"), { verifiers })).toMatchObject({
+        steps: 6,
+        weightsCompared: true,
+      });
       for (const step of [2, 4, 6]) {
         const { problem, rollouts } = (await recordedGroups(join(root, "refreshed"), step)).find(
           ({ dropped }) => dropped === undefined,

@@ -1,12 +1,12 @@
 // `hone init` as a newcomer types it: what it writes passes `hone check` and trains.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 import { tinyConfig, tinyModel, writeModelFiles } from "../fixtures/model-folder.ts";
 import { noAddon } from "./native-core.ts";
@@ -36,20 +36,10 @@ beforeAll(async () => {
   );
 });
 
-async function command(program: string, args: readonly string[], environment: Record<string, string> = {}) {
-  const child = spawn(program, args, {
-    cwd: folder,
-    env: { ...process.env, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  child.stdout.on("data", (text) => (said += String(text)));
-  child.stderr.on("data", (text) => (said += String(text)));
-  const [status] = (await once(child, "close")) as [number];
-  return { status, said };
+async function hone(args: readonly string[], environment?: Record<string, string>) {
+  const { status, stdout, stderr } = await honeHere(args, environment, folder);
+  return { status, said: `${stdout}${stderr}` };
 }
-const hone = (args: readonly string[], environment?: Record<string, string>) =>
-  command(process.execPath, [...HONE, ...args], environment);
 const native = test.skipIf(noAddon !== undefined);
 const FEW = [
   "--set",
@@ -188,8 +178,9 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 native("at a terminal it asks for what no flag says", async () => {
   rmSync(at("asked.ts"), { force: true });
-  const asked = await command("python3", ["-c", TERMINAL, process.execPath, ...HONE, "init", "asked.ts"]);
-  expect([asked.status, asked.said]).toEqual([
+  const words = ["-c", TERMINAL, process.execPath, ...HONE, "init", "asked.ts"];
+  const { status, stdout } = spawnSync("python3", words, { cwd: folder, encoding: "utf8" });
+  expect([status, stdout]).toEqual([
     0,
     expect.stringMatching(/Model.*Data.*Reward.*npx hone run asked\.ts/s),
   ]);

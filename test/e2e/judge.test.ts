@@ -1,11 +1,10 @@
 // A language model as the judge, through the commands a user types, against a real server of the test's own.
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
-import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { JudgeServer } from "../fixtures/judge-server.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -46,20 +45,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function hone(args: readonly string[], key: string | undefined = "sk-secret") {
-  const { HONE_TEST_KEY: _, ...env } = process.env;
-  const child = spawn(process.execPath, [...HONE, ...args], {
-    cwd: folder,
-    env: { ...env, ...(key !== undefined && { HONE_TEST_KEY: key }) },
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  return new Promise<{ readonly status: number | null; readonly output: string }>((resolve) =>
-    child.once("close", (status) => resolve({ status, output })),
-  );
+async function hone(args: readonly string[], key = "sk-secret") {
+  const { status, stdout, stderr } = await honeHere(args, { HONE_TEST_KEY: key }, folder);
+  return { status, output: `${stdout}${stderr}` };
 }
 
 test("a missing key is told before anything runs", async () => {

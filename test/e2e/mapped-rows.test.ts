@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { HONE, isDistFresh, ROOT } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { patient } from "../patience.ts";
 import { noAddon } from "./native-core.ts";
 
@@ -37,12 +38,8 @@ export default defineRecipe({
   );
 const MAP = `({ target, nums }) => nums.length === 0 ? null : { prompt: \`Make \${target} of \${nums.join(", ")}\`, reference: { target, nums } }`;
 
-function hone(...args: string[]): { status: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
-    encoding: "utf8",
-    cwd: folder,
-    timeout: patient(100_000),
-  });
+async function hone(...args: string[]): Promise<{ status: number; said: string }> {
+  const { status, stdout, stderr } = await honeHere(args, {}, folder);
   return { status, said: `${stdout}\n${stderr}` };
 }
 const record = (dir: string) =>
@@ -54,13 +51,13 @@ const record = (dir: string) =>
 
 native(
   "a function of the script makes the rows of a run, of its continuation and of its replay",
-  () => {
+  async () => {
     script("own.ts", MAP);
-    const check = hone("data", "check", "own.ts");
+    const check = await hone("data", "check", "own.ts");
     expect(check).toMatchObject({ status: 0, said: expect.stringContaining("question of 53 rows: prompt") });
     expect(check.said).toMatch(/1 × map: threw TypeError: .*, at rows\.jsonl:30/);
     expect(check.said).toMatch(/6 × map: returned null, at rows\.jsonl:1, /);
-    expect(hone("run", "own.ts", "--dir", "a")).toMatchObject({ status: 0 });
+    expect(await hone("run", "own.ts", "--dir", "a")).toMatchObject({ status: 0 });
     expect(record("a").config.domains.sums.source.map).toEqual({
       function: "map",
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
@@ -69,15 +66,15 @@ native(
       rows: 60,
       leftOut: [{ reason: "map: returned null", rows: 6 }],
     });
-    const resumed = hone("run", "own.ts", "--dir", "a", "--resume", "--set", "training.steps=2");
+    const resumed = await hone("run", "own.ts", "--dir", "a", "--resume", "--set", "training.steps=2");
     expect(resumed).toMatchObject({ status: 0 });
-    expect(hone("replay", "a", "--recipe", "own.ts")).toMatchObject({ status: 0 });
-    expect(hone("replay", "a", "--trust")).toMatchObject({
+    expect(await hone("replay", "a", "--recipe", "own.ts")).toMatchObject({ status: 0 });
+    expect(await hone("replay", "a", "--trust")).toMatchObject({
       status: 2,
       said: expect.stringContaining("map: the function map is not here, only its name"),
     });
     script("other.ts", MAP.replace("Make", "Form"));
-    expect(hone("replay", "a", "--recipe", "other.ts")).toMatchObject({
+    expect(await hone("replay", "a", "--recipe", "other.ts")).toMatchObject({
       status: 2,
       said: expect.stringContaining("sums.source.map: has hash"),
     });
@@ -87,24 +84,32 @@ native(
 
 native(
   "a module does too, and is refused when it has changed",
-  () => {
+  async () => {
     writeFileSync(join(folder, "rows.mjs"), `export const toRow = ${MAP};`);
     script("module.ts", '"./rows.mjs#toRow"');
-    expect(hone("run", "module.ts", "--dir", "b")).toMatchObject({ status: 0 });
+    expect(await hone("run", "module.ts", "--dir", "b")).toMatchObject({ status: 0 });
     expect(Object.keys(record("b").modules)).toEqual([join(folder, "rows.mjs")]);
-    expect(hone("replay", "b")).toMatchObject({
+    expect(await hone("replay", "b")).toMatchObject({
       status: 2,
       said: expect.stringContaining("domains.sums.source.map: runs"),
     });
-    expect(hone("replay", "b", "--trust")).toMatchObject({ status: 0 });
+    expect(await hone("replay", "b", "--trust")).toMatchObject({ status: 0 });
     writeFileSync(join(folder, "rows.mjs"), `export const toRow = ${MAP}; // changed`);
-    expect(hone("replay", "b", "--trust")).toMatchObject({
-      status: 2,
-      said: expect.stringContaining("rows.mjs has hash"),
-    });
-    const data = hone("data", "check", "rows.jsonl", "--map", "./rows.mjs#toRow", "--verifier", "logic");
+    // this process has the module as it was
+    const words = [...HONE, "replay", "b", "--trust"];
+    const changed = spawnSync(process.execPath, words, { encoding: "utf8", cwd: folder });
+    expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining("rows.mjs has hash")]);
+    const data = await hone(
+      "data",
+      "check",
+      "rows.jsonl",
+      "--map",
+      "./rows.mjs#toRow",
+      "--verifier",
+      "logic",
+    );
     expect(data.said).toMatch(/none of the 20 rows|53 rows|left out/);
-    expect(hone("data", "check", "rows.jsonl", "--map", "./none.mjs")).toMatchObject({
+    expect(await hone("data", "check", "rows.jsonl", "--map", "./none.mjs")).toMatchObject({
       status: 2,
       said: expect.stringContaining("there is no module at ./none.mjs"),
     });
@@ -114,15 +119,15 @@ native(
 
 native(
   "problems of a data set are counted by their rows, over passes and a continuation",
-  () => {
+  async () => {
     script("passes.ts", MAP);
     const sizes = ["--set", "training.groupsPerStep=4", "--set", "checkpoint.everySteps=20"];
     const steps = (n: number) => ["--set", `training.steps=${n}`];
-    expect(hone("run", "passes.ts", "--dir", "p", ...sizes, ...steps(20))).toMatchObject({ status: 0 });
-    expect(hone("run", "passes.ts", "--dir", "p", "--resume", ...sizes, ...steps(30))).toMatchObject({
+    expect(await hone("run", "passes.ts", "--dir", "p", ...sizes, ...steps(20))).toMatchObject({ status: 0 });
+    expect(await hone("run", "passes.ts", "--dir", "p", "--resume", ...sizes, ...steps(30))).toMatchObject({
       status: 0,
     });
-    const asked = hone("samples", "p", "--problems", "--json", "--limit", "500").said;
+    const { said: asked } = await hone("samples", "p", "--problems", "--json", "--limit", "500");
     const { total, problems } = JSON.parse(asked) as {
       total: number;
       problems: { groups: number; row: string; begins: string }[];

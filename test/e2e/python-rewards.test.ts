@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readRunLog } from "../../lib/metrics/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
+import { honeHere } from "../fixtures/hone-here.ts";
 import { noAddon } from "./native-core.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -71,18 +72,15 @@ beforeAll(() => {
   writeFileSync(at("raises.mjs"), recipe('reward: { python: "rewards.py#raises" }'));
 });
 
-function hone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+async function hone(...args: string[]) {
+  const { status, stdout, stderr } = await honeHere(args, {}, folder);
   return { status, stdout, stderr, said: `${stdout}\n${stderr}`.replace(/\s+/g, " ") };
 }
 const SMALL = ["--set", "training.steps=4", "--set", "training.groupsPerStep=4"];
 const native = test.skipIf(noAddon !== undefined);
 
-native("hone check shows the signature, the Python and the value for a row", () => {
-  const { status, said } = hone("check", "train.mjs");
+native("hone check shows the signature, the Python and the value for a row", async () => {
+  const { status, said } = await hone("check", "train.mjs");
   expect([status, said]).toEqual([0, expect.any(String)]);
   expect(said).toMatch(/reward digits, weight 1: digits of \S+\/rewards\.py in a process of python3 /);
   expect(said).toMatch(
@@ -92,35 +90,35 @@ native("hone check shows the signature, the Python and the value for a row", () 
 
 native(
   "hone check tells what is wrong with a file: not there, not importable, an exception of the user's",
-  () => {
-    writeFileSync(at("bad.mjs"), recipe('reward: { python: "missing.py#f" }'));
-    expect(hone("check", "bad.mjs")).toMatchObject({
+  async () => {
+    writeFileSync(at("missing.mjs"), recipe('reward: { python: "missing.py#f" }'));
+    expect(await hone("check", "missing.mjs")).toMatchObject({
       status: 2,
       said: expect.stringMatching(
         /domains\.digits\.reward\.python: is "missing\.py#f"; there is no such file from the working folder, \//,
       ),
     });
     writeFileSync(at("unimportable.py"), "import os\nimport no_such_module\n");
-    writeFileSync(at("bad.mjs"), recipe('reward: { python: "unimportable.py#f" }'));
-    expect(hone("check", "bad.mjs").said).toMatch(
+    writeFileSync(at("unimportable.mjs"), recipe('reward: { python: "unimportable.py#f" }'));
+    expect((await hone("check", "unimportable.mjs")).said).toMatch(
       /HONE_ERR_VERIFIER.*did not load: ModuleNotFoundError: No module named 'no_such_module' \(unimportable\.py:2, in <module>\); Python 3\.\d+\.\d+ at \//,
     );
-    const raised = hone("check", "raises.mjs");
+    const raised = await hone("check", "raises.mjs");
     const line = REWARDS.split("\n").findIndex((one) => one.includes("int(one)")) + 1;
     expect(raised.said).toContain(
       "the reward failed: ValueError: invalid literal for int() with base 10: ''",
     );
     expect(raised.said).toContain(`(rewards.py:${line}, in `);
     expect(raised.stderr).toContain("rewards.py: Traceback (most recent call last):\n");
-    writeFileSync(at("bad.mjs"), recipe(TWO, 'python: { bin: "no-such-python" }'));
-    expect(hone("check", "bad.mjs").said).toContain(
+    writeFileSync(at("no-python.mjs"), recipe(TWO, 'python: { bin: "no-such-python" }'));
+    expect((await hone("check", "no-python.mjs")).said).toContain(
       "no-such-python cannot be started: spawn no-such-python ENOENT",
     );
   },
 );
 
-native("two functions, one of which gives -1: the reward rises", () => {
-  const { status, said } = hone("run", "train.mjs");
+native("two functions, one of which gives -1: the reward rises", async () => {
+  const { status, said } = await hone("run", "train.mjs");
   expect([status, said]).toEqual([0, expect.any(String)]);
   const metrics = readRunLog(at("runs/py/steps.jsonl")).map((step) => step.metrics);
   const mean = (name: string, from: number, to: number) =>
@@ -134,42 +132,35 @@ native("two functions, one of which gives -1: the reward rises", () => {
   expect(config.domains.digits.rewards.plain.reward).toEqual({ python: "rewards.py#no_letters", sha256 });
 });
 
-native("a replay needs no Python; rescoring gives the same scores, token ids included", () => {
+native("a replay needs no Python; rescoring gives the same scores, token ids included", async () => {
   rmSync(at("imported"));
-  expect(hone("replay", "runs/py")).toMatchObject({ status: 0 });
+  expect(await hone("replay", "runs/py")).toMatchObject({ status: 0 });
   expect(existsSync(at("imported"))).toBe(false);
-  const { status, stdout } = hone("rescore", "runs/py", "--recipe", "train.mjs", "--json");
+  const { status, stdout } = await hone("rescore", "runs/py", "--recipe", "train.mjs", "--json");
   expect(status).toBe(0);
   expect(JSON.parse(stdout).domains[0]).toMatchObject({ changed: 0, unscoredBefore: 0, unscoredAfter: 0 });
   expect(existsSync(at("imported"))).toBe(true);
 });
 
-native("a folder's record starts no Python unasked", () => {
+native("a folder's record starts no Python unasked", async () => {
   rmSync(at("imported"));
-  const { status, said } = hone("rescore", "runs/py");
+  const { status, said } = await hone("rescore", "runs/py");
   expect([status, existsSync(at("imported"))]).toEqual([2, false]);
   expect(said).toMatch(
     /HONE_ERR_TRUST .*domains\.digits\.rewards\.digits\.reward\.python: runs \S+\/rewards\.py \(sha256 [0-9a-f]{64}, as recorded\).* python\.bin: starts python3 /,
   );
-  expect(hone("rescore", "runs/py", "--trust", "--all")).toMatchObject({ status: 0 });
+  expect(await hone("rescore", "runs/py", "--trust", "--all")).toMatchObject({ status: 0 });
   expect(existsSync(at("imported"))).toBe(true);
 });
 
-native("a run that goes on with a changed file says so", () => {
-  expect(hone("run", "train.mjs", ...SMALL, "--dir", "small").status).toBe(0);
+native("a run that goes on with a changed file says so", async () => {
+  expect((await hone("run", "train.mjs", ...SMALL, "--dir", "small")).status).toBe(0);
   writeFileSync(at("rewards.py"), `${REWARDS}\n# changed\n`);
-  const { said } = hone(
-    "run",
-    "train.mjs",
-    ...SMALL,
-    "--set",
-    "training.steps=5",
-    "--dir",
-    "small",
-    "--resume",
-  );
+  // this process has the recipe as it was
+  const words = ["run", "train.mjs", ...SMALL, "--set", "training.steps=5", "--dir", "small", "--resume"];
+  const { stdout } = spawnSync(process.execPath, [...HONE, ...words], { cwd: folder, encoding: "utf8" });
   writeFileSync(at("rewards.py"), REWARDS);
-  expect(said).toMatch(
+  expect(stdout).toMatch(
     /the recipe has changed: domains\.digits\.rewards\.digits\.reward\.sha256: "[0-9a-f]{64}" -> "[0-9a-f]{64}"/,
   );
 });

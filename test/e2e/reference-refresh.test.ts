@@ -9,6 +9,7 @@ import {
   readRolloutRecord,
   replayRun,
 } from "../../lib/orchestration/index.ts";
+import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
@@ -28,7 +29,7 @@ const recipeOf = (training: Partial<RecipeInput["training"]>, rest: Partial<Reci
 
 /** @returns the last event: a hash of the weights. */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>, resume = "auto"): Promise<string> {
-  await using run = await createRun(recipe, { dir, resume });
+  await using run = await createRun(recipe, { dir, verifiers, resume });
   await run.finished;
   return readFileSync(join(dir, "events.jsonl"), "utf8").trim().split("\n").at(-1)!;
 }
@@ -52,7 +53,7 @@ describe.skipIf(noAddon !== undefined)("a reference that is refreshed", () => {
     }
     const kept = readdirSync(join(dir, "checkpoints")).filter((name) => name.startsWith("reference"));
     expect(kept.sort()).toEqual(["reference-000004", "reference-000006"]);
-    expect(await replayRun(dir, {})).toMatchObject({ steps: 6, weightsCompared: true });
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
     const fixed = await train(join(root, "fixed"), recipeOf({ steps: 6 }, {}, 0));
     expect(readFileSync(join(dir, "events.jsonl"), "utf8")).not.toContain(JSON.parse(fixed).w);
   });
@@ -68,7 +69,7 @@ describe.skipIf(noAddon !== undefined)("a reference that is refreshed", () => {
       .at(-1)!;
     await train(dir, recipeOf({ steps: at }));
     expect(await train(dir, recipeOf({ steps: 6 }))).toBe(straight);
-    expect(await replayRun(dir, {})).toMatchObject({ steps: 6, weightsCompared: true });
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 6, weightsCompared: true });
   });
 
   test("adapters, asynchronous, several updates: it replays; a reference that is gone is named", async () => {
@@ -76,7 +77,7 @@ describe.skipIf(noAddon !== undefined)("a reference that is refreshed", () => {
     const how = { lora: { rank: 2, alpha: 4 }, checkpoint: { everySteps: 1, keepLast: 2 } };
     const training = { schedule: "async", maxLag: 2, updatesPerBatch: 2 } as const;
     await train(dir, recipeOf({ ...training, steps: 5 }, how));
-    expect(await replayRun(dir, {})).toMatchObject({ steps: 5, weightsCompared: true });
+    expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
     const last = join(dir, "checkpoints", "reference-000004");
     expect(existsSync(last)).toBe(true);
     rmSync(last, { recursive: true });

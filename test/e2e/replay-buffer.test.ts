@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { RecipeInput } from "../../lib/config/index.ts";
 import { explainStep } from "../../lib/explain/index.ts";
 import { replayRun } from "../../lib/orchestration/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { readHistory } from "../../lib/orchestration/records/run-history.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { patient } from "../patience.ts";
-import { runInChild } from "./killed-run.ts";
+import { runOrKill } from "./killed-run.ts";
 import { noAddon } from "./native-core.ts";
 import { metricsOf, recordedGroups } from "./run-files.ts";
 import { tinyInput } from "./tiny-recipe.ts";
@@ -17,34 +18,35 @@ const root = mkdtempSync(join(tmpdir(), "hone-replay-buffer-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const buffer = { share: 0.5, maxAge: 2 };
 
-/** Runs a process to its end, or until it has printed `lastLine` and killed itself. @returns its last line */
+/** Runs to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
 async function train(
   name: string,
-  training: object,
-  { more = {}, lastLine = "" }: { readonly more?: object; readonly lastLine?: string } = {},
+  training: Partial<RecipeInput["training"]>,
+  { more = {}, lastLine = "" }: { readonly more?: Partial<RecipeInput>; readonly lastLine?: string } = {},
 ): Promise<string> {
   const dir = join(root, name);
-  const recipe = {
+  const recipe: Partial<RecipeInput> = {
     rollouts: { ...tinyInput().rollouts, record: "last:8" },
     checkpoint: { everySteps: 2, keepLast: 3 },
     objective: { entropyCoef: 0.05, correction: { kind: "tis", high: 2 } },
     ...more,
   };
-  return runInChild(dir, training, recipe, lastLine);
+  return runOrKill(dir, training, recipe, lastLine);
 }
 
 const historyOf = (name: string) => readHistory(readEvents(join(root, name, "events.jsonl"))).steps;
 
 describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
-  const sync = { steps: 7, groupsPerStep: 6, schedule: "sync", replayBuffer: buffer };
+  const sync = { steps: 7, groupsPerStep: 6, schedule: "sync", replayBuffer: buffer } as const;
+  let straight: Promise<string> | undefined;
+  const trainStraight = () => (straight ??= train("straight", sync));
 
   test(
     "asks the same problems, trains more, and counts every completion once",
     async () => {
       const { replayBuffer: _, ...plain } = sync;
       const without = await train("plain", plain);
-      const straight = await train("straight", sync);
-      expect(straight).not.toBe(without);
+      expect(await trainStraight()).not.toBe(without);
       const drawnBy = (name: string) =>
         readEvents(join(root, name, "events.jsonl")).flatMap((event) =>
           event.e === "submit" ? [event.i] : [],
@@ -77,13 +79,13 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
   test(
     "killed by SIGKILL after a step, and after a checkpoint, it goes on as the run that nothing ended",
     async () => {
-      const straight = await train("whole", sync);
+      const whole = await trainStraight();
       for (const lastLine of ["step 5", "checkpoint 4"]) {
         const name = `killed ${lastLine}`;
         await train(name, sync, { lastLine });
-        expect(await train(name, sync)).toBe(straight);
+        expect(await train(name, sync)).toBe(whole);
         expect(historyOf(name).map(({ event }) => event.b)).toEqual(
-          historyOf("whole").map(({ event }) => event.b),
+          historyOf("straight").map(({ event }) => event.b),
         );
         expect(await replayRun(join(root, name), { verifiers })).toMatchObject({
           steps: 7,
@@ -98,7 +100,7 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
     "asynchronous, batch-wide advantages, several updates, killed: it replays to the bit, and no group is too old",
     async () => {
       const training = { steps: 8, groupsPerStep: 4, maxLag: 2, updatesPerBatch: 2, replayBuffer: buffer };
-      const advantages = { baseline: "batch-mean", divideBy: "batch-std" };
+      const advantages = { baseline: "batch-mean", divideBy: "batch-std" } as const;
       const more = { advantages, rollouts: { ...tinyInput().rollouts, record: true } };
       await train("async", training, { more, lastLine: "step 5" });
       await train("async", training, { more });

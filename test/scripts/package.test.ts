@@ -15,20 +15,29 @@ const ROOT = join(import.meta.dirname, "../..");
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/^(?:import|export)\b[^"'`;]*"([^"]+)";?$/gm)].map(([, from]) => from!);
 
+/** What a file of dist/ imports, read once. */
+const imported = new Map<string, string[]>();
+const importsIn = (file: string): string[] => {
+  const known = imported.get(file) ?? importsOf(readFileSync(file, "utf8"));
+  imported.set(file, known);
+  return known;
+};
+
+/** Files of dist/ that a module loads before anything on demand: its static imports, and theirs. */
+function filesAtStart(module: string): Set<string> {
+  const files = new Set([join(ROOT, "dist", module)]);
+  for (const file of files)
+    for (const from of importsIn(file)) if (from.startsWith(".")) files.add(join(dirname(file), from));
+  return files;
+}
+
 /** Files of dist/ and packages that a module loads before anything on demand: its static imports, and theirs. */
 function loadedAtStart(module: string): { files: string[]; bytes: number; packages: string[]; text: string } {
-  const files = new Set([join(ROOT, "dist", module)]);
-  const packages = new Set<string>();
-  const texts: string[] = [];
-  for (const file of files) {
-    const text = readFileSync(file, "utf8");
-    texts.push(text);
-    for (const from of importsOf(text))
-      if (from.startsWith(".")) files.add(join(dirname(file), from));
-      else if (!from.startsWith("node:")) packages.add(from);
-  }
-  const text = texts.join("\n");
-  return { files: [...files], bytes: Buffer.byteLength(text), packages: [...packages].sort(), text };
+  const files = [...filesAtStart(module)];
+  const all = files.flatMap(importsIn);
+  const packages = new Set(all.filter((from) => !from.startsWith(".") && !from.startsWith("node:")));
+  const text = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  return { files, bytes: Buffer.byteLength(text), packages: [...packages].sort(), text };
 }
 
 test.each([
@@ -60,9 +69,9 @@ test("no file of dist/ imports itself, however far around: a class would be unde
   const starts = names.filter((name) => name.endsWith(".js"));
   for (const name of starts) {
     const itself = join(ROOT, "dist", name);
-    const beyond = importsOf(readFileSync(itself, "utf8")).filter((from) => from.startsWith("."));
+    const beyond = importsIn(itself).filter((from) => from.startsWith("."));
     for (const from of beyond)
-      expect(loadedAtStart(join(dirname(name), from)).files, `${name} by ${from}`).not.toContain(itself);
+      expect(filesAtStart(join(dirname(name), from)).has(itself), `${name} by ${from}`).toBe(false);
   }
 });
 
@@ -72,8 +81,7 @@ test("no file of dist/ imports one that runs by itself: the process that loads i
   const runs = files.filter((name) => /^lib\/(?!chunks\/).*(?:main|-worker|-watchdog)\.js$/.test(name));
   expect(runs).toContain("lib/fleet/role-main.js");
   for (const name of files) {
-    const imported = importsOf(readFileSync(join(ROOT, "dist", name), "utf8"));
-    const from = imported.map((each) => join(dirname(name), each));
+    const from = importsIn(join(ROOT, "dist", name)).map((each) => join(dirname(name), each));
     expect(
       from.filter((each) => runs.includes(each) && each !== name),
       name,

@@ -1,12 +1,11 @@
-// What a user types, as processes: data whose kind its rows tell, and completions judged as the report says they will be.
-import { spawnSync } from "node:child_process";
+// What a user types: data whose kind its rows tell, and completions judged as the report says they will be.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceCheck } from "../../../lib/cli/data-check.ts";
 import { fixture } from "../../data/filtered.ts";
-import { HONE } from "../../fixtures/command-line.ts";
+import { honeHere } from "../../fixtures/hone-here.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -14,10 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-function hone(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], { encoding: "utf8" });
-  return { status, stdout, stderr };
-}
+const hone = (...args: string[]) => honeHere(args);
 
 function rows(name: string, all: readonly unknown[]): string {
   const path = join(dir, name);
@@ -25,14 +21,14 @@ function rows(name: string, all: readonly unknown[]): string {
   return path;
 }
 
-const checked = (...args: string[]) => {
-  const { status, stdout, stderr } = hone("data", "check", ...args, "--json");
+const checked = async (...args: string[]) => {
+  const { status, stdout, stderr } = await hone("data", "check", ...args, "--json");
   expect([status, stderr]).toEqual([0, ""]);
   return (JSON.parse(stdout) as SourceCheck[])[0]!;
 };
 
-test("verl's rows: the check accepts the gold in the form that the prompts ask for, and so does verify", () => {
-  const found = checked(fixture("verl.parquet"));
+test("verl's rows: the check accepts the gold in the form that the prompts ask for, and so does verify", async () => {
+  const found = await checked(fixture("verl.parquet"));
   expect(found.report).toMatchObject({
     kind: "verl",
     rows: 2,
@@ -46,7 +42,7 @@ test("verl's rows: the check accepts the gold in the form that the prompts ask f
     { gold: ["\\frac12", "50\\%"], after: "####", response: "#### 0.5" },
     { gold: "34", response: "Answer: 34" },
   ];
-  const { stdout } = hone("verify", "--domain", "math", "--file", rows("cases.jsonl", cases));
+  const { stdout } = await hone("verify", "--domain", "math", "--file", rows("cases.jsonl", cases));
   const statuses = stdout
     .trim()
     .split("\n")
@@ -54,28 +50,28 @@ test("verl's rows: the check accepts the gold in the form that the prompts ask f
   expect(statuses).toEqual(["correct", "wrong", "correct", "no_answer"]);
 }, 120_000);
 
-test("verl's rows of code are told by most of the first rows, or by who is to judge", () => {
+test("verl's rows of code are told by most of the first rows, or by who is to judge", async () => {
   const prompt = [{ role: "user", content: "Print twice the number, in a ```python block." }];
   const ground_truth = JSON.stringify({ inputs: ["1"], outputs: ["2"] });
   const code = { ability: "code", prompt, reward_model: { ground_truth } };
   const math = { ability: "math", prompt: "1 + 1?", reward_model: { ground_truth: "2" } };
   const path = rows("mixed.jsonl", [math, code, { ...code, prompt: "Twice?" }]);
-  expect(checked(path).report).toMatchObject({ kind: "verl", training: 2, leftOut: [{ rows: 1 }] });
-  expect(checked(path, "--kind", "verl").report).toMatchObject({ training: 2 });
-  expect(checked(path, "--kind", "verl", "--verifier", "math").report).toMatchObject({
+  expect((await checked(path)).report).toMatchObject({ kind: "verl", training: 2, leftOut: [{ rows: 1 }] });
+  expect((await checked(path, "--kind", "verl")).report).toMatchObject({ training: 2 });
+  expect((await checked(path, "--kind", "verl", "--verifier", "math")).report).toMatchObject({
     training: 1,
     leftOut: [{ reason: 'code: another source with verifier "code" reads it', rows: 2 }],
   });
 }, 120_000);
 
-test("a verifier that judges no such rows, or that there is none of, is an error that names those there are", () => {
+test("a verifier that judges no such rows, or that there is none of, is an error that names those there are", async () => {
   for (const name of ["logic", "choice"]) {
-    const { status, stderr } = hone("data", "check", fixture("verl.parquet"), "--verifier", name);
+    const { status, stderr } = await hone("data", "check", fixture("verl.parquet"), "--verifier", name);
     expect(status).toBe(2);
     expect(stderr).toContain(`math or code judges it, not ${name}`);
   }
   for (const verb of ["check", "count"]) {
-    const { status, stderr } = hone("data", verb, fixture("verl.parquet"), "--verifier", "logci");
+    const { status, stderr } = await hone("data", verb, fixture("verl.parquet"), "--verifier", "logci");
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(
@@ -83,6 +79,6 @@ test("a verifier that judges no such rows, or that there is none of, is an error
       ),
     ]);
   }
-  const far = hone("data", "check", fixture("verl.parquet"), "--verifier", "judge-of-everything");
+  const far = await hone("data", "check", fixture("verl.parquet"), "--verifier", "judge-of-everything");
   expect(far.stderr).toContain("hint: Known verifiers: ");
 });
