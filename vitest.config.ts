@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { isDistFresh } from "./test/fixtures/fresh-dist.ts";
@@ -19,10 +20,13 @@ const left =
     : [];
 const retried = files.filter((file) => isRetried(file, readFileSync(file, "utf8")) && !alone.includes(file));
 
+// Many tests wait, for processes, time limits or servers: one worker more than cores leaves none idle.
+const WORKERS = Math.min(8, availableParallelism() + 1);
+
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: WORKERS,
     execArgv: ["--expose-gc"],
     // Processes and threads of the library begin with what users run, which loads in a third of the time.
     env: isDistFresh(import.meta.dirname) ? { HONE_FROM_DIST: "1" } : {},

@@ -10,7 +10,7 @@ import { info } from "../../lib/native/index.ts";
 import { serveStore } from "../../lib/streams/index.ts";
 import { HONE } from "../fixtures/command-line.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
-import { longest } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 let dir: string;
@@ -35,7 +35,7 @@ const DEADLINE = String(patient(1000) / 1000);
 const PATIENCE = String(patient(4000) / 1000);
 
 describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
-  test(
+  test.runIf(long)(
     "ranks of this machine: bandwidth, three tests, exit 0",
     () => {
       const { status, stdout, stderr } = doctor(["--processes", "3", "--deadline", DEADLINE]);

@@ -30,7 +30,7 @@ beforeAll(() => {
         said: [{ text: boxed(s), status: "correct" }],
       },
     );
-  run.step({ problem: 1, said: [{ text: `megabytes ${"y".repeat(2_000_000)}` }] });
+  run.step({ problem: 1, said: [{ text: `half a megabyte ${"y".repeat(500_000)}` }] });
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import { readSteps } from "../../scripts/try-readme.mjs";
 import { HONE } from "../fixtures/command-line.ts";
-import { longest } from "../long.ts";
+import { long, longest } from "../long.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const work = mkdtempSync(join(root, "build", "typed-"));
@@ -103,7 +103,7 @@ test.runIf(longest)(
   300_000,
 );
 
-test.skipIf(noPython)(
+test.skipIf(!long || noPython)(
   "the recipe for those who come from TRL",
   () => {
     const folder = folderOf("trl");
@@ -119,7 +119,7 @@ test.skipIf(noPython)(
   120_000,
 );
 
-test.skipIf(noPython)(
+test.skipIf(!long || noPython)(
   "the recipe for those who come from verl",
   () => {
     const folder = folderOf("verl");

@@ -79,41 +79,44 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     },
   );
 
-  test("two runs stand side by side, with differences, noise in words, and a line a run on every chart", async () => {
-    const dirs = ["a", "b"].map((name) => join(synthetic, name));
-    for (const dir of dirs) writeSyntheticRun(dir);
-    const log = join(dirs[1]!, RUN_FILES.log);
-    const kept = readFileSync(log, "utf8").split("\n").slice(0, 60);
-    writeFileSync(log, `${kept.join("\n")}\n`); // the second was stopped at step 60
-    rmSync(join(dirs[1]!, RUN_FILES.summary));
-    rmSync(join(dirs[1]!, RUN_FILES.digest), { force: true });
-    await using live = await LiveServer.open(dirs);
-    const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(live.url);
-    const beside = page.locator(".headline .beside");
-    await vi.waitFor(async () => expect(await beside.count()).toBe(1), { timeout: 60_000 });
-    expect(await beside.innerText()).toMatch(
-      /b against a: score \+0\.000 ± 0\.\d{3} \(training, steps 46 to 60\): no difference beyond noise; same recipe\./,
-    );
-    await page.waitForSelector('[data-chart="success"] [data-metric]');
-    const lines = (chart: string) => page.locator(`[data-chart="${chart}"] .legend [data-metric]`);
-    for (const chart of ["score", "success", "length"])
-      await vi.waitFor(async () => expect(await lines(chart).count(), chart).toBe(2));
-    await page.getByLabel("domains and every line").check();
-    await vi.waitFor(async () => expect(await lines("success").count()).toBeGreaterThan(2));
-    await beside.click();
-    const table = page.locator(".comparison table").first();
-    await vi.waitFor(async () => expect(await table.count()).toBe(1), { timeout: 60_000 });
-    expect(await page.locator(".comparison").innerText()).toContain("Not evaluated after training: b.");
-    expect(await page.locator(".comparison").innerText()).toContain("Same recipe");
-    const [score] = await table.locator("tbody tr").allInnerTexts();
-    const last = readRunLog(log).slice(-15);
-    const mean = last.reduce((sum, { metrics }) => sum + metrics["score/mean"]!, 0) / 15;
-    expect(score).toContain(mean.toFixed(3));
-    expect(score).toContain(", noise");
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  test.runIf(long)(
+    "two runs stand side by side, with differences, noise in words, and a line a run on every chart",
+    async () => {
+      const dirs = ["a", "b"].map((name) => join(synthetic, name));
+      for (const dir of dirs) writeSyntheticRun(dir);
+      const log = join(dirs[1]!, RUN_FILES.log);
+      const kept = readFileSync(log, "utf8").split("\n").slice(0, 60);
+      writeFileSync(log, `${kept.join("\n")}\n`); // the second was stopped at step 60
+      rmSync(join(dirs[1]!, RUN_FILES.summary));
+      rmSync(join(dirs[1]!, RUN_FILES.digest), { force: true });
+      await using live = await LiveServer.open(dirs);
+      const page = await browser.newPage({ viewport: { width: 1300, height: 900 } });
+      const faults: string[] = [];
+      page.on("pageerror", (error) => faults.push(error.message));
+      await page.goto(live.url);
+      const beside = page.locator(".headline .beside");
+      await vi.waitFor(async () => expect(await beside.count()).toBe(1), { timeout: 60_000 });
+      expect(await beside.innerText()).toMatch(
+        /b against a: score \+0\.000 ± 0\.\d{3} \(training, steps 46 to 60\): no difference beyond noise; same recipe\./,
+      );
+      await page.waitForSelector('[data-chart="success"] [data-metric]');
+      const lines = (chart: string) => page.locator(`[data-chart="${chart}"] .legend [data-metric]`);
+      for (const chart of ["score", "success", "length"])
+        await vi.waitFor(async () => expect(await lines(chart).count(), chart).toBe(2));
+      await page.getByLabel("domains and every line").check();
+      await vi.waitFor(async () => expect(await lines("success").count()).toBeGreaterThan(2));
+      await beside.click();
+      const table = page.locator(".comparison table").first();
+      await vi.waitFor(async () => expect(await table.count()).toBe(1), { timeout: 60_000 });
+      expect(await page.locator(".comparison").innerText()).toContain("Not evaluated after training: b.");
+      expect(await page.locator(".comparison").innerText()).toContain("Same recipe");
+      const [score] = await table.locator("tbody tr").allInnerTexts();
+      const last = readRunLog(log).slice(-15);
+      const mean = last.reduce((sum, { metrics }) => sum + metrics["score/mean"]!, 0) / 15;
+      expect(score).toContain(mean.toFixed(3));
+      expect(score).toContain(", noise");
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -149,7 +149,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     },
   );
 
-  test("held-out problems before and after, by change, on the page and in a file", async () => {
+  test.runIf(long)("held-out problems before and after, by change, on the page and in a file", async () => {
     const dir = smallRun(2);
     heldOutRun(dir);
     await using live = await LiveServer.open([dir]);
@@ -186,58 +186,61 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     expect(faults).toEqual([]);
   });
 
-  test("groups are rows that unfold, j and k walk through them, and an address leads a colleague there", async () => {
-    await using live = await LiveServer.open([hostileRun()]);
-    const faults: string[] = [];
-    const page = await open(`${live.url}#samples`, faults);
-    await page.waitForSelector(".sample");
-    const groups = page.locator(".groups > li");
-    expect(await groups.count()).toBe(12);
-    expect(await page.locator("details.group[open]").count()).toBe(1);
-    // newest first: of step 6 the group of problem 2, whose only completion is cut; then that of problem 1
-    const second = await groups.nth(1).locator("summary").innerText();
-    expect(second).toMatch(
-      /2 of 2 solved\s+reward 1\.000 to 2\.000 · \d+(\.\d+)? tokens each · math · step 6/,
-    );
-    const current = () => page.locator('.sample-row[aria-current="true"]');
-    const shownStep = (text: string) => page.waitForSelector(`.sample h2:has-text("${text}")`);
-    await shownStep("code problem 2 step 6");
-    // no rollouts are kept: the tab is grey and says why, and the completion has the line that keeps them
-    const explain = page.getByRole("tab", { name: "Explain" });
-    expect(await explain.getAttribute("class")).toContain("empty");
-    expect(await explain.getAttribute("title")).toBe("the run keeps no rollouts to explain");
-    expect(await textOf(page, ".sample .recipe-line code")).toBe('rollouts: { record: "last:20" }');
-    await page.keyboard.press("j");
-    await shownStep("math problem 1 step 6");
-    await shownStep("attempt 0");
-    expect(await page.locator("details.group[open]").count()).toBe(2);
-    await page.keyboard.press("j");
-    await shownStep("attempt 1");
-    await page.keyboard.press("k");
-    await shownStep("attempt 0");
-    expect(await current().count()).toBe(1);
-    await page.selectOption("select[name=status]", "wrong");
-    await page.waitForSelector('.count:has-text("of 12 completions")');
-    await page.locator("input[name=steps]").fill("..2");
-    await page.keyboard.press("Enter");
-    await page.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
-    await openGroups(page);
-    await page.locator(".sample-row").last().click();
-    await shownStep("attempt 1");
-    await shownStep("step 1");
-    const colleague = await open(page.url(), faults, 400);
-    await colleague.waitForSelector('.sample h2:has-text("problem 1 step 1"):has-text("attempt 1")');
-    await colleague.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
-    expect(await colleague.locator(".filters[open]").count()).toBe(0); // folded on a narrow page
-    expect(await textOf(colleague, ".filters > summary")).toBe("Filters (2 set)");
-    expect(await colleague.locator("input[name=steps]").inputValue()).toBe("..2");
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await page.getByRole("button", { name: "copy link" }).click();
-    await page.getByRole("button", { name: "copied" }).waitFor();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
-    expect(faults).toEqual([]);
-    await Promise.all([page.close(), colleague.close()]);
-  });
+  test.runIf(long)(
+    "groups are rows that unfold, j and k walk through them, and an address leads a colleague there",
+    async () => {
+      await using live = await LiveServer.open([hostileRun()]);
+      const faults: string[] = [];
+      const page = await open(`${live.url}#samples`, faults);
+      await page.waitForSelector(".sample");
+      const groups = page.locator(".groups > li");
+      expect(await groups.count()).toBe(12);
+      expect(await page.locator("details.group[open]").count()).toBe(1);
+      // newest first: of step 6 the group of problem 2, whose only completion is cut; then that of problem 1
+      const second = await groups.nth(1).locator("summary").innerText();
+      expect(second).toMatch(
+        /2 of 2 solved\s+reward 1\.000 to 2\.000 · \d+(\.\d+)? tokens each · math · step 6/,
+      );
+      const current = () => page.locator('.sample-row[aria-current="true"]');
+      const shownStep = (text: string) => page.waitForSelector(`.sample h2:has-text("${text}")`);
+      await shownStep("code problem 2 step 6");
+      // no rollouts are kept: the tab is grey and says why, and the completion has the line that keeps them
+      const explain = page.getByRole("tab", { name: "Explain" });
+      expect(await explain.getAttribute("class")).toContain("empty");
+      expect(await explain.getAttribute("title")).toBe("the run keeps no rollouts to explain");
+      expect(await textOf(page, ".sample .recipe-line code")).toBe('rollouts: { record: "last:20" }');
+      await page.keyboard.press("j");
+      await shownStep("math problem 1 step 6");
+      await shownStep("attempt 0");
+      expect(await page.locator("details.group[open]").count()).toBe(2);
+      await page.keyboard.press("j");
+      await shownStep("attempt 1");
+      await page.keyboard.press("k");
+      await shownStep("attempt 0");
+      expect(await current().count()).toBe(1);
+      await page.selectOption("select[name=status]", "wrong");
+      await page.waitForSelector('.count:has-text("of 12 completions")');
+      await page.locator("input[name=steps]").fill("..2");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
+      await openGroups(page);
+      await page.locator(".sample-row").last().click();
+      await shownStep("attempt 1");
+      await shownStep("step 1");
+      const colleague = await open(page.url(), faults, 400);
+      await colleague.waitForSelector('.sample h2:has-text("problem 1 step 1"):has-text("attempt 1")');
+      await colleague.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
+      expect(await colleague.locator(".filters[open]").count()).toBe(0); // folded on a narrow page
+      expect(await textOf(colleague, ".filters > summary")).toBe("Filters (2 set)");
+      expect(await colleague.locator("input[name=steps]").inputValue()).toBe("..2");
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "copy link" }).click();
+      await page.getByRole("button", { name: "copied" }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
+      expect(faults).toEqual([]);
+      await Promise.all([page.close(), colleague.close()]);
+    },
+  );
 
   test("the address holds the zoom, and takes it up", async () => {
     await using live = await LiveServer.open([smallRun(20)]);

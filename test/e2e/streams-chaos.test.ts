@@ -93,7 +93,7 @@ describe("none is lost and none comes twice", () => {
     4 * LIMIT_MS,
   );
 
-  test(
+  test.runIf(longest)(
     "over a socket of a process that lives on",
     async () => {
       await using place = await SocketPlace.serve();

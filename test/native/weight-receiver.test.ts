@@ -174,7 +174,7 @@ withGloo("between processes", () => {
          await Promise.all(pair.map((each, rank) => each.connect(blobs.map((of) => of[rank]))));
          for (const version of [1, 2]) {
            await trainer.setVersion(version);
-           await Promise.all([trainer.sendWeights(pair[0], { bucketBytes: 64 }), receiver.receive(pair[1])]);
+           await Promise.all([trainer.sendWeights(pair[0], { bucketBytes: 1024 }), receiver.receive(pair[1])]);
            await receiver.commit(engine);
            if (version === 1) await receiver.send(group);
          }

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { longest } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { folder, machine, packed, passes } from "./gpu-check-machine.js";
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,14 +58,17 @@ describe("a device that does not answer", () => {
     120_000,
   );
 
-  test("where Hopper's kernels pass, the portable ones are not asked unless somebody does", () => {
-    const built = { test_kernels_cuda_matmul: passes(["a"]) };
-    const { check, rows, text } = machine("no trouble", built);
-    check("--part", "tests", "--part", "portable");
-    expect(text("portable.log")).toBe("not needed: Hopper's kernels passed\n");
-    check("--part", "portable");
-    expect(rows("portable")[0]).toMatchObject({ program: "test_kernels_cuda_matmul", status: "passed" });
-  });
+  test.runIf(long)(
+    "where Hopper's kernels pass, the portable ones are not asked unless somebody does",
+    () => {
+      const built = { test_kernels_cuda_matmul: passes(["a"]) };
+      const { check, rows, text } = machine("no trouble", built);
+      check("--part", "tests", "--part", "portable");
+      expect(text("portable.log")).toBe("not needed: Hopper's kernels passed\n");
+      check("--part", "portable");
+      expect(rows("portable")[0]).toMatchObject({ program: "test_kernels_cuda_matmul", status: "passed" });
+    },
+  );
 
   test.runIf(longest)(
     "when a part's time ends in its middle, the rest is left out by name",

@@ -7,12 +7,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { longest } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { folder, machine, passes, skips } from "./gpu-check-machine.js";
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("scripts/gpu-check.sh", () => {
+describe.runIf(long)("scripts/gpu-check.sh", () => {
   test("without a GPU every part is left out, with the reason, and the code is 3", () => {
     const { check, summary } = machine("none", {}, { "nvidia-smi": "exit 9" });
     expect(check()).toBe(3);
@@ -64,7 +64,7 @@ describe("scripts/gpu-check.sh", () => {
   });
 });
 
-describe("with an archive of gpu-pack.mjs", () => {
+describe.runIf(long)("with an archive of gpu-pack.mjs", () => {
   const node = `[[ $1 == --version ]] && echo v1 && exit
     while [[ $1 != --out ]]; do shift; done
     echo "{\\"what\\": \\"$4\\"}" >>"$2"`;
@@ -108,7 +108,7 @@ describe("with an archive of gpu-pack.mjs", () => {
   });
 });
 
-describe("the tests on a GPU", () => {
+describe.runIf(long)("the tests on a GPU", () => {
   test("Hopper's come first, a failure or a crash stops no other, and every program has its row", () => {
     const { check, rows, summary } = machine("order", {
       test_core_json: passes(["a", "b"]),
@@ -215,7 +215,7 @@ describe("the sanitizers", () => {
   });
 });
 
-describe("promises, benches and the summary", () => {
+describe.runIf(long)("promises, benches and the summary", () => {
   test("a promise is kept by cases that ran, not by those that are missing, failed or skipped", () => {
     const { check, rows } = machine("promises", {
       test_contract_cuda: `echo "ok   a_step_is_the_same_bits_twice_and_clips_where_the_norm_is"
