@@ -13,7 +13,7 @@ const CHROMIUM = "/usr/bin/chromium";
 const HOSTILE =
   "<think>\u001b[2J\u202eevil\ud800</think></pre><script>pwned=1</script><img src=x onerror=pwned=1>\u2066\u2028";
 
-/** Six steps: a problem that flips and is always hostile once, and one of ten megabytes. */
+/** Six steps: a problem that flips and is always hostile once, and one of two megabytes. */
 function hostileRun(): string {
   const dir = smallRun(6);
   using run = new ConstructedRun(dir);
@@ -35,7 +35,7 @@ function hostileRun(): string {
       {
         problem: 2,
         domain: "code",
-        said: [{ text: "y".repeat(10_000_000) + s, tokens: 4000, finish: "length" }],
+        said: [{ text: "y".repeat(2_000_000) + s, tokens: 4000, finish: "length" }],
       },
     );
   return dir;
@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   });
 
   test.runIf(long)(
-    "hostile completions neither run, break nor turn the page around, ten megabytes among them",
+    "hostile completions neither run, break nor turn the page around, two megabytes among them",
     async () => {
       await using live = await LiveServer.open([hostileRun()]);
       const faults: string[] = [];
@@ -289,7 +289,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const page = await open(`file://${await writeReport(dir)}#samples`, faults);
       await page.waitForSelector(".sample-row");
       expect(await textOf(page, ".count")).toMatch(
-        /^1 to 6 of 6 groups, of 12 completions kept in this file; the run has 18 /, // but those of 10 MB
+        /^1 to 6 of 6 groups, of 12 completions kept in this file; the run has 18 /, // but those of 2 MB
       );
       expect(await textOf(page, ".group summary")).toMatch(
         /2 of 2 solved\s+reward [\s\S]* tokens each · math · step 6/,
