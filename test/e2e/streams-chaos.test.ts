@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CounterRandom } from "../../lib/random.ts";
 import { openStore } from "../../lib/streams/index.ts";
-import { longest } from "../long.ts";
+import { longest, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 import { Client } from "../streams/client.ts";
 import { HOUR_MS } from "../streams/place.ts";
@@ -93,7 +93,7 @@ describe("none is lost and none comes twice", () => {
     4 * LIMIT_MS,
   );
 
-  test.runIf(longest)(
+  test.runIf(longest || soak)(
     "over a socket of a process that lives on",
     async () => {
       await using place = await SocketPlace.serve();
