@@ -31,8 +31,8 @@ const LIMIT_MS = 150_000;
  */
 const MOST_DIFFERENCE = 0.15;
 
-/** Qwen/Qwen3-0.6B's config.json, and one with the same fields that any machine computes at once. */
-const SHAPE = {
+/** Qwen/Qwen3-0.6B's config.json as lib has it, which the package does not export; below, one that any machine computes at once. */
+export const SHAPE = {
   architectures: ["Qwen3ForCausalLM"],
   model_type: "qwen3",
   vocab_size: 151936,

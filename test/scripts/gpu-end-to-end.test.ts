@@ -5,6 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
+// @ts-expect-error a script, not a module with types
+import { SHAPE } from "../../scripts/gpu-end-to-end.mjs";
 import { longest } from "../long.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-end-to-end-"));
@@ -18,6 +21,10 @@ function rehearse(name: string, ...args: string[]) {
   const lines = existsSync(out) ? readFileSync(out, "utf8").trim().split("\n") : [];
   return { status, rows: lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>) };
 }
+
+test("the shape that is trained is Qwen3-0.6B's", () => {
+  expect(SHAPE).toMatchObject(PUBLISHED_CONFIGS["Qwen/Qwen3-0.6B"]!);
+});
 
 test.runIf(longest)(
   "on the CPU every thing passes, with what a reader of the page asks for",
