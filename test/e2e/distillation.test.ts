@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const recipeOf = (training: Partial<RecipeInput["training"]>, rest: Partial<RecipeInput> = {}) => {
-  const { advantages: _, lengthPenalty: __, ...input } = tinyInput({ groupsPerStep: 6, ...training });
+  const { advantages: _, lengthPenalty: __, ...input } = tinyInput({ groupsPerStep: 4, ...training });
   return defineRecipe({
     ...input,
     objective: { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 },
@@ -90,7 +90,7 @@ describe.skipIf(noAddon !== undefined)("a run with a teacher", () => {
       }
     }
     await scorer.close();
-    expect(compared).toBe(24);
+    expect(compared).toBe(16);
   });
 
   test("is replayed to the bit where it was asynchronous, with several updates and the reward beside the teacher", async () => {
