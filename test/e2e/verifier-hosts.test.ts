@@ -67,25 +67,37 @@ async function weightsOfOne(): Promise<string> {
 }
 let alone: Promise<string> | undefined;
 
-test("what a killed host held is judged by its next process, a long time before its lease runs out", async () => {
-  const judging = join(dir, "judging");
-  vi.stubEnv("HONE_TEST_JUDGING", judging); // processes of this fleet have it too
-  const core = await nativeCore();
-  const slow = { leaseMs: 3_600_000, beatMs: 100 };
-  await using processes = await openProcesses({ actors: 1, trainers: 0, verifiers: 1, core, settings: slow });
-  const once = new URL("../fixtures/verifiers/first-for-ever.mjs", import.meta.url).href;
-  const domains = { math: { weight: 1, source: "procedural/math" as const, reward: once } };
-  const verification = { workers: 2, timeoutMs: 600_000, env: ["HONE_TEST_JUDGING"] };
-  const training = { steps: 1, schedule: "sync" as const };
-  await using run = await createRun(smallRecipe(training, { domains, verification }), {
-    dir: join(dir, "hour"),
-    core: processes.core,
-  });
-  await vi.waitFor(() => expect(existsSync(judging)).toBe(true), { timeout: patient(120_000), interval: 20 });
-  new FaultInjector(readFaults("verifier.0@t=0s:sigkill"), processes);
-  expect(await run.finished).toMatchObject({ reason: "done", steps: 1 });
-  expect(unscoredIn(join(dir, "hour"))).toBe(0);
-});
+test.runIf(long)(
+  "what a killed host held is judged by its next process, a long time before its lease runs out",
+  async () => {
+    const judging = join(dir, "judging");
+    vi.stubEnv("HONE_TEST_JUDGING", judging); // processes of this fleet have it too
+    const core = await nativeCore();
+    const slow = { leaseMs: 3_600_000, beatMs: 100 };
+    await using processes = await openProcesses({
+      actors: 1,
+      trainers: 0,
+      verifiers: 1,
+      core,
+      settings: slow,
+    });
+    const once = new URL("../fixtures/verifiers/first-for-ever.mjs", import.meta.url).href;
+    const domains = { math: { weight: 1, source: "procedural/math" as const, reward: once } };
+    const verification = { workers: 2, timeoutMs: 600_000, env: ["HONE_TEST_JUDGING"] };
+    const training = { steps: 1, schedule: "sync" as const };
+    await using run = await createRun(smallRecipe(training, { domains, verification }), {
+      dir: join(dir, "hour"),
+      core: processes.core,
+    });
+    await vi.waitFor(() => expect(existsSync(judging)).toBe(true), {
+      timeout: patient(120_000),
+      interval: 20,
+    });
+    new FaultInjector(readFaults("verifier.0@t=0s:sigkill"), processes);
+    expect(await run.finished).toMatchObject({ reason: "done", steps: 1 });
+    expect(unscoredIn(join(dir, "hour"))).toBe(0);
+  },
+);
 
 /** Of each problem and attempt, in the journal. */
 const unscoredIn = (at: string): number =>
