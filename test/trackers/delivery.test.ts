@@ -117,7 +117,7 @@ test("an answer that breaks off counts as none, and one that never comes is give
     } else if (calls > 2) await good(request, response); // the second is never answered
   });
   using _garbage = collectingGarbage();
-  const { delivery, write } = deliver(poster(server.url), scratch(), { timeoutMs: 2000 });
+  const { delivery, write } = deliver(poster(server.url), scratch(), { timeoutMs: patient(1000) });
   write(7);
   await eventually(() => delivery.state.waiting === 0);
   expect([calls, steps, delivery.state.failures]).toEqual([3, [7], 2]);

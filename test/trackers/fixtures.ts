@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { TrackedRun, TrackedStep } from "../../lib/trackers/index.ts";
+import { patient } from "../patience.ts";
 
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "hone-trackers-"));
@@ -92,7 +93,7 @@ export class SwitchedServer {
 
 /** Resolves when `holds`; fails after some seconds. */
 export async function eventually(holds: () => boolean, what = "what was waited for"): Promise<void> {
-  const until = performance.now() + 10_000;
+  const until = performance.now() + patient(5000);
   while (!holds()) {
     if (performance.now() > until) throw new Error(`${what} did not happen`);
     await new Promise((resolve) => setTimeout(resolve, 5));
