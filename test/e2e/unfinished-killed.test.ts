@@ -13,21 +13,21 @@ import { asWords, QUICKSTART } from "../fixtures/small-quickstart.ts";
 import { longest, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 
-const STEPS = 5;
-/** A model so large that a step's rollouts take seconds; every step changes the weights, whatever it answers. */
+const STEPS = 4;
+/** A model so large that a step's rollouts take a second or two; every step changes the weights, whatever it answers. */
 const SETTINGS = [
   "model.config.width=256",
   "model.config.layers=8",
   "model.config.heads=8",
   "model.config.mlpWidth=512",
-  "model.config.maxPositions=4096",
+  "model.config.maxPositions=1100",
   "warmStart.steps=1",
   "warmStart.endlessRate=0",
   `training.steps=${STEPS}`,
-  "training.groupsPerStep=8",
+  "training.groupsPerStep=4",
   "training.packedTokens=4096",
   "rollouts.groupSize=4",
-  "rollouts.maxOutputTokens=4000",
+  "rollouts.maxOutputTokens=1000",
   "rollouts.recordEveryTokens=8",
   "engine.maxRunning=16",
   "lengthPenalty.bufferTokens=64",
@@ -56,18 +56,39 @@ const commandOf = (name: string, settings: readonly string[], more: readonly str
 ];
 /**
  * A run to its end; the hash of its weights.
- * @param kills ranks of actors that are killed, each so many milliseconds after the run's begin
+ * @param kills ranks of actors that are killed, each amid the rollouts after a step
  */
 async function run(
   name: string,
   settings: readonly string[],
   more: readonly string[] = [],
-  kills: readonly (readonly [rank: number, ms: number])[] = [],
+  kills: readonly (readonly [rank: number, step: number])[] = [],
 ) {
-  const ended = promisify(execFile)(process.execPath, commandOf(name, settings, more), { cwd: ROOT });
-  const timers = kills.map(([rank, ms]) => setTimeout(() => killActor(ended.child.pid!, rank), ms));
-  await ended.finally(() => timers.forEach(clearTimeout));
+  const running = promisify(execFile)(process.execPath, commandOf(name, settings, more), { cwd: ROOT });
+  const { child } = running;
+  const killing = (async () => {
+    for (const [rank, step] of kills) {
+      while (!isAmid(name, step) && child.exitCode === null) await sleep(20);
+      expect([rank, step, child.exitCode], "the run was over before it could be disturbed").toEqual([
+        rank,
+        step,
+        null,
+      ]);
+      killActor(child.pid!, rank);
+    }
+  })();
+  await Promise.all([running, killing]);
   return weightsOf(name);
+}
+
+/** Whether a run has saved a step and has rollouts of the next one under way. */
+function isAmid(name: string, step: number): boolean {
+  const checkpoints = join(dir, name, "checkpoints");
+  return (
+    existsSync(checkpoints) &&
+    readdirSync(checkpoints).includes(`step-00000${step}`) &&
+    (statSync(join(dir, name, "unfinished.bin"), { throwIfNoEntry: false })?.size ?? 0) > 4000
+  );
 }
 
 /** Kills an actor of a run, as soon as there is one. */
@@ -103,13 +124,7 @@ async function killedAmid(name: string, settings: readonly string[]): Promise<vo
     stdio: "ignore",
   });
   const ended = once(child, "exit");
-  const checkpoints = join(dir, name, "checkpoints");
-  const under = join(dir, name, "unfinished.bin");
-  const isAmid = () =>
-    existsSync(checkpoints) &&
-    readdirSync(checkpoints).includes("step-000002") &&
-    (statSync(under, { throwIfNoEntry: false })?.size ?? 0) > 4000;
-  while (!isAmid()) {
+  while (!isAmid(name, 2)) {
     expect(child.exitCode).toBeNull();
     await sleep(20);
   }
@@ -140,9 +155,9 @@ describe.runIf(longest || soak)("killed amid long rollouts", () => {
       expect(await run("all", ["training.schedule=sync"], ["--resume"])).toBe(undisturbed);
       expect(takenUp("all").tokens).toBeGreaterThan(0);
       const kills = [
-        [0, 6000],
-        [1, 9000],
-        [0, 13_000],
+        [0, 1],
+        [1, 2],
+        [0, 3],
       ] as const;
       expect(await run("actors", ["training.schedule=sync", ...ACTORS], [], kills)).toBe(undisturbed);
       expect(takenUp("actors").rollouts).toBeGreaterThan(0);
