@@ -61,6 +61,13 @@ const recipe = defineRecipe({
   evaluation: { problemsPerDomain: 96, attempts: 2 },
 });
 
+/** Instead of the dense model: as many weights in a hybrid, and in a mixture those that a token is multiplied by. */
+export const MODELS: Readonly<Record<string, readonly string[]>> = {
+  dense: [],
+  hybrid: ["model.config.layers=3", "model.config.attentionEvery=3", "model.config.mlpWidth=224"],
+  mixture: ['model.config.experts={"count":8,"chosen":2}', "model.config.mlpWidth=128"],
+};
+
 /** The same thing in a few seconds, to see that every part works. It learns next to nothing. */
 const SMOKE = [
   "model.config.width=32",
@@ -79,6 +86,7 @@ const USAGE = `npm run quickstart -- [options]
   --dir D             run folder; default runs/quickstart
   --schedule S        async or sync; default async
   --device D          cpu or cuda
+  --model M           dense, hybrid (gated DeltaNet) or mixture (of experts); the last two do the warm start too
   --processes N       actors in processes of their own; --store redis://host:port says where they meet
   --set path=value    another value of the recipe; as often as you like
   --smoke             a few seconds, to see that every part works
@@ -94,6 +102,7 @@ async function main(): Promise<number> {
       dir: { type: "string", default: "runs/quickstart" },
       schedule: { type: "string", default: "async" },
       device: { type: "string" },
+      model: { type: "string", default: "dense" },
       processes: { type: "string" },
       store: { type: "string" },
       set: { type: "string", multiple: true, default: [] },
@@ -109,10 +118,16 @@ async function main(): Promise<number> {
     return 0;
   }
   const say = (line: string) => process.stderr.write(`${line}\n`);
+  const model = Object.hasOwn(MODELS, values.model) ? MODELS[values.model]! : undefined;
+  if (model === undefined) {
+    say(`--model is ${values.model}; it is one of ${Object.keys(MODELS).join(", ")}`);
+    return 2;
+  }
   const chosen = overrideRecipe(recipe, [
     `seed=${values.seed}`,
     `training.schedule=${values.schedule}`,
     ...(values.smoke ? SMOKE : []),
+    ...model,
     ...(values["warm-start"] ? ["training.steps=0", "evaluation.problemsPerDomain=1"] : []),
     ...(values.device === undefined ? [] : [`device=${values.device}`]),
     ...(values.processes === undefined ? [] : await processSettings(values.processes, say)),

@@ -10,7 +10,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { defineRecipe, type Recipe, type RecipeInput, recipeInput } from "../config/index.ts";
+import {
+  defineRecipe,
+  type ModelSizes,
+  type Recipe,
+  type RecipeInput,
+  recipeInput,
+} from "../config/index.ts";
 import { type DatasetSpec, parseDatasetSpec, writeSampleRows } from "../domains/index.ts";
 import { HoneError } from "../errors.ts";
 import { isHubPath, parseHubName, writeStandIn } from "../inference/index.ts";
@@ -85,13 +91,16 @@ interface StandIn {
   readonly hasTokenizer: boolean;
 }
 
+/** Two, or as many as a hybrid needs for one that attends. */
+const fewLayers = (sizes: ModelSizes) => ({ ...sizes, layers: Math.max(2, sizes.attentionEvery ?? 0) });
+
 /** A model folder with two layers; for a new model only its sizes change. No weights are downloaded. */
 async function standInModel(recipe: Recipe, folder: string, missing: Map<string, string>): Promise<StandIn> {
   const { model } = recipe;
   const { weightStorage, arithmetic } = model;
   const types = { ...(weightStorage && { weightStorage }), ...(arithmetic && { arithmetic }) };
   if (model.folder === undefined)
-    return { model: { config: { ...model.config, layers: 2 }, ...types }, hasTokenizer: true };
+    return { model: { config: fewLayers(model.config), ...types }, hasTokenizer: true };
   const found = await knownModel(model.folder);
   const path = join(folder, "model");
   await writeStandIn(path, found.config, found.tokenizer);

@@ -3,11 +3,12 @@ import type { ConfigIssue } from "../errors.ts";
 import { whyNotMultiplied } from "./arithmetic.ts";
 import { hasExpert } from "./environment.ts";
 import { evaluates } from "./evaluation.ts";
+import { weightsOf, whyNotBiased, whyNotChosen, whyNotHybrid } from "./model-sizes.ts";
 import { OBJECTIVE_CHECKS } from "./objective.ts";
 import { whyNotBuffered } from "./replay-buffer.ts";
 import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
-import { evaluationContext, MOST_PAGES, type ModelSizes, maxContext, type Recipe } from "./schema.ts";
+import { evaluationContext, MOST_PAGES, maxContext, type Recipe } from "./schema.ts";
 import { whyNotBaseline, whyNotBestOf, whyNotCombined } from "./shaping.ts";
 import { whyNotTogether } from "./sharding.ts";
 import { whyNotFull, whyNotOne, whyNotServed, whyNotTaught } from "./teacher.ts";
@@ -17,11 +18,6 @@ const INT32 = 2 ** 31 - 1;
 const CORE_SIZE = 2 ** 44;
 const MOST_DOMAINS = 64; // bits of a problem's id: see lib/data/problem-id.ts
 const MOST_DEMONSTRATIONS = 2 ** 24;
-
-/** As the core counts them; the quick start's vocabulary is small beside any that matters here. */
-function weightsOf({ vocabulary = 0, width, layers, heads, kvHeads, headDim, mlpWidth }: ModelSizes): number {
-  return 2 * vocabulary * width + layers * width * ((2 * heads + 2 * kvHeads) * headDim + 3 * mlpWidth);
-}
 
 /** Why a recipe's gradients cannot be divided among ranks. */
 function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string | undefined {
@@ -273,6 +269,20 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["model.config.kvHeads", "model.config.heads"],
     rule: ({ model: { config: c } }) =>
       c && c.heads % c.kvHeads !== 0 ? `is ${c.kvHeads}, which does not divide heads ${c.heads}` : undefined,
+  },
+  { paths: ["model.config.experts.chosen", "model.config.experts.count"], rule: whyNotChosen },
+  {
+    paths: [
+      "model.config.attentionEvery",
+      "model.config.layers",
+      "model.config.headDim",
+      "model.config.heads",
+    ],
+    rule: whyNotHybrid,
+  },
+  {
+    paths: ["model.config.qkvBias", "model.config.attentionEvery", "model.config.experts"],
+    rule: whyNotBiased,
   },
   {
     paths: ["model.adapter", "lora", "model.folder"],

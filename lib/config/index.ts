@@ -6,6 +6,7 @@ export { evaluates } from "./evaluation.ts";
 export { recipeJsonSchema } from "./issues.ts";
 export { leftAtDefault } from "./left-at-default.ts";
 export { loraOptions } from "./lora.ts";
+export type { ModelSizes } from "./model-sizes.ts";
 export { hasFullKl, looksAtGaps } from "./objective.ts";
 export { defaultRate } from "./optimizer.ts";
 export { optimizerMemory } from "./optimizer-memory.ts";
@@ -19,7 +20,6 @@ export { expectRoles, isForAgents, processCount, type Roles, rolesOf, verifierWo
 export { adoptRowMaps } from "./row-maps.ts";
 export {
   evaluationContext,
-  type ModelSizes,
   maxContext,
   type Recipe,
   type RecipeInput,

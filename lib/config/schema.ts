@@ -4,17 +4,8 @@ import { curriculumSchema } from "./curriculum.ts";
 import { domainEnvironment } from "./environment.ts";
 import { evaluationSchema, sourceSchema, verifierSchema } from "./evaluation.ts";
 import { loraSchema } from "./lora.ts";
-import {
-  count,
-  decay,
-  INT32,
-  LONGEST_TIMER_MS,
-  MOST_SEQUENCES,
-  orOff,
-  positive,
-  size,
-  tokens,
-} from "./numbers.ts";
+import { type ModelSizes, modelSizesSchema } from "./model-sizes.ts";
+import { count, decay, INT32, LONGEST_TIMER_MS, MOST_SEQUENCES, orOff, positive, tokens } from "./numbers.ts";
 import { objectiveSchema } from "./objective.ts";
 import { optimizerSchema, type Warmed, warmStartSchema } from "./optimizer.ts";
 import { pythonSchema } from "./python.ts";
@@ -39,28 +30,6 @@ function isFileName(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return !/[/\\\u0000-\u001f]/.test(name) && name !== "." && name !== "..";
 }
-
-/** Sizes of a decoder that starts from random weights. */
-const modelSizesSchema = z.strictObject({
-  /** V; the tokenizer's own size when left out. */
-  vocabulary: size().optional(),
-  /** C. */
-  width: size(),
-  layers: count(2 ** 13),
-  heads: size(),
-  /** K; as many as `heads` when left out. */
-  kvHeads: size().optional(),
-  /** D; width / heads when left out. */
-  headDim: size().optional(),
-  /** F. */
-  mlpWidth: size(),
-  maxPositions: count().default(2048),
-  normEps: positive(1).default(1e-5),
-  ropeTheta: z.number().gt(1).max(1e30).default(10_000),
-  tiedHead: z.boolean().default(true),
-  qkvBias: z.boolean().default(false),
-  qkNorm: z.boolean().default(false),
-});
 
 /** Exactly one of `folder` and `config`. */
 const modelSchema = z.strictObject({
@@ -309,12 +278,6 @@ export const recipeSchema = z.strictObject({
 /** Content of a recipe file. */
 export type RecipeInput = z.input<typeof recipeSchema>;
 type Parsed = z.output<typeof recipeSchema>;
-
-/** Sizes of a new model with those that follow from others. */
-export type ModelSizes = z.output<typeof modelSizesSchema> & {
-  readonly kvHeads: number;
-  readonly headDim: number;
-};
 
 /** Model that a run starts from: a published model's folder, or sizes of a new model. */
 export type ModelChoice = Pick<Parsed["model"], "weightStorage" | "arithmetic" | "adapter"> &

@@ -118,6 +118,15 @@ test("answers shorter than those of a dry run stay as short, and so does the mod
   expect(rehearsal.small.rollouts.maxOutputTokens).toBe(4);
 });
 
+test("a new model keeps two layers, a hybrid as many as it needs for one that attends", async () => {
+  const sizes = { width: 32, layers: 6, heads: 2, mlpWidth: 64 };
+  const layersOf = async (parts: object) => {
+    await using rehearsal = await rehearse(smallRecipe({}, { model: { config: { ...sizes, ...parts } } }));
+    return rehearsal.small.model.config!.layers;
+  };
+  expect([await layersOf({}), await layersOf({ attentionEvery: 3 })]).toEqual([2, 3]);
+});
+
 test("the step reads the beginning of a large file of rows, and whole rows of it", async () => {
   using folder = temporaryFolder();
   mkdirSync(folder.path, { recursive: true });

@@ -63,11 +63,10 @@ export function templateWarning({ model, chatTemplate }: Recipe, format: PromptF
   return `${model.folder} has no chat template: prompts are plain text (chatTemplate.plain: true if that is meant, chatTemplate.file for a template)`;
 }
 
-/** Sizes as the config.json of the family that has these switches. @param vocabulary where the sizes name none. */
+/** Sizes as the config.json of the family that has these parts. @param vocabulary where the sizes name none. */
 export function newModelConfig(c: ModelSizes, vocabulary: number): ModelConfigJson {
-  const type = c.qkNorm ? "qwen3" : c.qkvBias ? "qwen2" : "llama";
   return JSON.stringify({
-    model_type: type,
+    model_type: familyOf(c),
     vocab_size: c.vocabulary ?? vocabulary,
     hidden_size: c.width,
     num_hidden_layers: c.layers,
@@ -80,7 +79,42 @@ export function newModelConfig(c: ModelSizes, vocabulary: number): ModelConfigJs
     rope_theta: c.ropeTheta,
     tie_word_embeddings: c.tiedHead,
     hidden_act: "silu",
+    ...hybridOf(c),
+    ...expertsOf(c),
   });
+}
+
+function familyOf({ attentionEvery, experts, qkNorm, qkvBias }: ModelSizes): string {
+  if (attentionEvery !== undefined) return experts ? "qwen3_5_moe_text" : "qwen3_5_text";
+  if (experts) return "qwen3_moe";
+  return qkNorm ? "qwen3" : qkvBias ? "qwen2" : "llama";
+}
+
+function hybridOf({ attentionEvery: every, layers, heads, headDim }: ModelSizes) {
+  if (every === undefined) return {};
+  return {
+    layer_types: Array.from({ length: layers }, (_, layer) =>
+      (layer + 1) % every === 0 ? "full_attention" : "linear_attention",
+    ),
+    partial_rotary_factor: 0.25,
+    linear_num_key_heads: heads,
+    linear_num_value_heads: heads,
+    linear_key_head_dim: headDim,
+    linear_value_head_dim: headDim,
+    linear_conv_kernel_dim: 4,
+  };
+}
+
+function expertsOf({ experts, attentionEvery, mlpWidth }: ModelSizes) {
+  if (experts === undefined) return {};
+  return {
+    num_experts: experts.count,
+    num_experts_per_tok: experts.chosen,
+    moe_intermediate_size: mlpWidth,
+    ...(attentionEvery === undefined
+      ? { norm_topk_prob: true }
+      : { shared_expert_intermediate_size: mlpWidth }),
+  };
 }
 
 /** An embedding may have more rows than the tokenizer has tokens, never fewer. */

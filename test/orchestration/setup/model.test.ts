@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../../lib/config/index.ts";
+import { layersOfAttention, modelFacts } from "../../../lib/inference/index.ts";
 import { newModelConfig, openModel } from "../../../lib/orchestration/setup/model.ts";
 import { noAddon } from "../../e2e/native-core.ts";
 import { tinyConfig, tinyModel, writeModelFiles } from "../../fixtures/model-folder.ts";
@@ -35,6 +36,32 @@ describe("a new model", () => {
     expect(JSON.parse(newModelConfig(sizesWith({ qkvBias: true }), 226)).model_type).toBe("qwen2");
     const own = JSON.parse(newModelConfig(sizesWith({ qkNorm: true, vocabulary: 300 }), 226));
     expect(own).toMatchObject({ model_type: "qwen3", vocab_size: 300 });
+  });
+
+  test.skipIf(noAddon !== undefined)("has the layers and experts that its sizes ask for", () => {
+    const experts = { count: 4, chosen: 2 };
+    const configOf = (parts: object) =>
+      newModelConfig(sizesWith({ heads: 2, headDim: 16, layers: 4, ...parts }), 226);
+    const factsOf = (parts: object) => modelFacts(configOf(parts), "here.json");
+    const dense = factsOf({ qkNorm: true });
+    expect(factsOf({ experts })).toMatchObject({ experts: 4, expertsPerToken: 2, expertWidth: 64 });
+    expect(factsOf({ experts }).parameters - dense.parameters).toBe(4 * 32 * (3 * 3 * 64 + 4)); // three more MLPs, a router
+    expect(JSON.parse(configOf({ experts }))).toMatchObject({
+      model_type: "qwen3_moe",
+      norm_topk_prob: true,
+    });
+    const hybrid = configOf({ attentionEvery: 2 });
+    expect(layersOfAttention(hybrid, 4)).toBe(2);
+    expect(JSON.parse(hybrid)).toMatchObject({
+      model_type: "qwen3_5_text",
+      layer_types: ["linear_attention", "full_attention", "linear_attention", "full_attention"],
+      linear_num_value_heads: 2,
+      linear_value_head_dim: 16,
+    });
+    expect(factsOf({ attentionEvery: 2 }).warnings).toEqual([]);
+    const both = factsOf({ attentionEvery: 4, experts });
+    expect([both.experts, both.warnings]).toEqual([4, []]);
+    expect(JSON.parse(configOf({ attentionEvery: 4, experts })).model_type).toBe("qwen3_5_moe_text");
   });
 
   test("is asked the bare question, ends at eos, and starts from weights of the recipe's seed", async () => {
