@@ -256,6 +256,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.keeps_version = f.has("keepsVersion") && f.boolean("keepsVersion");
   if (f.has("correction")) read_correction(f.fields("correction"), o);
   if (f.has("divergence")) o.divergence = read_divergence(f.fields("divergence"));
+  if (f.has("router")) o.router = {.balance_coef = float(f.fields("router").number("balanceCoef")), .z_coef = float(f.fields("router").number("zCoef"))};
   return o;
 }
 
@@ -302,6 +303,7 @@ Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
   const std::pair<const char*, double> numbers[] = {
       {"loss", r.loss},
       {"policyLoss", r.policy_loss},
+      {"routerLoss", r.router_loss},
       {"gradNorm", r.grad_norm},
       {"gradScale", r.grad_scale},
       {"updateNorm", r.update_norm},

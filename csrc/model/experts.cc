@@ -2,6 +2,7 @@
 
 #include "kernels/experts.h"
 #include "kernels/gather.h"
+#include "kernels/router_loss.h"
 #include "kernels/swiglu.h"
 
 namespace hone::model {
@@ -77,6 +78,20 @@ int64_t expert_scratch_bytes(const ModelConfig& c, int64_t rows) {
   return f32_bytes(count * c.width) + f32_bytes(count * c.experts.width);
 }
 
+namespace {
+
+/// The gradients of router terms to dlogits; logits are computed again, as scores took their place.
+void add_router_terms(const Stream& stream, const ModelConfig& c, const ExpertsBackwardArgs& a, const TensorView& dlogits, Arena& scratch) {
+  const int64_t mark = scratch.mark();
+  const TensorView logits = scratch.take_view(DType::kF32, {dlogits.dim(0), c.experts.count});
+  kernels::linear(stream, {.x = a.x, .w = a.weights.router, .bias = a.weights.router_bias, .y = logits, .scratch = &scratch});
+  kernels::router_loss(stream, {.logits = logits, .experts = a.act.experts, .starts = a.terms.starts, .dlogits = dlogits,
+                                .balance_coef = a.terms.balance_coef, .z_coef = a.terms.z_coef, .sigmoid = c.experts.sigmoid, .losses = a.terms.losses});
+  scratch.release(mark);
+}
+
+}  // namespace
+
 void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsBackwardArgs& a, Arena& scratch) {
   const ExpertActivations& act = a.act;
   for (int64_t e = 0; a.expert_rows && e < c.experts.count; ++e) {
@@ -108,7 +123,7 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   const TensorView& dgate_up = act.gate_up;
   kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner, .limit = float(c.experts.limit)});
   kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights,
-                                .experts = act.experts, .bias = a.down_bias, .doutputs = wide});
+                                .experts = act.experts, .bias = a.weights.experts_down_bias, .doutputs = wide});
   weight_gradient(ExpertProduct::kDown, wide, inner, &LayerViews::experts_down);
   bias_gradient(wide, act.weights, &LayerViews::experts_down_bias);
   kernels::gather_rows(stream, {.from = a.x, .rows = act.rows, .to = wide});
@@ -116,6 +131,7 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   bias_gradient(dgate_up, {}, &LayerViews::experts_gate_up_bias);
   const TensorView& dlogits = act.scores;
   kernels::route_grad(stream, {.scores = act.scores, .experts = act.experts, .dweights = dweights, .dlogits = dlogits, .how = routing_of(c.experts)});
+  if (a.terms.on()) add_router_terms(stream, c, a, dlogits, scratch);
   for (const ExpertGradients& of : a.gradients) {
     if (of.to.router.empty()) continue;
     kernels::linear_grad_weight(stream, {.dy = rows_of(dlogits, of.rows), .x = rows_of(a.x, of.rows), .dw = of.to.router, .dbias = of.to.router_bias});
@@ -129,7 +145,7 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
 int64_t experts_backward_bytes(const ModelConfig& c, int64_t rows) {
   if (!c.mixes()) return 0;
   const int64_t count = rows * c.experts.chosen;
-  return f32_bytes(count * c.width) + 2 * f32_bytes(count * c.experts.width) + f32_bytes(count);
+  return f32_bytes(count * c.width) + 2 * f32_bytes(count * c.experts.width) + f32_bytes(count) + f32_bytes(rows * c.experts.count);
 }
 
 }  // namespace hone::model

@@ -48,18 +48,26 @@ struct ExpertGradients {
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;
 };
+/// Terms of the loss about routers, kernels/router_loss.h; off where both coefficients are 0.
+struct RouterTerms {
+  double balance_coef = 0.0, z_coef = 0.0;  // of a layer and sequence
+  TensorView starts{};       // [S+1] i32: where the rows of a sequence begin
+  double* losses = nullptr;  // [S] accumulated
+  bool on() const { return balance_coef != 0.0 || z_coef != 0.0; }
+};
 struct ExpertsBackwardArgs {
   TensorView x;         // [R, C] in: what entered
   TensorView dadded;    // [R, C] in
   TensorView dx;        // [R, C] accumulated, or out
   bool accumulate = false;
   const ExpertActivations& act;  // gate_up is overwritten
+  const PackedLayer& weights;
   const TransposedExperts& transposed;
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
   int64_t layer = 0;
   double* expert_rows = nullptr;  // [L, E] or null: how many of the rows went to each expert is added
-  TensorView down_bias{};  // PackedLayer::experts_down_bias
+  RouterTerms terms{};
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);
 int64_t experts_backward_bytes(const ModelConfig& config, int64_t rows);

@@ -56,7 +56,13 @@ struct PackedRows {
   /// the whole micro-batch.
   HeadExchange* exchange = nullptr;
   double* expert_rows = nullptr;  // [L, E] or null: a backward adds how many of the rows went to each expert
+  RouterTerms router{};  // of the loss rows, which are all that the last layer's experts get
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
+  RouterTerms router_terms(bool last_layer) const {
+    RouterTerms terms = router;
+    if (!last_layer || !loss_rows.rank) terms.starts = cu_seqlens;
+    return terms;
+  }
 };
 
 /// What the training forward keeps for the backward, taken from an arena by the caller's scope.

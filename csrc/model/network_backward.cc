@@ -162,7 +162,7 @@ struct Backward : HalfBackward {
     }
     if (w.router.n > 0) {
       const std::vector<ExpertGradients> gradients = expert_gradients();
-      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .expert_rows = rows.expert_rows, .down_bias = w.experts_down_bias}, ops);
+      experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .weights = w, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .expert_rows = rows.expert_rows, .terms = rows.router_terms(layer + 1 == config.layers)}, ops);
     }
     leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
     const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);

@@ -102,6 +102,8 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   option_range("muon_lr", o.muon_lr, 0.0, kMost);
   option_range("kl_coef", o.kl_coef, -kMost, kMost);
   option_range("entropy_coef", o.entropy_coef, -kMost, kMost);
+  option_range("router.balance_coef", o.router.balance_coef, 0.0, kMost);
+  option_range("router.z_coef", o.router.z_coef, 0.0, kMost);
   check_correction(o);
   for (int64_t i = 0; o.objective == Objective::kGrpo && i < b.sequences; ++i) {
     if (b.group_sizes[i] < 1) {
@@ -153,6 +155,10 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
   if (!options) return;
   check_normalizer(batch, counted);
   check_options(batch, *options);
+  if (options->router.on() && !model.mixes()) {
+    fail(Code::kConfig, "step: router.balance_coef is %g and router.z_coef is %g, but %s has no experts; leave them at 0.",
+         double(options->router.balance_coef), double(options->router.z_coef), model.arch.c_str());
+  }
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {

@@ -82,13 +82,23 @@ void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, cons
   scatter(batch, which, packed.divergences.host, report.divergences.data());
 }
 
-/// The micro-batch's rows, whose backward counts in the report those that each expert got.
-model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, StepReport& report) {
-  model::PackedRows rows = packed.rows();
-  if (!config.mixes()) return rows;
-  report.expert_rows.resize(size_t(config.layers * config.experts.count));
-  rows.expert_rows = report.expert_rows.data();
-  return rows;
+void add_router_losses(const MicroBatch& which, const std::vector<double>& terms, StepLosses& losses) {
+  for (size_t k = 0; k < terms.size(); ++k) {
+    const int32_t i = which.sequences[k];
+    losses.router[size_t(i)] = terms[k];
+    losses.loss[size_t(i)] += terms[k];
+    if (!std::isfinite(terms[k]) && (losses.first_bad < 0 || i < losses.first_bad)) losses.first_bad = i;
+  }
+}
+
+/// What each layer's term of each sequence is multiplied by.
+model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLoss& o, const kernels::StepNormalizer& step, const TensorView& starts,
+                                std::vector<double>& losses) {
+  int64_t layers = 0;
+  for (int64_t l = 0; l < config.layers; ++l) layers += config.mixes(l);
+  const double all = double(layers) * double(step.sequences);
+  losses.assign(size_t(starts.dim(0) - 1), 0.0);
+  return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = starts, .losses = losses.data()};
 }
 
 }  // namespace
@@ -162,16 +172,28 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
     lay_slopes(stream_, batch, o, packed_);
     taught = weights.teacher->of(stream_, batch, o, numbers_of(batch, which, packed_.own_rows()), config_.vocabulary);
   }
-  if (losses.first_bad < 0) backward(saved, taught, o, weights, report);
+  router_losses_.clear();
+  if (losses.first_bad < 0) backward(batch, saved, taught, o, weights, report);
   if (o.divergence.on() && weights.ranks) weights.ranks->share(stream_, outputs_of(packed_), {packed_.divergences.device});
   settle(weights.ranks);
   collect(which, regularized, losses);
   if (o.divergence.on()) add_divergences(packed_, batch, which, o, losses, report);
+  add_router_losses(which, router_losses_, losses);
   watch.emplace(report.forward_seconds);
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
+/// The micro-batch's rows, whose backward counts in the report those that each expert got.
+model::PackedRows MicroBatchPass::counting(const TrainingBatch& batch, const StepOptions& o, StepReport& report) {
+  model::PackedRows rows = packed_.rows();
+  if (!config_.mixes()) return rows;
+  report.expert_rows.resize(size_t(config_.layers * config_.experts.count));
+  rows.expert_rows = report.expert_rows.data();
+  if (o.router.on()) rows.router = router_terms(config_, o.router, batch.step, packed_.loss_starts.view(), router_losses_);
+  return rows;
+}
+
+void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
   const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
   for (const auto& [rows, grads] : blocks) {
@@ -194,7 +216,7 @@ void MicroBatchPass::backward(const model::Activations& saved, const kernels::Di
                                     .teacher = o.divergence.on() ? &divergence : nullptr,
                                     .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{}, .divergences = of_block(packed_.own(packed_.divergences))});
   }
-  model::backward(stream_, weights.forward, counting(packed_, config_, report), saved, dh, blocks, arena_);
+  model::backward(stream_, weights.forward, counting(batch, o, report), saved, dh, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

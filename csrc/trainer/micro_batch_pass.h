@@ -16,8 +16,9 @@ namespace hone::trainer {
 
 /// Per-sequence losses of a step in the order of its batch, and the first that is not finite.
 struct StepLosses {
-  explicit StepLosses(int64_t sequences) : loss(size_t(sequences)), policy(size_t(sequences)) {}
+  explicit StepLosses(int64_t sequences) : loss(size_t(sequences)), policy(size_t(sequences)), router(size_t(sequences)) {}
   std::vector<double> loss, policy;  // [S] with and without the regularizers
+  std::vector<double> router;        // [S] terms about routers, which `loss` has in it
   int64_t first_bad = -1;            // the first that is not finite
 };
 
@@ -55,7 +56,8 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  void backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
+  model::PackedRows counting(const TrainingBatch& batch, const StepOptions& options, StepReport& report);
+  void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Results are about to be fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;
@@ -67,6 +69,7 @@ class MicroBatchPass {
   TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
+  std::vector<double> router_losses_;  // of the micro-batch's sequences, where the step has such terms
 };
 
 /// Bytes of a pass's arena for `tokens` tokens.

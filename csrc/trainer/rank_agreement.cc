@@ -134,6 +134,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version, int(o.kl_estimator));
   print.add(c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
   add_teacher(print, b, o.divergence);
+  print.add(o.router.balance_coef, o.router.z_coef);
   print.add(a.beta1, a.beta2, a.eps, a.weight_decay, a.decay_all, a.gradient_clip, int(a.moments), a.seed);
   return print.hex();
 }
@@ -205,7 +206,7 @@ void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& bat
   gather_pieces(ranks, [&](int rank) {
     Pieces pieces{{&times[size_t(rank)], sizeof(times[0])}};
     for_share(batch, all, {team, ranks.size()}, rank, [&](size_t i, int32_t first, size_t n) {
-      pieces.insert(pieces.end(), {{&losses.loss[i], sizeof(double)}, {&losses.policy[i], sizeof(double)}});
+      pieces.insert(pieces.end(), {{&losses.loss[i], sizeof(double)}, {&losses.policy[i], sizeof(double)}, {&losses.router[i], sizeof(double)}});
       for (std::vector<float>* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights, &report.divergences}) {
         if (!array->empty()) pieces.emplace_back(array->data() + first, n * sizeof(float));
       }

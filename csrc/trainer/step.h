@@ -57,6 +57,13 @@ struct TeacherTerm {
   bool on() const { return coef != 0.0f; }
 };
 
+/// Terms of the loss beside the objective's, each the mean over the step's sequences and the layers with experts of what
+/// kernels/router_loss.h computes of a sequence's rows: all its tokens, in the last layer those that the loss reads.
+struct RouterLoss {
+  float balance_coef = 0, z_coef = 0;
+  bool on() const { return balance_coef != 0.0f || z_coef != 0.0f; }
+};
+
 struct StepOptions {
   kernels::Objective objective = kernels::Objective::kGspo;
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
@@ -70,6 +77,7 @@ struct StepOptions {
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
   TeacherTerm divergence = {};
+  RouterLoss router = {};
   /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they
   /// were. Called again for single sequences where a gradient is not finite. Not called for log-probs that are not finite.
   std::function<void(const SlopesRequest&)> slopes = {};
@@ -89,6 +97,7 @@ struct TokenScores {
 
 /// What a step did. Per-token and per-sequence arrays keep the order of the batch.
 struct StepReport {
+  double router_loss = 0;          // of `loss`, what StepOptions::router adds
   double loss = 0, policy_loss = 0, grad_norm = 0, grad_scale = 1, update_norm = 0, weight_norm = 0;
   bool skipped = false;            // non-finite gradient or loss: weights untouched
   int64_t non_finite_sequence = -1;  // first sequence whose loss was not finite

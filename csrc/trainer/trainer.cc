@@ -137,6 +137,10 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
     double pack_seconds = 0;
     std::optional<Stopwatch> watch(pack_seconds);
     check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary);
+    if (o.router.on() && work->team()) {
+      fail(Code::kUnsupported, "step: terms about routers are of whole sequences, and sharding.sequence %lld divides them; leave one of the two out.",
+           (long long)options.sharding.sequence);
+    }
     report = blank_report(batch, o);
     micro_batches = prepare(batch, options.packed_tokens * options.sharding.sequence, pass, work->team());
     pass_weights(work->gradients());
@@ -149,6 +153,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   work->compute(batch, micro_batches, [&](const MicroBatch& which) { pass.train(batch, which, o, current, losses, report); }, losses, report);
   for (double loss : losses.loss) report.loss += loss;
   for (double loss : losses.policy) report.policy_loss += loss;
+  for (double loss : losses.router) report.router_loss += loss;
   report.non_finite_sequence = losses.first_bad;
   report.skipped = losses.first_bad >= 0;
   report.micro_batches = int64_t(micro_batches.size());

@@ -10,7 +10,7 @@ import { rewardsFault } from "./reward.ts";
 import { processCount, rolesOf } from "./roles.ts";
 import { evaluationContext, MOST_PAGES, maxContext, type Recipe } from "./schema.ts";
 import { whyNotBaseline, whyNotBestOf, whyNotCombined } from "./shaping.ts";
-import { whyNotTogether } from "./sharding.ts";
+import { whyNotBalanced, whyNotTogether } from "./sharding.ts";
 import { whyNotFull, whyNotOne, whyNotServed, whyNotTaught } from "./teacher.ts";
 
 const INT32 = 2 ** 31 - 1;
@@ -352,6 +352,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     ],
     rule: whyNotTogether,
   },
+  { paths: ["objective.router", "hardware.sharding.sequence"], rule: whyNotBalanced },
   {
     paths: ["engine.pages", "engine.maxRunning", "engine.pageTokens", "rollouts"],
     rule: ({ engine: e }) =>

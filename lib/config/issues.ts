@@ -168,6 +168,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   report_to: "trackers",
   reward_funcs: "domains.<name>.reward",
   reward_weights: "domains.<name>.rewards",
+  router_aux_loss_coef: "objective.router.balanceCoef",
   save_steps: "checkpoint.everySteps",
   save_total_limit: "checkpoint.keepLast",
   scale_rewards: "advantages.divideBy",

@@ -91,6 +91,11 @@ export const objectiveSchema = z
       })
       .optional(),
     /**
+     * Of a mixture of experts: coefficients of a loss that is least where experts get as many tokens each (Switch Transformers,
+     * as transformers' router_aux_loss_coef), and of the squared logarithm of the sum of a router's exponentials (ST-MoE).
+     */
+    router: z.strictObject({ balanceCoef: orOff().default(0), zCoef: orOff().default(0) }).optional(),
+    /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
      * [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region in LLM Reinforcement Learning") 0 where the
      * policy's probability of a token is further than low below the sampler's, or than high above. A low of 0 is there high. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in

@@ -39,6 +39,22 @@ export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | un
   return (rolesOf(recipe)?.trainers ?? 0) > 1 ? { stage: "optimizer", exact: true, sequence: 1 } : undefined;
 }
 
+interface RouterTerms {
+  readonly balanceCoef: number;
+  readonly zCoef: number;
+}
+
+/** Why terms about routers have no part in such trainers. */
+export function whyNotBalanced(
+  recipe: Divided & { readonly objective: { readonly router?: RouterTerms | undefined } },
+): string | undefined {
+  const { balanceCoef = 0, zCoef = 0 } = recipe.objective.router ?? {};
+  const { sequence = 1 } = recipe.hardware?.sharding ?? {};
+  return sequence > 1 && (balanceCoef > 0 || zCoef > 0)
+    ? `is given, but hardware.sharding.sequence ${sequence} divides the sequences that its terms are of; leave one of the two out`
+    : undefined;
+}
+
 /** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
 export function whyNotTogether(
   recipe: Divided & { readonly model: { readonly config?: Heads | undefined } },

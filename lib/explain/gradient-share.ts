@@ -117,7 +117,7 @@ class SlopeGradient {
   }
 
   #options(whole: boolean): StepOptions {
-    const { correction: _, divergence: __, ...options } = this.#step.options;
+    const { correction: _, divergence: __, router: ___, ...options } = this.#step.options;
     const { sequences } = this.#step.batch.data;
     const entropyCoef = whole ? (options.entropyCoef * this.#sequences) / sequences : 0;
     return { ...options, objective: "ppo-clip", klCoef: 0, entropyCoef };

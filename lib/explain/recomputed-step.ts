@@ -141,7 +141,8 @@ function expectAgreement(
   report: StepReport,
   settings: StepOptions,
 ): void {
-  const loss = terms.reduce((sum, sequence) => sum + sequence.loss, pulledBy(batch, report, settings));
+  const besides = pulledBy(batch, report, settings) + report.routerLoss; // the latter as the core says
+  const loss = terms.reduce((sum, sequence) => sum + sequence.loss, besides);
   const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
   const refuse = (what: string): never => {
     throw new HoneError("HONE_ERR_INTERNAL", `explain: the core computed another ${what}`);

@@ -28,6 +28,8 @@ export interface BatchLayout {
 export interface TrainerOutcome {
   readonly loss: number;
   readonly policyLoss: number;
+  /** 0 or absent without `objective.router`. */
+  readonly routerLoss?: number;
   readonly gradNorm: number;
   /** The factor by which clipping scaled the gradient; 1 if it was not clipped. */
   readonly gradScale: number;

@@ -22,6 +22,7 @@ export function putMachineMetrics(sheet: MetricSheet, facts: StepFacts): void {
 function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: UpdateFacts): void {
   sheet.put("loss/total", report.loss);
   sheet.put("loss/policy", report.policyLoss);
+  if (report.routerLoss) sheet.put("loss/router", report.routerLoss);
   sheet.put("grad/norm", report.gradNorm);
   sheet.put("grad/clipped", report.gradScale < 1 ? 1 : 0);
   const last = report.layerGradNorms.length - 1;

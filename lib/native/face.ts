@@ -310,11 +310,15 @@ export interface StepOptions {
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
   /** From the teacher, a term of the loss. Default: none. */
   readonly divergence?: TeacherTerm;
+  /** Terms about routers of a mixture of experts, csrc/kernels/router_loss.h: means over sequences and layers. Default: none. */
+  readonly router?: { readonly balanceCoef: number; readonly zCoef: number };
 }
 
 export interface StepReport {
   readonly loss: number;
   readonly policyLoss: number;
+  /** Of `loss`, the terms about routers. */
+  readonly routerLoss: number;
   readonly gradNorm: number;
   readonly gradScale: number;
   readonly updateNorm: number;

@@ -99,6 +99,16 @@ test.each([
     "objective.correction",
     "leaves out 1",
   ],
+  [
+    "terms about routers where ranks divide sequences",
+    {
+      "objective.router": { zCoef: 0.1 },
+      "hardware.processes": { actors: 1, trainers: 3 },
+      "hardware.sharding": { sequence: 3 },
+    },
+    "objective.router",
+    "hardware.sharding.sequence 3 divides",
+  ],
   ["an odd head", { "model.config.headDim": 33 }, "model.config.headDim", "must be even"],
   [
     "wrong and endless demonstrations",

@@ -24,6 +24,9 @@ const MIXTURE = {
   mlp_only_layers: [],
 };
 
+const DAPO = { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 } as const;
+const ROUTER = { balanceCoef: 0.01, zCoef: 0.001 };
+
 const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<RecipeInput>])[] = [
   [
     "gated DeltaNet",
@@ -52,6 +55,7 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
     {},
   ],
   ["a mixture of experts", MIXTURE, {}],
+  ["a mixture whose routers have terms in the loss", MIXTURE, { objective: { ...DAPO, router: ROUTER } }],
   [
     "a mixture of experts with adapters",
     MIXTURE,
@@ -71,7 +75,7 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
       // even the shortest answer of a random model is wrong: its length is what differs
       lengthPenalty: { kind: "lp", bufferTokens: 39 },
       advantages: { filter: "reward" },
-      objective: { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 },
+      objective: DAPO,
       optimizer: { lr: 1e-2, warmupSteps: 0 },
       training: { steps: 5, groupsPerStep: 4, maxLag: 2 },
       engine: { maxRunning: 12, pages: 60 }, // too few for all at once: some are put off and resumed
@@ -85,8 +89,12 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
     const metrics = steps.map((line) => (JSON.parse(line) as StepRecord).metrics);
     expect(metrics.some((step) => step["grad/norm"]! > 0)).toBe(true);
     for (const step of metrics) expect(step["mismatch/kernel/max"] ?? 0).toBe(0);
-    const load = metrics.find((step) => step["grad/norm"]! > 0)!["experts/load/max"] ?? 0;
-    expect(load >= 1).toBe("num_experts" in fields);
+    const trained = metrics.find((step) => step["grad/norm"]! > 0)!;
+    expect((trained["experts/load/max"] ?? 0) >= 1).toBe("num_experts" in fields);
+    // k 0.01 of even loads, more of uneven ones, and ln^2 of six experts times 0.001 or so
+    const terms = trained["loss/total"]! - trained["loss/policy"]!;
+    if (more.objective?.router === undefined) expect(terms).toBe(0);
+    else expect(terms).toBeGreaterThan(0.02);
     expect(await replayRun(dir, { verifiers })).toMatchObject({ steps: 5, weightsCompared: true });
   });
 });

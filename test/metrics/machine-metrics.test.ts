@@ -34,6 +34,7 @@ test("optimizer numbers, layers by number and the rest by name", () => {
   const m = collect({ update: trained([rollout()], undefined, { report: { gradScale: 0.5 } }) });
   expect(m).toMatchObject({
     "loss/total": 0.5,
+    "loss/router": 0.02,
     "grad/norm": 2,
     "grad/clipped": 1,
     "grad/layer/0": 1,

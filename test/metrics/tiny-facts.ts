@@ -99,6 +99,7 @@ export function trained(
     report: {
       loss: 0.5,
       policyLoss: 0.4,
+      routerLoss: 0.02,
       gradNorm: 2,
       gradScale: 1,
       updateNorm: 0.1,

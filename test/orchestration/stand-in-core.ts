@@ -53,6 +53,7 @@ export class StandInTrainer implements TrainerFace {
     return {
       loss: 1,
       policyLoss: 1,
+      routerLoss: 0,
       gradNorm: 1,
       gradScale: 1,
       updateNorm: 1,

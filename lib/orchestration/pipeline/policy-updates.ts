@@ -195,6 +195,7 @@ class BatchReport {
     return {
       loss: mean("loss"),
       policyLoss: mean("policyLoss"),
+      routerLoss: mean("routerLoss"),
       gradNorm: mean("gradNorm"),
       gradScale: mean("gradScale"),
       updateNorm: mean("updateNorm"),
@@ -236,4 +237,4 @@ type SummedField =
   | "packSeconds"
   | "startSeconds"
   | "publishSeconds";
-type AveragedField = "loss" | "policyLoss" | "gradNorm" | "gradScale" | "updateNorm";
+type AveragedField = "loss" | "policyLoss" | "routerLoss" | "gradNorm" | "gradScale" | "updateNorm";

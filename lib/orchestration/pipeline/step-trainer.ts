@@ -218,7 +218,8 @@ export function stepOptions(
   lr: number,
   entropyCoef: number = objective.entropyCoef,
 ): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klEstimator, klTopK, correction } = objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, gate, klEstimator, klTopK, correction, router } =
+    objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
@@ -239,6 +240,7 @@ export function stepOptions(
     lr,
     muonLr: 0,
     ...(corrects !== "none" && { correction: { kind: corrects, low, high } }),
+    ...(router && { router }),
   };
 }
 

@@ -124,7 +124,9 @@ function checkFit(
   tokenizer: Tokenizer,
   vocabularyField: string,
 ): void {
-  const { vocabulary, maxPositions } = modelFacts(config);
+  const { vocabulary, maxPositions, experts } = modelFacts(config);
+  if (recipe.objective.router !== undefined && experts === 0)
+    throw unfit("objective.router is of mixtures of experts; the model has no experts, so leave it out");
   if (vocabulary < tokenizer.vocabularySize)
     throw unfit(`${vocabularyField} is ${vocabulary}, below the tokenizer's ${tokenizer.vocabularySize}`);
   const context = maxContext(recipe);

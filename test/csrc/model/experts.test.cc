@@ -70,6 +70,24 @@ TEST(what_experts_add_is_the_references_and_a_row_has_its_bits_alone) {
   }
 }
 
+/// What a row of `rows` adds to the terms about routers.
+struct TermsOf {
+  const test::Reference& reference;
+  int64_t layer;
+  std::vector<int32_t> chosen;  // of all rows
+  double balance_coef, z_coef;
+
+  double operator()(const Vector& x, double rows) const {
+    const Vector scores = reference.router_logits(layer, x);
+    const auto value = [&](double z) { return reference.config.experts.sigmoid ? 1.0 / (1.0 + std::exp(-z)) : std::exp(z); };
+    double sum = 0.0, powers = 0.0, balance = 0.0;
+    for (const double z : scores) sum += value(z), powers += std::exp(z);
+    for (const int32_t e : chosen) balance += value(scores[size_t(e)]) / sum;
+    const double log_sum = std::log(powers);
+    return balance_coef * double(scores.size()) * balance / (rows * rows) + z_coef * log_sum * log_sum / rows;
+  }
+};
+
 TEST(gradients_to_what_enters_match_differences_of_the_reference) {
   for (const auto& [name, config] : mixtures()) {
     const Layer layer(config, 3);
@@ -83,21 +101,28 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     const std::vector<model::ExpertGradients> frozen{{{0, 3}, {}}};
     std::vector<double> rows(size_t(config.layers * config.experts.count), 1.0);
     const std::vector<int32_t> chosen(act.experts.as<int32_t>(), act.experts.as<int32_t>() + 3 * config.experts.chosen);
+    const std::vector<int32_t> starts{0, 3};
+    std::vector<double> losses{1.0};
+    const model::RouterTerms terms{.balance_coef = 0.3, .z_coef = 0.2, .starts = i32(const_cast<int32_t*>(starts.data()), {2}), .losses = losses.data()};
     Arena scratch(model::experts_backward_bytes(config, 3), "test");
     model::experts_backward({}, config, {.x = layer.input(), .dadded = f32(dadded.data(), {3, C}), .dx = f32(dx.data(), {3, C}), .accumulate = false,
-                                         .act = act, .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .layer = layer.index, .expert_rows = rows.data(), .down_bias = layer.packed().experts_down_bias}, scratch);
+                                         .act = act, .weights = layer.packed(), .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .layer = layer.index, .expert_rows = rows.data(), .terms = terms}, scratch);
     EXPECT_EQ(scratch.peak(), scratch.capacity());
     for (int64_t e = 0; e < config.experts.count; ++e) {
       EXPECT_EQ(rows[size_t(layer.index * config.experts.count + e)], 1.0 + double(std::count(chosen.begin(), chosen.end(), int32_t(e))));
     }
     const test::Reference reference(layer.parameters);
+    const TermsOf terms_of{reference, layer.index, chosen, 0.3, 0.2};
+    double loss = 1.0;
+    for (int64_t r = 0; r < 3; ++r) loss += terms_of(Vector(layer.x.begin() + r * C, layer.x.begin() + (r + 1) * C), 3);
+    EXPECT_NEAR(losses[0], loss, 1e-6);
     for (int64_t r = 0; r < 3; ++r) {
       for (int64_t i = 0; i < C; ++i) {
         const auto value = [&](double step) {
           Vector row(layer.x.begin() + r * C, layer.x.begin() + (r + 1) * C), out(size_t(C), 0.0);
           row[size_t(i)] += step;
           reference.mix(layer.index, row, out);
-          double sum = 0.0;
+          double sum = terms_of(row, 3);
           for (int64_t c = 0; c < C; ++c) sum += out[size_t(c)] * double(dadded[size_t(r * C + c)]);
           return sum;
         };

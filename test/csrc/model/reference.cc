@@ -124,10 +124,15 @@ Vector Reference::gated(Vector gate_up, const Vector& down) const {
   return apply(down, gate_up.data(), int64_t(F));
 }
 
-std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Vector& x) const {
+Vector Reference::router_logits(int64_t layer, const Vector& x) const {
   const model::ExpertsConfig& e = config.experts;
   const char* const router = config.arch == "mixtral" ? "block_sparse_moe.gate.weight" : e.turned ? "mlp.router.weight" : "mlp.gate.weight";
-  Vector scores = apply(weight(layer, router), x.data(), config.width, e.biases ? &weight(layer, "mlp.router.bias") : nullptr);
+  return apply(weight(layer, router), x.data(), config.width, e.biases ? &weight(layer, "mlp.router.bias") : nullptr);
+}
+
+std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Vector& x) const {
+  const model::ExpertsConfig& e = config.experts;
+  Vector scores = router_logits(layer, x);
   double total = 0.0;
   for (double& s : scores) total += s = e.sigmoid ? 1.0 / (1.0 + std::exp(-s)) : std::exp(s);
   if (!e.sigmoid) for (double& s : scores) s /= total;
@@ -198,6 +203,7 @@ void Reference::mix(int64_t layer, const Vector& x, Vector& out) const {
 }
 
 Vector Reference::mlp(int64_t layer, const Vector& x) const {
+  if (entered) entered(layer, x);
   Vector out(size_t(config.width), 0.0);
   if (config.mixes(layer)) mix(layer, x, out);
   if (config.mlp_width_of(layer) == 0) return out;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -20,6 +21,7 @@ using Vector = std::vector<double>;
 struct Reference {
   model::ModelConfig config;
   std::map<std::string, Vector> tensors;
+  std::function<void(int64_t layer, const Vector& x)> entered{};  // told of what enters each MLP, token after token
 
   explicit Reference(const model::TensorBlock& from);
   const Vector& weight(int64_t layer, const char* name) const;
@@ -40,6 +42,7 @@ struct Reference {
   void add(Vector& x, Vector added, int64_t layer, const char* name) const;
   Vector gated(Vector gate_up, const Vector& down) const;
   Vector mlp(int64_t layer, const Vector& x) const;
+  Vector router_logits(int64_t layer, const Vector& x) const;
   /// Expert and weight of those that x goes to.
   std::vector<std::pair<int64_t, double>> route(int64_t layer, const Vector& x) const;
   /// x times a matrix [inputs, outputs] of an expert, and its bias; what gpt-oss's experts make of x.

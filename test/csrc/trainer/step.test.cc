@@ -5,6 +5,7 @@
 #include "trainer/step.h"
 
 #include <cmath>
+#include <map>
 
 #include "check.h"
 #include "trainer/reference_loss.h"
@@ -155,6 +156,131 @@ TEST(gradients_with_a_correction_match_central_differences) {
       for (const bool first_update : {true, false}) check_gradients(kind, objective, first_update);
     }
   }
+}
+
+namespace {
+
+/// The rows of one sequence that a layer's experts get.
+using Entered = std::map<int64_t, std::vector<std::vector<double>>>;
+
+std::vector<Entered> entered_of(test::Reference& model, const Batch& batch) {
+  std::vector<Entered> out(size_t(batch.size()));
+  for (int64_t i = 0; i < batch.size(); ++i) {
+    Entered all;
+    model.entered = [&](int64_t layer, const std::vector<double>& x) { all[layer].push_back(x); };
+    model.predict(batch.sequence(i), 1.0);
+    for (auto& [layer, rows] : all) {
+      if (!model.config.mixes(layer)) continue;
+      for (size_t t = 0; t < rows.size(); ++t) {
+        const size_t next = size_t(batch.cu_seqlens[size_t(i)]) + t + 1;
+        const bool read = t + 1 < rows.size() && batch.mask[next];
+        if (read || layer + 1 < model.config.layers) out[size_t(i)][layer].push_back(rows[t]);
+      }
+    }
+  }
+  model.entered = {};
+  return out;
+}
+
+/// Which experts each of those rows went to.
+using Choices = std::vector<std::map<int64_t, std::vector<int64_t>>>;
+
+Choices choices_of(const test::Reference& model, const std::vector<Entered>& all) {
+  Choices out(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const auto& [layer, rows] : all[i]) {
+      for (const auto& x : rows) {
+        for (const auto& [expert, weight] : model.route(layer, x)) out[i][layer].push_back(expert);
+      }
+    }
+  }
+  return out;
+}
+
+double router_loss_of(const test::Reference& model, const std::vector<Entered>& all, const Choices& choices, const trainer::RouterLoss& o) {
+  const auto score = [&](double z) { return model.config.experts.sigmoid ? 1.0 / (1.0 + std::exp(-z)) : std::exp(z); };
+  double loss = 0.0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    double terms = 0.0;
+    for (const auto& [layer, rows] : all[i]) {
+      const double n = double(rows.size());
+      for (const auto& x : rows) {
+        const std::vector<double> logits = model.router_logits(layer, x);
+        double sum = 0.0, powers = 0.0;
+        for (const double z : logits) sum += score(z), powers += std::exp(z);
+        for (const int64_t e : choices[i].at(layer)) terms += double(o.balance_coef) * double(logits.size()) * score(logits[size_t(e)]) / sum / (n * n);
+        terms += double(o.z_coef) * std::log(powers) * std::log(powers) / n;
+      }
+    }
+    loss += terms / double(all[i].size()) / double(all.size());
+  }
+  return loss;
+}
+
+/// Of a step whose advantages are 0, so that there is no other loss.
+void check_router_terms(const model::ModelConfig& config, const trainer::RouterLoss& router, int64_t packed_tokens) {
+  trainer::TrainerConfig settings;
+  settings.packed_tokens = packed_tokens;
+  trainer::Trainer trainer(config, settings, nullptr);
+  test::roughen(trainer.parameters(), test::random()());
+  trainer.parameters_changed();
+  test::Reference reference(trainer.parameters());
+  Batch batch;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<int32_t> ids(size_t(6 + i));
+    for (int32_t& id : ids) id = int32_t(test::random_int(0, config.vocabulary - 1));
+    batch.add(ids, 2, 0.0f);
+  }
+  batch.behavior.assign(batch.tokens.size(), -1.0f);
+  StepOptions o;
+  o.router = router;
+  const trainer::StepReport report = trainer.step(batch.view(), o);
+  const Choices choices = choices_of(reference, entered_of(reference, batch));
+  const auto loss = [&] { return router_loss_of(reference, entered_of(reference, batch), choices, router); };
+  EXPECT_NEAR(report.loss, loss(), 3e-5);
+  EXPECT_EQ(report.router_loss, report.loss);
+  EXPECT_NEAR(report.policy_loss, 0.0, 1e-12);
+  for (const auto& spec : trainer.parameters().specs()) {
+    const float* gradient = trainer.gradients().view(spec).as<float>();
+    double largest = 0.0;
+    for (int64_t i = 0; i < spec.numel(); ++i) largest = std::max(largest, std::fabs(double(gradient[i])));
+    const size_t at = size_t(test::random_int(0, spec.numel() - 1));
+    double& x = reference.tensors.at(spec.name)[at];
+    const double saved = x, h = 1e-6;
+    x = saved + h;
+    const double up = loss();
+    x = saved - h;
+    const double down = loss();
+    x = saved;
+    EXPECT_NEAR(gradient[at], (up - down) / (2.0 * h), 1e-6 + 2e-4 * largest);
+  }
+}
+
+}  // namespace
+
+TEST(terms_about_routers_and_their_gradients_match_central_differences) {
+  for (const auto& [name, config] : test::switch_configs()) {
+    if (!config.mixes()) continue;
+    for (const trainer::RouterLoss& router : {trainer::RouterLoss{0.5f, 0.0f}, trainer::RouterLoss{0.0f, 0.25f}, trainer::RouterLoss{0.5f, 0.25f}}) {
+      for (const int64_t packed : {8, 64}) check_router_terms(config, router, packed);  // a sequence a micro-batch, and all together
+    }
+  }
+}
+
+TEST(terms_about_routers_are_refused_where_there_are_none_or_they_are_no_coefficients) {
+  const auto [name, config] = test::switch_configs()[0];
+  trainer::Trainer dense(config, trainer::TrainerConfig{}, nullptr);
+  dense.parameters_changed();
+  Batch batch;
+  batch.add({1, 2, 3}, 1, 1.0f);
+  batch.behavior.assign(3, -1.0f);
+  StepOptions o;
+  o.router.z_coef = 0.1f;
+  EXPECT_THROWS(dense.step(batch.view(), o), Code::kConfig);
+  o.router.z_coef = -0.1f;
+  EXPECT_THROWS(dense.step(batch.view(), o), Code::kConfig);
+  o.router.z_coef = 0.0f;
+  EXPECT_TRUE(!dense.step(batch.view(), o).skipped);
 }
 
 TEST(an_update_keeps_the_version_where_it_is_told_to) {
