@@ -101,6 +101,17 @@ model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLo
   return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = starts, .losses = losses.data()};
 }
 
+/// The micro-batch's rows, whose backward counts in the report those that each expert got, and adds the terms about routers.
+model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, const TrainingBatch& batch, const StepOptions& o,
+                           StepReport& report, std::vector<double>& router_losses) {
+  model::PackedRows rows = packed.rows();
+  if (!config.mixes()) return rows;
+  report.expert_rows.resize(size_t(config.layers * config.experts.count));
+  rows.expert_rows = report.expert_rows.data();
+  if (o.router.on()) rows.router = router_terms(config, o.router, batch.step, packed.loss_starts.view(), router_losses);
+  return rows;
+}
+
 }  // namespace
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
@@ -183,16 +194,6 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   keep_tokens(batch, which, report);
 }
 
-/// The micro-batch's rows, whose backward counts in the report those that each expert got.
-model::PackedRows MicroBatchPass::counting(const TrainingBatch& batch, const StepOptions& o, StepReport& report) {
-  model::PackedRows rows = packed_.rows();
-  if (!config_.mixes()) return rows;
-  report.expert_rows.resize(size_t(config_.layers * config_.experts.count));
-  rows.expert_rows = report.expert_rows.data();
-  if (o.router.on()) rows.router = router_terms(config_, o.router, batch.step, packed_.loss_starts.view(), router_losses_);
-  return rows;
-}
-
 void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
   const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
@@ -216,7 +217,7 @@ void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activatio
                                     .teacher = o.divergence.on() ? &divergence : nullptr,
                                     .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{}, .divergences = of_block(packed_.own(packed_.divergences))});
   }
-  model::backward(stream_, weights.forward, counting(batch, o, report), saved, dh, blocks, arena_);
+  model::backward(stream_, weights.forward, counting(packed_, config_, batch, o, report, router_losses_), saved, dh, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

@@ -56,7 +56,6 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  model::PackedRows counting(const TrainingBatch& batch, const StepOptions& options, StepReport& report);
   void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Results are about to be fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
