@@ -42,7 +42,7 @@ export interface DomainCheck {
   readonly questions: readonly string[];
   /** Tokens, of the problems that can be asked. */
   readonly longestPrompt: number;
-  /** Problems examined, and how many of them cannot be asked, for instance because their prompts are too long. */
+  /** Number of problems examined, and how many of them cannot be prompted, for instance because they are too long. */
   readonly looked: number;
   readonly leftOut: number;
   readonly verifiers: readonly string[];
@@ -107,7 +107,7 @@ export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Fi
   }
   stages.push(...(await judgeStages(recipe, asksJudges)));
   const plays = playsOf(rehearsal.recipe);
-  // lengths by another tokenizer mean nothing
+  // without the model's own tokenizer, lengths are meaningless
   const demonstrated = rehearsal.hasTokenizer
     ? await expectDemonstrations(recipe, { model, plays, sources: problems.sources }, DEMONSTRATIONS)
     : 0;
@@ -144,7 +144,7 @@ function dataWarnings(domains: Findings["domains"]): string[] {
   );
 }
 
-/** Checks of a run that agents start; none for other runs. */
+/** Checks that only a run started by agents needs; empty for other runs. */
 async function agentStages(recipe: Recipe): Promise<Stage[]> {
   if (!isForAgents(recipe)) return [];
   const { clusterStages } = await import("./cluster-check.ts");
@@ -205,7 +205,7 @@ async function checkDomains(
     const verdicts = await verifiers.verify(silence);
     for (const [i, verdict] of verdicts.entries()) {
       if (verdict.status === "unscored" && verdict.notApplicable) continue;
-      const isOwn = plan !== undefined && verdict.status === "correct"; // brevity may be all that is asked
+      const isOwn = plan !== undefined && verdict.status === "correct"; // a custom reward may accept an empty answer
       if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
       const found =
         verdict.status === "unscored" ? `cannot judge: ${verdict.cause}` : "takes an empty answer for right";
@@ -232,7 +232,7 @@ async function checkDomains(
   return domains;
 }
 
-/** Says nothing to an environment, twice, and asks what that is worth. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
+/** Plays two episodes with empty answers and returns their scores. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
 async function tryEpisodes(
   play: Play,
   problems: readonly Problem[],
@@ -263,7 +263,7 @@ const SILENCE = { text: "", finish: "eos", tokens: new Int32Array(0) } as const;
 
 type RewardPlan = NonNullable<ReturnType<typeof rewardPlan>>;
 
-/** A line for each reward; for one in Python also its signature, which Python calls it, and what it gave. */
+/** One line per reward; for a Python reward also its signature, the interpreter that calls it, and the value it returned. */
 function rewardLines(
   { parts, isSum }: RewardPlan,
   stats: ReturnType<VerifierPool["stats"]>,
@@ -292,7 +292,7 @@ function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean
 
 type RewardPart = RewardPlan["parts"][number];
 
-/** The first problems of a source that can be asked. Throws HONE_ERR_DATA if none of those examined can. */
+/** The first problems of a source that can be prompted. Throws HONE_ERR_DATA if none of those examined can. */
 function lookAt(
   problem: ProblemSource["problem"],
   encoder: PromptEncoder,

@@ -56,7 +56,7 @@ function filesStage(recipe: Recipe): Stage {
   return { name: "launch files", ok: true, said };
 }
 
-/** Every node's agent finds the whole from its own variables alone: they have to agree, and fill every place once. */
+/** Checks that the agents of all nodes, each reading only its own variables, agree on the layout and fill every slot once. */
 function rendezvousStage(recipe: Recipe): Stage {
   const nodes = recipe.hardware?.nodes ?? 1;
   const roles = expectRoles(recipe);

@@ -127,14 +127,14 @@ function solveRateTable({ before, after, solveRates }: Comparison): PlainTable {
   };
 }
 
-/** In percent; only the last range has its upper end. */
+/** The range in percent. Only the last range includes its upper end. */
 const rangeText = (from: number, to: number): string => `[${100 * from}, ${100 * to}${to === 1 ? "]" : ")"}`;
 
 const TABLE_OF = { difference: differenceTable, length: lengthTable, "solve-rate": solveRateTable } as const;
 /** In the order in which they are printed. */
 const TABLES = Object.keys(TABLE_OF) as (keyof typeof TABLE_OF)[];
 
-/** Problems and suites that only one side has, hence in none of the tables; a sentence each. */
+/** Sentences about problems and suites that only one side has and that the tables therefore leave out. */
 export function notesOf({ before, after, suites, alone }: Comparison): string[] {
   const notes = suites.flatMap(({ suite, alone: only }) =>
     only.before + only.after === 0
@@ -161,7 +161,7 @@ function changeText(change: ShownChange, before: string, after: string): string 
   return [head, part("asked", question), part(before, texts.before), part(after, texts.after)].join("\n");
 }
 
-/** Its beginning and its end, on lines that stand to the right. */
+/** Shortens a text to its beginning and its end, on right-aligned lines. */
 function shortened(text: string): string {
   const whole = text.length <= TEXT_CHARS;
   const kept = whole ? text : `${text.slice(0, TEXT_CHARS / 2)} [...] ${text.slice(-TEXT_CHARS / 2)}`;

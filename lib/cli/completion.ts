@@ -3,7 +3,7 @@ import type { Command } from "commander";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A verb (or the words before it) and what may follow it: further verbs, options, or files. */
+/** A verb (or the words before it) and its completions: further verbs, options or files. */
 interface Place {
   /** "hone", "hone data", "hone data check". */
   readonly words: string;
@@ -24,7 +24,7 @@ function placesOf(command: Command, before = ""): Place[] {
   return [{ words, verbs, options }, ...command.commands.flatMap((verb) => placesOf(verb, words))];
 }
 
-/** As much as fits a menu, without characters that a shell interprets. */
+/** The first clause of a description, short enough for a completion menu and free of characters that a shell interprets. */
 function firstClause(description: string): string {
   return description
     .replace(/[;:(].*$/s, "")
@@ -32,7 +32,7 @@ function firstClause(description: string): string {
     .trim();
 }
 
-/** A script of `shell` that completes verbs, options and files of `command`. */
+/** Returns a completion script for `shell`: verbs, options and files of `command`. */
 export function completionScript(command: Command, shell: Shell): string {
   const places = placesOf(command);
   return { bash, zsh, fish }[shell](command.name(), places);

@@ -49,7 +49,7 @@ export interface SourceCheck {
   readonly name: string;
   readonly report: DatasetReport;
   readonly characters: Lengths;
-  /** Undefined if the verifier is unknown or was not asked. */
+  /** Undefined if the verifier is unknown or was not called. */
   readonly gold: GoldCheck | undefined;
   readonly drops: Drops;
 }
@@ -57,7 +57,7 @@ export interface SourceCheck {
 export interface DataCheckOptions {
   /** Ask the verifiers about the gold answers. Default true. */
   readonly gold?: boolean;
-  /** Default: one a core. */
+  /** Default: one per core. */
   readonly workers?: number;
 }
 
@@ -136,7 +136,7 @@ class GoldJudge {
     if (this.#batch.length >= BATCH) await this.#judgeNext();
   }
 
-  /** Judges the rows that wait. A row is accepted if one form of its answer is. */
+  /** Judges the queued rows. A row is accepted if its verifier accepts one form of its answer. */
   async settle(): Promise<void> {
     await this.#judgeNext();
     await this.#judging;

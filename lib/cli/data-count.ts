@@ -15,7 +15,7 @@ import { HoneError } from "../errors.ts";
 import { resolveModelFolder } from "../inference/index.ts";
 import { admissionOf, localSpec, openModel } from "../orchestration/index.ts";
 
-/** Rows that one filter removed, and rows left after it. */
+/** Number of rows that a filter removed, and number that remained. */
 export interface FilterCount {
   readonly filter: string;
   readonly rows: number;
@@ -34,14 +34,14 @@ export interface CountedSource extends Source {
   readonly files: number;
   readonly rows: number;
   readonly filters: readonly FilterCount[];
-  /** Rows left by all filters: held out, and for training. */
+  /** Rows that pass all filters: held out, and for training. */
   readonly usable: number;
   readonly heldOut: number;
   readonly training: number;
 }
 
 export interface UncountedSource extends Source {
-  /** Why nothing can be said of it. */
+  /** Reason why the rows could not be counted. */
   readonly missing: string;
 }
 
@@ -67,7 +67,7 @@ const PAPER_TABLE_1: Readonly<Record<string, PaperRows>> = {
 /** A recipe's prompts as its own model encodes them, or why their lengths cannot be counted here. */
 export type PromptFilter = { readonly admit: Admission } | { readonly unknown: string };
 
-/** Reads the files of the recipe's model where they are; downloads nothing. */
+/** Reads the files of the recipe's model if they are on this machine; downloads nothing. */
 export async function promptFilter(recipe: Recipe): Promise<PromptFilter> {
   const { folder: name } = recipe.model;
   try {
@@ -84,9 +84,9 @@ export async function promptFilter(recipe: Recipe): Promise<PromptFilter> {
 }
 
 /**
- * Reads a whole data set through the filters of a run, and counts what each takes. The rows of a set whose files are
- * not here are unknown, never made up.
- * @param admit as a run asks it; default: what the verifier of the set says of references
+ * Reads a whole data set through the filters of a run and counts the rows that each filter removes. Reports the
+ * counts of a set whose files are missing as unknown.
+ * @param admit filter of the run; default: rejects rows whose reference the verifier cannot read
  * @throws HONE_ERR_DATA for a damaged file
  */
 export async function countDataset(
@@ -119,7 +119,7 @@ async function referencesOf(spec: DatasetSpec): Promise<Admission> {
   return ({ reference }) => referenceFault(verifier, reference);
 }
 
-/** In the order in which a row meets them; those that took nothing are left away. */
+/** Filters in the order in which they see a row; those that removed nothing are omitted. */
 function filtersOf({ rows, bad, leftOut, duplicates }: DatasetReport): FilterCount[] {
   const named = (what: string) => (tally: Tally) => ({ ...tally, filter: `${what}: ${tally.reason}` });
   const taken = [
@@ -136,7 +136,7 @@ function filtersOf({ rows, bad, leftOut, duplicates }: DatasetReport): FilterCou
 
 const WIDTH = 56;
 
-/** A table a source: rows read, what every filter took and left, the split, and the paper's number. */
+/** One table per source: rows read, rows that each filter removed and kept, the split, and the paper's number. */
 export function dataCountText(counts: readonly SourceCount[], notes: readonly string[] = []): string {
   return [...counts.flatMap((count) => [...sourceLines(count), ""]), ...notes].join("\n").trimEnd();
 }

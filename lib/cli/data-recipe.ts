@@ -5,7 +5,7 @@ import { ConfigError, type ConfigIssue } from "../errors.ts";
 
 type Yaml = typeof import("yaml");
 
-/** A recipe as data: what the text says, and where it says it. */
+/** A recipe written in YAML or JSON: its values, and the line and column of each. */
 export interface DataRecipe {
   readonly value: unknown;
   /** The issues of the recipe, each with line and column of its value. */
@@ -45,7 +45,7 @@ export async function readDataRecipe(file: string): Promise<DataRecipe> {
   return { value, located: (issues) => issues.map((issue) => places.of(issue)) };
 }
 
-/** As JSON has it; the text is read a second time for lines and columns. */
+/** Parses JSON, which YAML includes; a second parse finds lines and columns for messages. */
 function parsedJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -78,7 +78,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: FUNCTIONS,
 };
 
-/** Syntax errors, and tags that YAML's core does not know. @param codes those that count; all if left out */
+/** Syntax errors, and tags that YAML's core schema does not define. @param codes the codes to report; default: all */
 function syntaxFaults(doc: Document.Parsed, codes?: readonly string[]): ConfigIssue[] {
   return [...doc.errors, ...doc.warnings]
     .filter(({ code }) => codes?.includes(code) ?? true)
@@ -94,7 +94,7 @@ function syntaxFaults(doc: Document.Parsed, codes?: readonly string[]): ConfigIs
     });
 }
 
-/** Values that parse and mean one thing in YAML 1.2 and another in YAML 1.1, or in JavaScript. */
+/** Values whose meaning in YAML 1.2 differs from that in YAML 1.1 or in JavaScript. */
 function traps({ isScalar, visit }: Yaml, doc: Document.Parsed, lines: LineCounter): ConfigIssue[] {
   const found: ConfigIssue[] = [];
   const add = (node: { range?: readonly number[] | null | undefined }, message: string) =>
@@ -145,10 +145,10 @@ function plain(doc: Document.Parsed, file: string): unknown {
   }
 }
 
-/** Deeper than any recipe: what refers to itself stays so, and is refused as such. */
+/** Deeper than any recipe. A value that refers to itself exceeds this depth and is refused. */
 const DEEPEST = 64;
 
-/** Without parts that two places share, as those do that an anchor names: `--set` changes one of them. */
+/** Copies a value so that no two places share an object, as a YAML anchor makes them do: `--set` must change only one of them. */
 function ownCopy(value: unknown, depth: number): unknown {
   if (depth > DEEPEST || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => ownCopy(one, depth + 1));
@@ -185,7 +185,10 @@ class Places {
     return { ...issue, ...said(issue, value), ...(at !== undefined && { at }) };
   }
 
-  /** A scalar with its value; of a section, or where the path goes on and the text does not, the name of the last one. */
+  /**
+   * The node at a path: a scalar's value, the key of a section, or, where the text ends before the path does, the
+   * last key found.
+   */
   #find(from: ParsedNode | null | undefined, path: string, name?: Node): Found {
     const node = this.#followed(from);
     if (path === "" && this.#yaml.isScalar(node)) return { node, value: node.value };

@@ -66,7 +66,7 @@ async function withStore<T>(
   return await work(store);
 }
 
-/** Ranks of this machine, which meet at a socket of this process unless `--store` says where. */
+/** Starts ranks on this machine. They meet at a socket of this process unless `--store` names another store. */
 async function startRanks(flags: ClusterFlags, number: string): Promise<number> {
   if (!/^\d{1,2}$/.test(number) || Number(number) < 2 || Number(number) > 64)
     throw new HoneError(

@@ -91,7 +91,7 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
   );
 }
 
-/** Why this file of the core is the one that is used. */
+/** Explains why the loader chose this file of the core. */
 function originOf(file: string): string {
   if (!file.startsWith("prebuilds")) return "built here, and preferred to a prebuilt one";
   return "prebuilt for CPUs, and none is built here; npx hone build --cuda compiles CUDA into one beside it";

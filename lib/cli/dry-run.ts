@@ -31,15 +31,15 @@ const GROUP_SIZE = 4;
 
 type Source = RecipeInput["domains"][string]["source"];
 
-/** A recipe that can be tried here and now, and the parts of the real one that are missing. */
+/** A variant of the recipe that runs on this machine now, and the parts of the real one that are missing. */
 export interface Rehearsal extends AsyncDisposable {
-  /** Prompts and data as the recipe says, with stand-ins for what is missing. */
+  /** The recipe with its own prompts and data, and stand-ins for missing parts. */
   readonly recipe: Recipe;
-  /** The same with a two-layer model, few rows and one step. */
+  /** The same recipe with a two-layer model, few rows and one step. */
   readonly small: Recipe;
   /** Missing parts and their replacements, by use: "model", or the name of a domain or validation set. */
   readonly missing: ReadonlyMap<string, string>;
-  /** The missing parts that a run would not get by itself: all but a Hub model, which it downloads. */
+  /** Missing parts that a run cannot obtain by itself: all except a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;
   /** Tokens and prompts are the model's own. */
   readonly hasTokenizer: boolean;
@@ -86,7 +86,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
 interface StandIn {
   /** Two layers of the architecture, with random weights. */
   readonly model: RecipeInput["model"];
-  /** In place of the recipe's own where its prompts are tried: a folder that is here. */
+  /** Local model folder that replaces the recipe's model when its prompts are tried. */
   readonly here?: RecipeInput["model"];
   readonly hasTokenizer: boolean;
 }
@@ -106,7 +106,7 @@ async function standInModel(recipe: Recipe, folder: string, missing: Map<string,
   await writeStandIn(path, found.config, found.tokenizer);
   const small = { folder: path, ...types };
   const hasTokenizer = found.tokenizer !== undefined;
-  // by its path: of a name the Hub would be asked, and sends the weights of a newer commit
+  // name the folder by its path: by name, the Hub would be asked and could send the weights of a newer commit
   if (found.folder !== undefined)
     return { model: small, here: { ...recipeInput(recipe).model, folder: found.folder }, hasTokenizer };
   const instead = hasTokenizer
@@ -136,7 +136,10 @@ async function standInData({ domains, evaluation }: Recipe, folder: string, miss
   return { domains: whole, few, sets };
 }
 
-/** A source, or sample rows where its files are not `here`; `instead` then says so. Throws HONE_ERR_DATA without samples. */
+/**
+ * The source, or sample rows if its files are missing; reports the substitution through `instead`. Throws
+ * HONE_ERR_DATA if there are no samples.
+ */
 async function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
   const samples = spec && (await writeSampleRows(spec.kind, folder));
@@ -166,13 +169,13 @@ function withRewards<T extends Judged>(made: Record<string, T>, written: Record<
 
 type Judged = Pick<RecipeInput["domains"][string], "reward" | "rewards" | "environment" | "episode">;
 
-/** Budgets count tokens of the model's: without its tokenizer they say nothing. */
+/** Token budgets are meaningless without the model's tokenizer. */
 function withoutBudgets({ sets = {}, maxTokens: _, ...evaluation }: NonNullable<RecipeInput["evaluation"]>) {
   const bare = Object.entries(sets).map(([name, { maxTokens: __, ...set }]) => [name, set] as const);
   return { ...evaluation, sets: Object.fromEntries(bare) };
 }
 
-/** The same reader with the recipe's template; options that choose among rows are left out. */
+/** The same kind of source with the recipe's template, without options that select rows. */
 function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
 }
@@ -180,7 +183,10 @@ function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
 /** Bytes of a large file that one step in small reads: the rest was read before it. */
 const BEGINNING_BYTES = 1 << 20;
 
-/** The source with the first rows of its file of lines; the source itself where that file is no larger, packed, or several. */
+/**
+ * A source over the first rows of a JSONL file; the source itself if the file is no larger, is compressed, or is one
+ * of several.
+ */
 function beginningOf(
   source: Recipe["domains"][string]["source"],
   spec: DatasetSpec | undefined,
@@ -215,7 +221,7 @@ function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput
         bufferTokens: Math.min(maxOutputTokens, penalty.bufferTokens ?? maxOutputTokens),
       },
     }),
-    // a model that knows nothing fails everywhere: without a filter there is something to train on
+    // random weights fail every problem: without a filter there is something to train on
     advantages: { ...input.advantages, filter: "none" },
     evaluation: {},
     training: {
@@ -230,15 +236,15 @@ function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput
   };
 }
 
-/** Whether environments alone score the recipe's answers: those of random weights may then all be worth the same. */
+/** True if only environments score the answers. Random weights may then get the same score in every episode. */
 const isPlayed = ({ domains }: Recipe): boolean =>
   Object.values(domains).every(({ environment }) => environment !== undefined);
 
 /**
- * Runs the small recipe's one step: generation, verdicts, advantages, loss, gradient, update, publication. A model of
- * random weights is always wrong, so every second answer, judged like the others, then counts as right: otherwise all
- * advantages and the gradient would be 0, as they would where the others are right too: those then count for half. Throws
- * HONE_ERR_VERIFIER for an answer that cannot be judged, HONE_ERR_NON_FINITE for a gradient that is not finite.
+ * Runs one step of the small recipe: generation, verdicts, advantages, loss, gradient, update, publication. Random
+ * weights are always wrong, which would make all advantages and the gradient 0. So every second answer counts as
+ * right; where the others are right as well, those count as half right. Throws HONE_ERR_VERIFIER for an answer that
+ * cannot be judged, HONE_ERR_NON_FINITE for a gradient that is not finite.
  */
 export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {
   const dir = mkdtempSync(join(tmpdir(), "hone-step-"));
@@ -258,7 +264,7 @@ export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise
 
 const RIGHT: Verdict = { status: "correct", score: 1, reason: "taken for right in a dry run" };
 
-/** A reward may be full for whatever random weights say: an answer that is short, or that ends. */
+/** Halves a full score: a custom reward may accept the output of random weights, for instance a short answer. */
 const belowFull = (verdict: Verdict): Verdict =>
   verdict.status !== "unscored" && verdict.score >= 1
     ? { status: "partial", score: 0.5, reason: "taken for half right in a dry run" }

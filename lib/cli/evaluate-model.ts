@@ -17,7 +17,7 @@ import {
 } from "../suites/index.ts";
 import { chatOf, modelFolder } from "./model-name.ts";
 
-/** Which model answers which suites, how, and where the answers go. */
+/** The model, the suites it answers, sampling, and the output folder. */
 export interface EvaluateOptions extends Partial<Sampling> {
   /** A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name there. */
   readonly model: string;
@@ -41,17 +41,17 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Verifier processes. Default 2. */
   readonly workers?: number | undefined;
   readonly device?: DeviceName | undefined;
-  /** How a folder's matrices, keys and values are kept on the CPU. Default: as its config.json says. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
   readonly weights?: "f32" | "bf16" | undefined;
   /** Ask a server instead of an engine. */
   readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
-  /** Told of rows that were left out. */
+  /** Called with each suite, for instance to warn of rows that were left out. */
   readonly onSuite?: ((suite: Suite) => void) | undefined;
 }
 
-/** Where an evaluation lies, and what it measured. */
+/** Folder of an evaluation, and its results. */
 export interface Evaluated {
   /** Folder of completions and results. */
   readonly dir: string;
@@ -62,10 +62,10 @@ export interface Evaluated {
 const SAMPLING: Sampling = { temperature: 0.6, topP: 0.95, maxTokens: 32_768 };
 
 /**
- * Asks a model the problems of suites and judges the answers. Everything is kept in `out`, where a further call with the
- * same model and sampling goes on: with what was cut short, with more seeds, with more suites.
- * Throws HONE_ERR_USAGE for a suite or folder that does not fit, HONE_ERR_DATA for its data, what loading the model
- * throws, HONE_ERR_ENDPOINT, and the signal's reason.
+ * Prompts a model with the problems of suites and judges its answers. Keeps everything in `out`: a further call with
+ * the same model and sampling resumes an interrupted evaluation, or adds seeds or suites. Throws HONE_ERR_USAGE for a
+ * suite or folder that does not fit, HONE_ERR_DATA for bad data, errors of loading the model, HONE_ERR_ENDPOINT, and
+ * the signal's reason.
  */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
   const { model, seeds = [42], attempts, limit, workers = 2, signal, onProgress } = options;
@@ -104,7 +104,7 @@ async function openAnswerer(options: EvaluateOptions): Promise<Answerer> {
   return new EngineAnswerer(folder, { ...sampling, maxRunning: batch, device, weights, chat });
 }
 
-/** Short name of a model: the last part of a path, all of another name. */
+/** Short name of a model: the last part of a path, or the whole Hub name. */
 const nameOf = (model: string): string =>
   (existsSync(model) || /@[\w-]+$/.test(model) ? basename(model.replace(/\/+$/, "")) : model).replaceAll(
     "/",

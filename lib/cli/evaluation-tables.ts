@@ -68,7 +68,7 @@ function sharesText(
   return formatTable({ head, rows }, format, columns);
 }
 
-/** Sentences about what is missing from the numbers; empty if nothing is. */
+/** Sentences about data that is missing from the results; empty if nothing is missing. */
 export function warningsOf({ suites, empty, outages }: EvaluationResults): string[] {
   const told = [
     ...suites.flatMap(gapsText),

@@ -4,9 +4,7 @@ import { flow } from "../report/ansi.ts";
 import { printedColumns } from "../report/terminal.ts";
 import { visibleText } from "../shared/text/visible-text.ts";
 
-/**
- * Exit codes of the commands. A process stopped by a signal exits with 128 plus the signal's number, as in a shell.
- */
+/** Exit codes of the commands. A process stopped by a signal exits with 128 plus the signal's number, as in a shell. */
 export const EXIT = { done: 0, bug: 1, usage: 2, environment: 3, data: 4, aborted: 130 } as const;
 
 const exitOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
@@ -47,7 +45,7 @@ export function exitCodeOf(error: unknown): number {
   return BY_CODE[error.code] ?? EXIT.bug;
 }
 
-/** True if another attempt at the same recipe, with this version and on such machines, would end in the same error. */
+/** True if a retry of the same recipe, with this version on the same kind of machine, would fail in the same way. */
 export function isNonRetryable(error: unknown): boolean {
   const code = exitCodeOf(error);
   const isUnsupported = HoneError.is(error) && error.code === "HONE_ERR_UNSUPPORTED";
@@ -80,17 +78,14 @@ const HINT = "  hint: ";
 let onUnread = (): void => process.exit(EXIT.done);
 
 /**
- * Keeps an output that ends early (`hone run ... | head`, a closed terminal, a full disk under `> log`) from being a
- * crash: commands end quietly, and those that asked for an `interruptSignal` are interrupted.
+ * Keeps a closed output (`hone run ... | head`, a closed terminal, a full disk under `> log`) from crashing the
+ * process: commands exit quietly, and those that use an `interruptSignal` are interrupted.
  */
 export function tolerateLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => onUnread());
 }
 
-/**
- * Runs an entry script. An error is explained on stderr and becomes the exit code; otherwise the returned number
- * does.
- */
+/** Runs an entry script. An error is explained on stderr and becomes the exit code; otherwise the returned number does. */
 export async function runMain(main: () => Promise<number>): Promise<void> {
   tolerateLostOutput();
   try {
@@ -118,13 +113,16 @@ export function interruptSignal(say: (line: string) => void, patient = false): A
     abort(name);
   };
   onUnread = () => abort("SIGPIPE");
-  process.on("SIGHUP", abort); // the terminal is gone: no message would be read
+  process.on("SIGHUP", abort); // the terminal is closed, so a message would not be seen
   process.on("SIGINT", interrupted);
   process.on("SIGTERM", interrupted);
   return controller.signal;
 }
 
-/** For a command that has nothing to save: a signal ends it by process.exit, and so whatever it has started goes with it. */
+/**
+ * Makes a signal end the command by process.exit, which also ends the processes it started. For commands without
+ * state to save.
+ */
 export function endAtSignals(): void {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(name, () => process.exit(exitOf(name)));

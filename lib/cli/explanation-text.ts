@@ -22,7 +22,7 @@ const LEGEND = [
   "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
 ];
 
-/** What the column of divergences is, where there is one. */
+/** Name of the reference of the divergence column, if there is such a column. */
 function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
   const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   return isPulled
@@ -69,7 +69,7 @@ const number = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : value.toPrecision(5);
 const maybe = (value: number | undefined): string => (value === undefined ? "–" : number(value));
 
-/** From verdict to gradient, a row a link; those that no settings have are left out. */
+/** Rows from verdict to gradient, one per step of the computation; rows that no settings use are left out. */
 function chain({ settings }: Explanation): string[][] {
   const row = (name: string, of: (settings: ExplainedSettings) => string) => [name, ...settings.map(of)];
   const rows = [
@@ -154,7 +154,7 @@ function gradientRows(settings: readonly ExplainedSettings[]): string[][] {
   ]);
 }
 
-/** Green where the step raises the token, red where it lowers it, dim where it does neither. */
+/** Colours each token: green where the step raises its probability, red where it lowers it, dim where it does neither. */
 function tokenTable(settings: readonly ExplainedSettings[], columns: number, style: Style): string[] {
   const [trained, ...others] = settings;
   const taught = trained!.tokens.some(({ advantage }) => advantage !== undefined);

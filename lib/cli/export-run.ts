@@ -40,11 +40,11 @@ export interface RunExport extends ConvertReport {
   readonly checkpoint: string;
   /** The folder the run began from; absent if it began from random weights. */
   readonly source?: string;
-  /** Compared with the weights training began with, as written; absent where those are not kept. */
+  /** Difference from the initial weights, both as written; absent if the initial weights were not kept. */
   readonly change?: WeightChange;
-  /** The same comparison in the checkpoint's f32. */
+  /** The same difference in the checkpoint's f32. */
   readonly changeInF32?: WeightChange;
-  /** Of a run with a template of its own: the folder carries it, unless it has a fault. */
+  /** The chat template of a run that sets its own: the exported folder includes it unless it has a fault. */
   readonly template?: Omit<RunTemplate, "text">;
 }
 
@@ -89,8 +89,8 @@ const withoutText = (template: RunTemplate | undefined) => {
 };
 
 /**
- * Writes what a run trained as a PEFT folder; undefined, and nothing written, for one that trained all weights. Throws what
- * exportRun throws.
+ * Writes the adapters of a run as a PEFT folder; returns undefined and writes nothing for a run that trained all
+ * weights. Throws the errors of exportRun.
  */
 export async function exportRunAdapters(
   { run, checkpoint: wanted, ...options }: ExportRequest,

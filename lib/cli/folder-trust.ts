@@ -13,8 +13,8 @@ export const TRUST = [
 ] as const;
 
 /**
- * Returns what a folder's record may make this process execute: with --trust everything, with a recipe what that names
- * too, otherwise nothing.
+ * Returns what a folder's record may make this process execute: everything with --trust, what the recipe names if one
+ * is given, otherwise nothing.
  */
 export async function trustOf(
   { trust }: TrustFlags,

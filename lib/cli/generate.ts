@@ -12,13 +12,13 @@ export interface GenerateRequest {
   /** Continue the prompt as it is, instead of answering it through the folder's chat template. */
   readonly raw: boolean;
   readonly sampling: SamplingOptions;
-  /** Default: 256, or as many as the model has positions for behind the prompt. */
+  /** Default: 256, or the positions that the prompt leaves, if fewer. */
   readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
-  /** How matrices, keys and values are kept on the CPU. Default: as the folder's config.json says. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the one in the folder's config.json. */
   readonly weights?: "f32" | "bf16";
-  /** Beside the folder's own chat template and ends. */
+  /** Overrides the folder's own chat template and end tokens. */
   readonly chat?: ChatChoice;
 }
 
@@ -35,8 +35,8 @@ export interface Generation {
 const DEFAULT_TOKENS = 256;
 
 /**
- * Answers one prompt; `say` gets the text piece by piece. Throws HONE_ERR_USAGE where the model
- * has too few positions, and what loadModel, openTokenizer and the template throw.
+ * Answers one prompt; calls `say` with each piece of text. Throws HONE_ERR_USAGE if the model has too few positions,
+ * and the errors of loadModel, openTokenizer and the template.
  */
 export async function generate(request: GenerateRequest, say: (piece: string) => void): Promise<Generation> {
   const { directory, sampling, seed } = request;

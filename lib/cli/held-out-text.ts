@@ -5,7 +5,7 @@ import { part, sideBySide } from "./sample-tables.ts";
 
 const BEGINNING_CHARS = 60;
 
-/** Returns a row a held-out problem; with `show` also what it asks and one answer of each evaluation. */
+/** Formats one row per held-out problem; with `show`, also its question and one answer of each evaluation. */
 export function heldOutText(
   found: BeforeAfter,
   { show, columns }: { readonly show: boolean; readonly columns: number },
@@ -47,7 +47,10 @@ function pairText(one: BeforeAfterProblem, columns: number): string {
   ].join("\n");
 }
 
-/** Returns the attempts that show what changed: of a gain a failure and a success, otherwise the first ones. */
+/**
+ * Returns a pair of attempts that shows the change: a failure and a success if the problem was gained, otherwise the
+ * first attempts.
+ */
 function pairOf({
   change,
   before,

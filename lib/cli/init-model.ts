@@ -6,13 +6,13 @@ import { openTokenizer } from "../native/tokenizer.ts";
 import { PromptEncoder } from "../orchestration/index.ts";
 import { chatFormat } from "../text/index.ts";
 
-/** What a recipe for a model and rows needs to know of both. */
+/** Facts about a model and data that determine a recipe's lengths. */
 export interface InitLengths {
   readonly maxPromptTokens: number;
   readonly maxOutputTokens: number;
-  /** Undefined where the default of a published model fits. */
+  /** Undefined if the default for a published model applies. */
   readonly lr: number | undefined;
-  /** Where the numbers come from. */
+  /** Source of the numbers, for messages. */
   readonly said: string;
 }
 
@@ -20,12 +20,12 @@ const MOST_OUTPUT = 512;
 const STEP = 64;
 /** Narrower models are of the size of a new one, and learn at its rate. */
 const SMALL_WIDTH = 256;
-/** Of English, by the tokenizers of published models: a cautious guess where none is here. */
+/** Characters per token of English with the tokenizers of published models; a low estimate for when no tokenizer is available. */
 const CHARS_PER_TOKEN = 3;
 
 /**
- * Looks at a model's config and tokenizer, which are downloaded where a name of the Hub is neither here nor known. Throws
- * HONE_ERR_IO or HONE_ERR_HUB for a model that is nowhere, HONE_ERR_CONFIG for too few positions.
+ * Reads a model's config and tokenizer, downloading them if the name is neither local nor known. Throws HONE_ERR_IO
+ * or HONE_ERR_HUB if the model is not found, HONE_ERR_CONFIG if it has too few positions.
  */
 export async function lookAtModel(model: string, rows: readonly KeptRow[]): Promise<InitLengths> {
   const folder = await smallFiles(model);
@@ -52,7 +52,10 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   );
 }
 
-/** The folder with a model's config and tokenizer; undefined for a published one whose config is known and which is not here. */
+/**
+ * The folder with a model's config and tokenizer; undefined for a published model that is not local but whose config
+ * is known.
+ */
 async function smallFiles(model: string): Promise<string | undefined> {
   const isKnown = await findConfig(model).then(
     () => true,

@@ -14,25 +14,25 @@ import {
 import { HoneError } from "../errors.ts";
 import { isPathAlone, localPaths } from "../orchestration/index.ts";
 
-/** What judges the rows, as the recipe says it; a verifier is that of the domain's name. */
+/** The reward of the rows in the recipe's form; a verifier is the one with the domain's name. */
 export type InitReward =
   | { readonly verifier: string }
   | { readonly python: string }
   | { readonly module: string };
 
-/** What the first rows of a data set are. */
+/** Facts about the first rows of a data set. */
 export interface InitRows {
-  /** Of the domain in the recipe: its verifier's where one judges. */
+  /** Name of the domain in the recipe: that of its verifier, if it has one. */
   readonly domain: string;
-  /** As the recipe says it. */
+  /** The source in the recipe's form. */
   readonly source: string | { readonly kind: string; readonly path: string; readonly template: string };
-  /** True where the template asks for the form of the answer, which no row does. */
+  /** True if the prompt template asks for the answer's form because the rows do not. */
   readonly isAskedFor: boolean;
   readonly looked: number;
   readonly kept: readonly KeptRow[];
-  /** For people: how many of them are not used, and why. */
+  /** Sentences for the user: how many rows are not used, and why. */
   readonly unused: readonly string[];
-  /** Columns taken: what is asked, and where its answer was. */
+  /** Columns used for the question, and where the answers were found. */
   readonly columns: readonly string[];
 }
 
@@ -40,12 +40,13 @@ export interface InitRows {
 const ASKS_FOR_BOX = "{task}\n\nPut your final answer in \\boxed{}.";
 /** Rows that are looked at. */
 const LOOKED_AT = 200;
-/** Of rows that a reward of the user's own judges. */
+/** Name of the domain whose rows a custom reward judges. */
 const OWN_DOMAIN = "mine";
 
 /**
- * Looks at the first rows of the data, downloaded where it is the Hub's, and finds the verifier that reads their answers
- * where no reward is given. Throws HONE_ERR_DATA where no row can be used, HONE_ERR_USAGE where no verifier fits.
+ * Reads the first rows of the data, downloading them from the Hub if needed, and, if no reward is given, finds the
+ * verifier that can read their answers. Throws HONE_ERR_DATA if no row can be used, HONE_ERR_USAGE if no verifier
+ * fits.
  */
 export async function lookAtRows(data: string, reward: InitReward | undefined): Promise<InitRows> {
   const { paths } = await localPaths(data);

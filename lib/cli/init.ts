@@ -29,8 +29,8 @@ const taken = (file: string): HoneError =>
   });
 
 /**
- * Looks at the rows and the model, and writes a recipe for them. Returns what it found and the commands that come next.
- * Throws HONE_ERR_USAGE, HONE_ERR_DATA, HONE_ERR_IO, HONE_ERR_HUB; then nothing is written.
+ * Examines the rows and the model, and writes a recipe for them. Returns its findings and the commands to run next.
+ * Throws HONE_ERR_USAGE, HONE_ERR_DATA, HONE_ERR_IO, HONE_ERR_HUB, and then writes nothing.
  */
 export async function writeRecipe(file: string, answers: InitAnswers): Promise<string> {
   expectNew(file);
@@ -61,7 +61,7 @@ export async function writeRecipe(file: string, answers: InitAnswers): Promise<s
   ].join("\n");
 }
 
-/** Throws HONE_ERR_USAGE for what is neither a verifier nor a function of a file that is there. */
+/** Throws HONE_ERR_USAGE if the text names neither a verifier nor a function in an existing file. */
 export function rewardOf(text: string): InitReward {
   if (VERIFIERS.some(({ name }) => name === text)) return { verifier: text };
   const [file = ""] = text.split("#", 1);
@@ -79,7 +79,7 @@ export function rewardOf(text: string): InitReward {
   return { module: isModulePlace(text) ? text : `./${text}` };
 }
 
-/** With the name of the file's only function, or one that needs none. */
+/** Appends the name of the file's only exported function, if the text names none. */
 function withName(text: string): string {
   const { file, name } = pythonPlace(text);
   if (name !== "") return text;
@@ -121,7 +121,7 @@ function fieldsOf(file: string, model: string, { rows, reward, lengths }: Found)
 const ownReward = (reward: Exclude<InitReward, { verifier: string }>) =>
   "python" in reward ? { python: reward.python } : reward.module;
 
-/** As JavaScript has it, and YAML in one line: { folder: "m" }. */
+/** Writes a value in JavaScript syntax, which is also single-line YAML: { folder: "m" }. */
 function flow(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const pairs = Object.entries(value).map(([key, one]) => `${nameOf(key)}: ${flow(one)}`);

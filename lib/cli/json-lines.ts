@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import { textLines } from "../shared/files/text-lines.ts";
 
-/** A line of a JSONL file that is not blank; `number` counts from 1, blank lines too. */
+/** A non-blank line of a JSONL file; `number` counts from 1 and includes blank lines. */
 export interface NumberedLine {
   readonly text: string;
   readonly number: number;
@@ -13,7 +13,7 @@ export interface JsonLine {
   readonly where: string;
 }
 
-/** Lines in order, blank ones left out, while the file is being read. Throws HONE_ERR_IO for the file. */
+/** Yields lines in order without blank ones while the file is being read. Throws HONE_ERR_IO for the file. */
 export async function* readLines(file: string): AsyncGenerator<NumberedLine, void, undefined> {
   let number = 0;
   for await (const text of textLines(file)) {

@@ -4,8 +4,8 @@ import { type JudgeOptions, probeJudge } from "../rewards/index.ts";
 import type { Stage } from "./cluster-check.ts";
 
 /**
- * One stage for each language model that judges a domain or validation set: it is asked one small question.
- * @param asks false where only other machines reach the judges; the stages then say that none was asked.
+ * One stage for each LLM judge of a domain or validation set: sends it one small question.
+ * @param asks false if only other machines can reach the judges; the stages then say that no judge was called
  */
 export function judgeStages(recipe: Recipe, asks: boolean): Promise<Stage[]> {
   const judges = rewardPlans(recipe).flatMap(({ parts }) =>

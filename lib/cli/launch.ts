@@ -7,7 +7,7 @@ import { honeCommand } from "./hone-command.ts";
 
 /** Options of `hone launch` whatever the launcher. */
 export interface LaunchFlags {
-  /** Default: the recipe's. */
+  /** Default: the number in the recipe. */
   readonly nodes?: number;
   readonly name?: string;
   readonly dir?: string;
@@ -18,15 +18,16 @@ export interface LaunchFlags {
   readonly out?: string;
   /** Beginning of the command on a node. */
   readonly hone?: string;
-  /** The recipe's path there, where it is another. */
+  /** Path of the recipe on the nodes, if it differs. */
   readonly recipeThere?: string;
   /** Parent folder of `dir` unless that is given. Default "runs". */
   readonly runs?: string;
 }
 
 /**
- * Data of a job file. Paths are written as they are here, so every node must see them under the same names. Throws
- * HONE_ERR_USAGE if the recipe does not say how many processes sample and train, or a node would have nothing to do.
+ * Data of a job file. Keeps paths as they are on this machine, so every node must see them under the same names.
+ * Throws HONE_ERR_USAGE if the recipe does not give the numbers of sampling and training processes, or a node would
+ * be idle.
  */
 export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
   const { nodes = recipe.hardware?.nodes ?? 1, grace, restarts, store, hone } = flags;
@@ -46,7 +47,7 @@ export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
   };
 }
 
-/** A recipe for GPUs says so by its device, or by what it counts. */
+/** True if a recipe needs GPUs: it sets the device, or counts GPUs. */
 export const needsGpus = ({ device, hardware }: Recipe): boolean =>
   device !== "cpu" || (hardware?.gpus ?? 1) > 1;
 

@@ -14,8 +14,8 @@ export interface LivePageOptions {
 }
 
 /**
- * The page of a run that is about to begin, served by a process of its own, so that it takes no time from this one.
- * Disposed, it ends once no browser has it open, ten minutes later at the latest.
+ * The page of a run that is about to begin, served by a separate process so that it takes no time from this one.
+ * After disposal it ends once no browser has it open, ten minutes later at the latest.
  */
 export interface LivePage extends Disposable {
   /** Address to open; undefined if the page could not be served, which that process has reported. */
@@ -34,7 +34,7 @@ export async function startLivePage(
     ...(allowed.length === 0 ? [] : ["--allow", JSON.stringify(allowed)]),
   ];
   const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"], // it may outlive this process, whose stderr must end with it
+    stdio: ["ignore", "pipe", "pipe", "ipc"], // the page's process may outlive this one, but this one's stderr must close at its exit
     detached: true, // Ctrl-C is for the run, which has something to save; the page stays until it has
   });
   child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
@@ -54,7 +54,7 @@ function firstLine(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-/** The run comes first, also where all cores are busy. */
+/** Lowers the priority of the page's process, so that the run has precedence on a busy machine. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);

@@ -9,9 +9,10 @@ import { packageRoot } from "../package-root.ts";
 import { isDataRecipe } from "./data-recipe.ts";
 
 /**
- * The recipe of a file, with overrides applied: the default export of a script, or what YAML or JSON says. TypeScript is
- * loaded directly, on any Node; "hone-rl" inside it is this package. Throws HONE_ERR_USAGE if there is no such file or
- * export or it cannot be loaded, ConfigError if it is no recipe; what the file itself throws passes through.
+ * Loads a recipe and applies overrides: the default export of a script, or the contents of YAML or JSON. Loads
+ * TypeScript directly, on any Node; "hone-rl" inside it resolves to this package. Throws HONE_ERR_USAGE if the file
+ * or export is missing or cannot be loaded, ConfigError if it is not a recipe; errors of the script itself pass
+ * through.
  */
 export async function loadRecipe(file: string, assignments: readonly string[] = []): Promise<Recipe> {
   return recipeOf(await loadExport(file), file, assignments);
@@ -23,7 +24,7 @@ export interface Entry {
   readonly sinks: NonNullable<RunOptions["sinks"]>;
 }
 
-/** As loadRecipe, with what the file exports as `sinks`. Throws HONE_ERR_USAGE if they are none. */
+/** Like loadRecipe, and also returns the file's exported `sinks`. Throws HONE_ERR_USAGE if they are not sinks. */
 export async function loadEntry(file: string, assignments: readonly string[] = []): Promise<Entry> {
   const exported = await importExisting(file);
   return {
@@ -62,15 +63,13 @@ export async function loadExport(file: string): Promise<unknown> {
   return (await importExisting(file)).default;
 }
 
-/** True if a file's name is that of an entry script. */
+/** True if a file name is that of an entry script. */
 const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
 
 /** Larger than any recipe. */
 const MOST_BYTES = 2 ** 20;
 
-/**
- * True if a file is a recipe rather than data: by its name, and for .json by its `domains`, which files of rows lack.
- */
+/** True if a file is a recipe and not data: decided by its name, and for .json by the field `domains`, which data files lack. */
 export function isRecipe(file: string): boolean {
   if (!file.endsWith(".json")) return isScript(file) || isDataRecipe(file);
   const found = statSync(file, { throwIfNoEntry: false });
@@ -126,7 +125,7 @@ function missing(path: string): HoneError {
   return new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`, { hint });
 }
 
-/** Why a script could not be loaded; undefined for what its own code threw. */
+/** Explains why a script could not be loaded; undefined for an error that its own code threw. */
 function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | undefined {
   if (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND") {
     const [missing] = error.message.split("\n");
@@ -139,11 +138,11 @@ function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | unde
   return error instanceof SyntaxError && !isThrownByCode(error) ? syntaxFault(path, error) : undefined;
 }
 
-/** True if user code threw the error, JSON.parse in a recipe for example: then the stack shows where. */
+/** True if user code threw the error, for example JSON.parse in a recipe: its stack then shows where. */
 const isThrownByCode = ({ stack = "" }: Error): boolean =>
   /^ {4}at (?!.*(?:node:|load-recipe\.))/m.test(stack);
 
-/** Node's error of a module that does not parse names neither file nor line; its own check of a file does. */
+/** Node's error for a module with a syntax error names neither file nor line; `node --check` does. */
 function syntaxFault(path: string, { message }: SyntaxError): HoneError {
   const { stderr } = spawnSync(process.execPath, ["--check", path], { encoding: "utf8" });
   const line = /^\S.*:(\d+)$/m.exec(stderr)?.[1];
@@ -161,7 +160,7 @@ async function importModule(path: string): Promise<Exports> {
   const { createJiti } = await import("jiti");
   const isSource = import.meta.url.endsWith(".ts");
   const entryPoint = asksForRecipesOnly(readFileSync(path, "utf8")) ? "../config/index" : "../index";
-  // Handed over as it is loaded here: from source, jiti would compile the package a second time.
+  // Passes the loaded package to jiti, which would otherwise compile it a second time from source.
   const hone: unknown = await import(
     new URL(`${entryPoint}.${isSource ? "ts" : "js"}`, import.meta.url).href
   );
@@ -174,8 +173,8 @@ async function importModule(path: string): Promise<Exports> {
 }
 
 /**
- * True if a file imports only `defineRecipe` and types: then it is given the config module alone, a fifth of the
- * package. In doubt, as for the word in a comment, false.
+ * True if a file imports only `defineRecipe` and types: it then gets the config module alone, a fifth of the package.
+ * False in doubt, for instance if the word occurs in a comment.
  */
 function asksForRecipesOnly(text: string): boolean {
   const known = /^import (?:type \{[^}]*\}|\{ defineRecipe(?:, type \w+)* \}) from "hone-rl";$/gm;

@@ -39,7 +39,7 @@ try {
   process.exitCode = 3;
 }
 
-/** Why the command did not start: usually Node's own message, with what to do. */
+/** Explains why the command did not start: usually Node's own message, plus a remedy. */
 function startFault(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return [
@@ -57,7 +57,7 @@ function readLimits(): string {
   }
 }
 
-/** Undefined if it is unlimited, or not known. */
+/** Undefined if it is unlimited or unknown. */
 function limitOf(name: string): number | undefined {
   const limit = new RegExp(`^${name} +(\\d+)`, "m").exec(limits)?.[1];
   return limit === undefined ? undefined : Number(limit);

@@ -14,7 +14,7 @@ export interface CardFacts {
   readonly source: string | undefined;
 }
 
-/** README.md of a trained model: where it comes from, how and on what it was trained, what it scores, and its licence. */
+/** README.md of a trained model: its base, training data and method, scores and licence. */
 export function modelCard({ run, recipe, checkpoint, source }: CardFacts): string {
   const { name, objective, optimizer, training, rollouts, lengthPenalty } = recipe;
   const base = recipe.model.folder ?? "random weights";
@@ -64,7 +64,7 @@ export function modelCard({ run, recipe, checkpoint, source }: CardFacts): strin
   ].join("\n");
 }
 
-/** Where the base model's weights are quantized, as whose floats these were trained. */
+/** States, if the base model's weights are quantized, which dequantized values were trained. */
 function storageRow(source: string): string[][] {
   const path = join(source, "config.json");
   const config = (existsSync(path) ? readJson(path) : {}) as {
@@ -87,7 +87,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)];
 }
 
-/** Held-out scores before and after, where the run got to its end. */
+/** Held-out scores before and after, if the run was completed. */
 function scoreSection(run: string): string[] {
   const path = join(run, RUN_FILES.summary);
   const summary = existsSync(path) ? (readJson(path) as RunSummary) : undefined;
@@ -119,7 +119,7 @@ function scoreSection(run: string): string[] {
   });
 }
 
-/** As the base's own card names it: "license: apache-2.0" in its front matter. */
+/** The licence in the front matter of the base model's card: "license: apache-2.0". */
 function licenceOf(source: string): string | undefined {
   const card = join(source, "README.md");
   const text = existsSync(card) ? readFileSync(card, "utf8") : "";

@@ -11,8 +11,9 @@ import { type ProgressOptions, type Told, withProgress } from "./progress.ts";
 import { linkedModel, runAt, runCheckpoint } from "./run-model.ts";
 
 /**
- * The folder of a model given by path or Hub name, or of a run's weights by its folder, one of its checkpoints or "run@step".
- * Shows the progress of a download; Ctrl-C stops it (what arrived is kept). Throws what resolveModelFolder throws.
+ * Resolves to the folder of a model given by path or Hub name, or of a run's weights given by its folder, a
+ * checkpoint or "run@step". Shows download progress; Ctrl-C stops it and keeps the downloaded part. Throws the errors
+ * of resolveModelFolder.
  */
 export async function modelFolder(
   nameOrPath: string,
@@ -27,8 +28,9 @@ export async function modelFolder(
 }
 
 /**
- * What is known of a model without its weights: what findConfig knows, and of another name of the Hub its config, tokenizer
- * and template, which are downloaded. Throws what findConfig throws where the Hub is not reached, else the Hub's errors.
+ * Facts about a model without its weights: the result of findConfig, or, for an unknown Hub name, its config,
+ * tokenizer and template, which are downloaded. Throws the error of findConfig if the Hub cannot be reached, else the
+ * Hub's errors.
  */
 export async function knownModel(nameOrPath: string, where: ProgressOptions = {}): Promise<FoundConfig> {
   try {
@@ -42,7 +44,7 @@ export async function knownModel(nameOrPath: string, where: ProgressOptions = {}
   }
 }
 
-/** How the recipe of a run asks its model and where answers end; nothing for a model that is no run's. */
+/** Chat template and end tokens that a run's recipe sets; undefined for a model that is not a run's. */
 export function chatOf(nameOrPath: string): ChatChoice {
   const recipe = (runCheckpoint(nameOrPath) ?? runAt(nameOrPath))?.recipe;
   const stopIds = recipe?.rollouts.stopIds;

@@ -21,8 +21,8 @@ export const UNKNOWN_MEMORY =
   "how much memory the GPU has is not known: no GPU was found here; say it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
 
 /**
- * A recipe for the CPU against the memory of this machine; one for GPUs against `gpuMemory`, else what its `hardware`
- * says, else the first GPU of this machine, else against nothing: then the plan has no capacity.
+ * Plans a recipe for the CPU against this machine's memory, and one for GPUs against, in this order, `gpuMemory`, its
+ * `hardware`, or this machine's first GPU; without any of them the plan has no capacity.
  * @param gpuMemory as on the command line: "80GiB". Throws HONE_ERR_USAGE for another unit.
  */
 export async function planRecipe(
@@ -43,7 +43,7 @@ export async function planRecipe(
   return planMemory(recipe, model, machine, bytes);
 }
 
-/** If the core does not load, no GPU is known, and a plan needs nothing else of it. */
+/** Returns undefined if the core cannot be loaded, since a plan needs nothing else from it. */
 async function firstGpu(): Promise<Machine["gpu"]> {
   try {
     return thisMachine((await nativeCore()).info().cuda).gpu;
@@ -53,11 +53,11 @@ async function firstGpu(): Promise<Machine["gpu"]> {
   }
 }
 
-/** How many weights a token of a mixture of experts is multiplied by; nothing of a dense model. */
+/** Number of weights per token that a mixture of experts uses; empty for a dense model. */
 const activeText = (n: Pick<Network, "experts" | "activeParameters">) =>
   n.experts > 0 ? `, ${n.activeParameters.toLocaleString("en")} of them active for a token,` : "";
 
-/** One block a role: classes of tensors, largest first, with their share; total against capacity; what is left. */
+/** One block per role: classes of tensors, largest first, with their share; the total against the capacity; the remainder. */
 export function planText(recipe: Recipe, plan: MemoryPlan): string {
   const { network: n, device, capacity } = plan;
   const each = device === "CPU" ? "" : " each";
@@ -86,7 +86,7 @@ export function planText(recipe: Recipe, plan: MemoryPlan): string {
   ].join("\n");
 }
 
-/** Every proposal as what to pass, then a line for what each of its changes costs, and what it comes to. */
+/** Lists each proposal as command-line options, the cost of each of its changes, and the resulting memory. */
 function adviceLines({ proposals, least }: Advice): string[] {
   const block = (proposal: Proposal, first: string) => [
     `${first}${settings(proposal)}`,
@@ -106,7 +106,7 @@ function adviceLines({ proposals, least }: Advice): string[] {
   ];
 }
 
-/** Memory that processes on one machine take together. */
+/** Total memory of the processes that share one machine. */
 function togetherLines({ together, capacity = Number.NaN }: MemoryPlan): string[] {
   if (together === undefined) return [];
   const where = together.nodes > 1 ? `the fullest of ${together.nodes} machines` : "one machine";

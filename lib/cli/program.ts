@@ -26,7 +26,7 @@ export function program(): Command {
   return hone;
 }
 
-/** Runs what the command line says; what fails is explained on stderr and becomes the exit code. */
+/** Parses the command line and runs its command; prints errors to stderr and sets the exit code. */
 export async function runCommand(): Promise<void> {
   tolerateLostOutput();
   const hone = program();

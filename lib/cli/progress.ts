@@ -9,14 +9,14 @@ const LOG_MS = 5_000;
 export interface Progress {
   /** @param isLast shown at any time, because nothing follows. */
   show(text: string, isLast?: boolean): void;
-  /** Ends the line that is being overwritten; does nothing if nothing was shown. */
+  /** Finishes the line that is being overwritten; does nothing if none was shown. */
   end(): void;
 }
 
 export interface ProgressOptions {
   /** Writes to the terminal, without a newline. Default stderr. */
   readonly say?: (text: string) => void;
-  /** True if a line can be overwritten. Default: true if stderr is a terminal, and not that of a CI service. */
+  /** True if the last line can be overwritten. Default: true if stderr is a terminal outside a CI service. */
   readonly isLive?: boolean;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -46,7 +46,7 @@ function showBytes(line: Progress, what: string, done: number, total: number): v
   line.show(`${what}  ${inUnits(done)} of ${inUnits(total)} (${percent} %)`, done >= total);
 }
 
-/** Reports every second, or `everyMs`, that `work` goes on, and for how many seconds; the first time after one. */
+/** Reports that `work` is still running and for how many seconds, each second or each `everyMs`, first after one interval. */
 export async function whileWaiting<T>(
   work: Promise<T>,
   told: (seconds: number) => void,

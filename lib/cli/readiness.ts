@@ -5,13 +5,13 @@ import { type Placement, placeProcesses, readLauncherEnv } from "../launch/index
 import { textTable } from "../report/index.ts";
 import { processesOf } from "./run-processes.ts";
 
-/** For all processes of all nodes to have begun. */
+/** Time limit for the start of all processes on all nodes. */
 const WAIT_MS = 300_000;
 
 /**
- * Coordinates a run of agents up to the point where it would open a model: a process in every place, trainers connected
- * with each other, all as in a real run. Returns a table of the processes. Throws HONE_ERR_COLLECTIVE naming places
- * that stay empty, HONE_ERR_STATE with the reason that a node gave.
+ * Coordinates a run of agents up to the point where it would open a model: a process in every slot, trainers
+ * connected with each other, as in a real run. Returns a table of the processes. Throws HONE_ERR_COLLECTIVE naming
+ * slots that stay empty, HONE_ERR_STATE with the reason that a node reported.
  */
 export async function reportReadiness(recipe: Recipe, dir: string): Promise<string> {
   const roles = expectRoles(recipe);

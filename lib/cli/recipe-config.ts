@@ -10,7 +10,7 @@ export async function recipeConfig({ model }: Recipe): Promise<string> {
   return newModelConfig(model.config, new LexiconTokenizer(QUICKSTART_LEXICON).vocabularySize);
 }
 
-/** The teacher's; undefined without one, or for one behind a server. Throws HONE_ERR_IO. */
+/** Config of the teacher's model; undefined without a teacher, or for one behind a server. Throws HONE_ERR_IO. */
 export async function teacherConfig({ teacher }: Recipe): Promise<string | undefined> {
   if (teacher?.folder === undefined) return undefined;
   return (await (await import("../inference/index.ts")).findConfig(teacher.folder)).config;

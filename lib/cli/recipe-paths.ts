@@ -29,8 +29,8 @@ const PATHS = [
 ];
 
 /**
- * A recipe whose relative paths are looked for beside its file, and only then in the working folder: what is there is
- * named as the working folder sees it, as a script of the same recipe would have to.
+ * Resolves relative paths of a recipe against its file first and the working folder second. Rewrites paths that exist
+ * to be relative to the working folder, as a script of the same recipe would write them.
  */
 export function besideFile(recipe: unknown, file: string): unknown {
   const folder = dirname(resolve(file));
@@ -38,7 +38,7 @@ export function besideFile(recipe: unknown, file: string): unknown {
   return PATHS.reduce((at, path) => changed(at, path.split("."), (value) => found(value, folder)), recipe);
 }
 
-/** A copy with the values at a path changed; what is not there stays so. */
+/** A copy with the values at a path changed; a missing value stays missing. */
 function changed(value: unknown, [key, ...rest]: readonly string[], change: Change): unknown {
   if (key === undefined) return change(value);
   if (typeof value !== "object" || value === null) return value;

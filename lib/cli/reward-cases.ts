@@ -13,8 +13,8 @@ const rowSchema = z.object({
 });
 
 /**
- * Reads { prompt, response, reference } for the reward that a recipe gives a domain or validation set. Throws HONE_ERR_USAGE where it gives
- * none.
+ * Reads { prompt, response, reference } for the reward of a domain or validation set. Throws HONE_ERR_USAGE if the
+ * recipe gives it none.
  */
 export function rewardReader({ name, domains, evaluation }: Recipe, domain: string): CaseReader {
   const judged = { ...evaluation.sets, ...domains };

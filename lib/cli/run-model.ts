@@ -33,14 +33,14 @@ export function runCheckpoint(path: string, wanted?: string): RunCheckpoint | un
   return { run, recipe, checkpoint: checkpointOf(run, within ? basename(path) : wanted) };
 }
 
-/** A run and one of its checkpoints as people write it, "runs/x@step-000040" or "runs/x@40"; undefined for anything else. */
+/** Parses a run and checkpoint as "runs/x@step-000040" or "runs/x@40"; undefined for any other text. */
 export function runAt(text: string): RunCheckpoint | undefined {
   const at = text.lastIndexOf("@");
   if (at <= 0) return undefined;
   return runCheckpoint(text.slice(0, at), checkpointCalled(text.slice(at + 1)));
 }
 
-/** The checkpoint of a step: "40" is step-000040; other names are what they are. */
+/** Folder name of a step's checkpoint: "40" is step-000040; other names are unchanged. */
 export const checkpointCalled = (step: string): string =>
   /^\d+$/.test(step) ? checkpointName(Number(step)) : step;
 
@@ -56,7 +56,7 @@ export function checkpointOf(run: string, wanted: string | undefined): string {
   });
 }
 
-/** Name of the checkpoint that did best on held-out problems. Throws HONE_ERR_CHECKPOINT where none was evaluated. */
+/** Name of the checkpoint with the best held-out score. Throws HONE_ERR_CHECKPOINT if none was evaluated. */
 function bestOf(run: string): string {
   const selection = select(readValidations(join(run, RUN_FILES.validation)));
   if (selection !== undefined) return checkpointName(selection.best.step);
@@ -65,7 +65,7 @@ function bestOf(run: string): string {
   });
 }
 
-/** Base of a run's adapters: all weights that it warmed up or was given, or those of the model that it names. */
+/** Base weights of a run's adapters: those it warmed up or was given, or those of the model that it names. */
 export async function adapterBase(
   { run, recipe }: RunCheckpoint,
   folderOf: (name: string) => Promise<string>,
@@ -75,7 +75,7 @@ export async function adapterBase(
   return await folderOf(recipe.model.folder!);
 }
 
-/** A checkpoint of adapters as one of all weights; gone when the process ends. */
+/** Merges a checkpoint of adapters into a checkpoint of all weights, removed when the process ends. */
 export async function mergedCheckpoint(
   found: RunCheckpoint,
   folderOf: (name: string) => Promise<string>,

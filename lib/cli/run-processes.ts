@@ -13,9 +13,10 @@ const NOBODY_TO_SCRAPE =
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * The actors, trainers and verifier hosts that the recipe asks for: started here, or, where HONE_AGENTS is set, by agents that have the same
- * HONE_RUN_ID. Undefined where one process does it all. Throws HONE_ERR_USAGE for agents without a place to meet.
- * @param before awaited before there are any; what it throws passes through.
+ * Opens the actors, trainers and verifier hosts of the recipe: starts them here or, if HONE_AGENTS is set, waits for
+ * agents with the same HONE_RUN_ID. Undefined for a run of one process. Throws HONE_ERR_USAGE for agents without a
+ * store address.
+ * @param before awaited before any process starts; its errors pass through
  */
 export async function processesOf(
   recipe: Recipe,
@@ -32,11 +33,11 @@ export async function processesOf(
   await before?.();
   const { openAgents, openProcesses, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
-  if (metrics) await usableMetricsPlace(metrics); // each process reads it too, and would end by it again and again
+  if (metrics) await usableMetricsPlace(metrics); // every process reads it too: each would fail on it, again after every restart
   const core = await nativeCore();
   const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
   if (agents === undefined) {
-    expectRunnable(recipe, core.info()); // of processes agents started it would not ask for the machine
+    expectRunnable(recipe, core.info()); // for processes of agents, processesOf itself would not check this machine
     const address = store ? { store } : {};
     return openProcesses({
       ...roles!,

@@ -10,9 +10,9 @@ import type { RunCheckpoint } from "./run-model.ts";
 /** A chat template of the recipe's own, with which a run asked its model. */
 export interface RunTemplate {
   readonly file: string;
-  /** Absent where the file is not the one that the run asked with any more. */
+  /** Absent if the template file differs from the one that the run used. */
   readonly text?: string;
-  /** Why there is no text. */
+  /** Reason why there is no text. */
   readonly fault?: string;
 }
 
@@ -21,7 +21,7 @@ const TEMPLATE = "chat_template.jinja";
 const CONFIG = "tokenizer_config.json";
 
 /**
- * The template that `chatTemplate.file` named; undefined for a run that asked as its model's folder says. A file counts only
+ * The template that `chatTemplate.file` named; undefined for a run that used its model folder's. Accepts a file only
  * with the hash that the run recorded: a run folder from elsewhere may name any file of this machine.
  */
 export function runTemplate({ run, recipe }: Pick<RunCheckpoint, "run" | "recipe">): RunTemplate | undefined {
@@ -40,8 +40,8 @@ export function runTemplate({ run, recipe }: Pick<RunCheckpoint, "run" | "recipe
 }
 
 /**
- * Files by which a model folder asks with a template and no other: the file that transformers reads, and what older readers
- * know, the tokenizer_config.json of `source`.
+ * Files that give a model folder this template alone: the one that transformers reads, and, for older readers, the
+ * tokenizer_config.json of `source`.
  */
 export function templateFiles({ text }: Pick<RunTemplate, "text">, source: string | undefined): TextFile[] {
   if (text === undefined) return [];
@@ -52,7 +52,7 @@ export function templateFiles({ text }: Pick<RunTemplate, "text">, source: strin
   return [...files, { name: CONFIG, text: `${JSON.stringify(told, null, 2)}\n` }];
 }
 
-/** What to tell of an export whose folder asks otherwise than the run did; undefined where it asks alike. */
+/** Warning for an exported folder whose template differs from the run's; undefined if they agree. */
 export const templateWarning = (template: RunTemplate | undefined): string | undefined =>
   template?.fault === undefined
     ? undefined

@@ -78,7 +78,7 @@ export function diffText(difference: RunsDifference, columns: number): string {
 const sessionOf = ({ seed, state, steps, ofSteps }: RunsDifference["a"][number]): string =>
   `seed ${seed} ${state}${steps === ofSteps ? "" : ` at step ${steps}${ofSteps === undefined ? "" : ` of ${ofSteps}`}`}`;
 
-/** Held-out numbers exist on both sides, or a sentence says who has none: a column of dashes would say less. */
+/** Held-out results of both runs, or a sentence that names the run without any, in place of a column of dashes. */
 function heldOutTable(
   runs: RunsDifference["a"],
   results: readonly ResultDifference[],
@@ -107,7 +107,7 @@ const resultsTable = (title: string, results: readonly ResultDifference[], colum
     columns,
   );
 
-/** Whether the score differs, in words: the numbers that stand highest, held out or else of training. */
+/** States whether the scores differ, by the strongest evidence: held-out results, or else training scores. */
 function verdictLine({ results, training }: RunsDifference): string[] {
   const isScore = ({ measure, domain, difference }: ResultDifference) =>
     measure === "score" && domain === MEAN && difference !== undefined;

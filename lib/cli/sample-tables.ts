@@ -3,12 +3,12 @@ import { clip, flow, textTable } from "../report/index.ts";
 import type { Hint, NamedProblem, Sample, Taking, WholeSample } from "../samples/index.ts";
 import { visibleText } from "../shared/text/visible-text.ts";
 
-/** Characters of a text that are looked at for an excerpt of one line. */
+/** Number of leading characters used for a one-line excerpt. */
 const EXCERPT_CHARS = 400;
 /** Characters shown from each end of a sample's text. */
 const SHOWN_CHARS = 20_000;
 
-/** A row a sample, and below it the beginning of what it says behind its thought. */
+/** One row per sample, and below it the beginning of its response after the thought. */
 export function samplesText(total: number, samples: readonly WholeSample[], columns: number): string {
   const head = ["problem", "step", "group", "try", "verdict", "reward", "adv.", "tokens", "weights"];
   const [first, ...rows] = textTable({ head, rows: samples.map(cellsOf) }, Number.MAX_SAFE_INTEGER);
@@ -35,7 +35,7 @@ function cellsOf(one: Sample): string[] {
 
 const number = (value: number | undefined): string => value?.toFixed(3) ?? "-";
 
-/** One line, its space taken together before anything is spelled. */
+/** Collapses white space to single spaces before escaping, for one line. */
 function excerpt({ response, thought }: WholeSample): string {
   const text = response.trim() === "" && thought !== undefined ? `(thinks) ${thought}` : response;
   return visibleText(text.slice(0, EXCERPT_CHARS).replace(/\s+/g, " ").trim());
@@ -67,7 +67,7 @@ export function wholeSampleText(one: WholeSample): string {
   return [...facts.map(visibleText), ...parts].join("\n");
 }
 
-/** Thought and response, or of an episode who said what. */
+/** Thought and response, or the turns of an episode with their speakers. */
 function spoken({ turns, thought, response }: WholeSample): string[] {
   if (turns !== undefined) return turns.map(({ by, text }) => part(by, text));
   return [...(thought === undefined ? [] : [part("thought", thought)]), part("response", response)];
@@ -147,7 +147,7 @@ export function takingsText(takings: readonly Taking[], columns: number): string
   return textTable({ head, rows }, columns).join("\n");
 }
 
-/** Prints what one attempt said in the problem's first group and in its last. */
+/** Prints one attempt's response in the problem's first group and in its last. */
 export function beforeAfterSamples(before: WholeSample, after: WholeSample, columns: number): string {
   const [left, right] = [before, after].map((one) => ({
     title: `step ${one.step}: ${one.status}, reward ${number(one.reward)}, ${one.tokens} tokens`,
@@ -178,7 +178,7 @@ export function sideBySide(left: Side, right: Side, columns: number): string {
   ).join("\n");
 }
 
-/** A line in pieces of at most so many columns, cut between words where there is one. */
+/** Splits a line into pieces of at most `columns` characters, between words where possible. */
 function broken(line: string, columns: number): string[] {
   const words = line.split(" ").flatMap((word) => word.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [""]);
   return flow(words, columns, " ");
@@ -200,7 +200,7 @@ function hintText({ kind, says, quotes = {}, samples }: ShownHint, columns: numb
   return [...lines.flatMap((line) => wrapped(line, columns)), ...see.map((line) => `  ${line}`)].join("\n");
 }
 
-/** A line in pieces of at most so many columns; all but the first are indented. */
+/** Wraps a line at `columns` characters; indents all pieces except the first. */
 function wrapped(line: string, columns: number): string[] {
   const [first, ...rest] = broken(line, Math.max(1, columns - 2));
   return [first ?? "", ...rest.map((more) => `  ${more}`)];

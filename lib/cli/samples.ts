@@ -101,7 +101,7 @@ async function heldOut(
   });
 }
 
-/** A misspelled domain would look like one that has no completions yet. */
+/** Rejects an unknown domain: a misspelled one would look like one without completions. */
 function expectDomain({ tables: { problems: known }, names }: SampleIndex, domain: string): void {
   const there = new Set(Array.from({ length: known.rows }, (_, row) => names[known.columns.domain[row]!]!));
   if (there.size === 0 || there.has(domain)) return;
@@ -127,7 +127,7 @@ async function shownHints(index: SampleIndex, kind: boolean | HintKind, columns:
   return { value: shown, text: hintsText(shown, columns) };
 }
 
-/** The groups of a problem, and one attempt of the first beside the same of the last. */
+/** The groups of a problem over time, and one attempt of the first group beside the same attempt of the last. */
 async function overTime(
   index: SampleIndex,
   { domain, problem, attempt = 0 }: SampleFlags,
@@ -144,7 +144,7 @@ async function overTime(
   return { value: { groups: found.map(({ rows: _, ...taking }) => taking), before, after }, text };
 }
 
-/** The attempt in the first group and in the last; undefined where there is but one group. */
+/** The attempt in the first group and in the last; undefined if there is only one group. */
 async function endsOf(
   index: SampleIndex,
   found: readonly Taking[],

@@ -53,7 +53,7 @@ async function longestLine(file: string): Promise<number> {
 
 export interface Placed {
   readonly device?: DeviceName;
-  /** How the CPU keeps matrices. Default f32. */
+  /** Storage type of matrices on the CPU. Default f32. */
   readonly weights?: "f32" | "bf16" | undefined;
 }
 

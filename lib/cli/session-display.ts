@@ -3,7 +3,7 @@ import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
 import { Silence } from "./silence.ts";
 
-/** A run keeps a thousand records for an iteration that may come, and this one has listeners instead. */
+/** Consumes the run's records: a run buffers a thousand of them for an iterator, but this session uses listeners. */
 async function takeRecords(run: Run): Promise<void> {
   try {
     for await (const _ of run);
@@ -15,10 +15,7 @@ async function takeRecords(run: Run): Promise<void> {
 /** The style and width of a terminal. */
 export type TerminalLook = Pick<Progress, "style" | "columns">;
 
-/**
- * Shows a session while it runs. If the display fails, the session goes on, and the failure is reported once on
- * stderr.
- */
+/** Shows a session while it runs. If the display fails, the session goes on, and the failure is reported once on stderr. */
 export class SessionDisplay {
   readonly #progress: Progress;
   readonly #silence: Silence;
@@ -79,7 +76,7 @@ export class SessionDisplay {
     this.#try((progress) => progress.endPhase());
   }
 
-  /** @param text or what makes it, for the terminal as it is now. */
+  /** @param text the text, or a function that formats it for the terminal's current width and colours */
   say(text: string | ((look: TerminalLook) => string)): void {
     this.#try((progress) => progress.say(typeof text === "string" ? text : text(progress)));
   }

@@ -21,14 +21,14 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionEvaluationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where answers are kept; without it they are not. */
+  /** Where to keep answers; without it they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
 }
 
 /**
- * Evaluates the policy on held-out problems, before training and after. Empty if it was interrupted: half an
- * evaluation means nothing.
+ * Evaluates the policy on held-out problems, before training and after. Returns nothing if interrupted: half an
+ * evaluation is not comparable.
  */
 export class SessionEvaluation {
   before: Scoreboard[] = [];

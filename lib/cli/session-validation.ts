@@ -20,15 +20,15 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionValidationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where answers are kept; without it they are not. */
+  /** Where to keep answers; without it they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly say: (line: string) => void;
 }
 
 /**
- * Evaluates the weights of chosen steps while training goes on, on an engine of its own, and keeps the checkpoints that
- * do best. One evaluation at a time: a step that is due waits for the one before. What a kill interrupted is done when
- * the session goes on, from the step's checkpoint.
+ * Evaluates the weights of chosen steps during training, on a separate engine, and keeps the checkpoints with the
+ * best scores. Runs one evaluation at a time: a step that is due waits for the previous evaluation. The next session
+ * repeats an interrupted evaluation from the step's checkpoint.
  */
 export class SessionValidation {
   readonly #options: SessionValidationOptions;
@@ -43,10 +43,7 @@ export class SessionValidation {
     this.#path = join(options.dir, RUN_FILES.validation);
   }
 
-  /**
-   * Begins from the results of earlier sessions, as far as the run resumes from them; evaluates what they did not
-   * reach.
-   */
+  /** Loads the results of earlier sessions up to the step at which the run resumes; runs the evaluations that they missed. */
   async begin(run: Run): Promise<void> {
     this.#run = run;
     const found = run.step > 0 ? readValidations(this.#path) : [];
@@ -63,7 +60,7 @@ export class SessionValidation {
     }
   }
 
-  /** For a run that evaluates while it trains: due steps are saved and evaluated; `others` are called as well. */
+  /** Hook for a run that evaluates during training: saves and evaluates due steps, and calls `others` as well. */
   afterStep(others: RunHooks["afterStep"]): NonNullable<RunHooks["afterStep"]> {
     return async (record) => {
       const wish = await others?.(record);
@@ -79,7 +76,7 @@ export class SessionValidation {
     };
   }
 
-  /** Work that `afterStep` awaits; undefined if it awaits none of its own. */
+  /** Describes the work that `afterStep` is awaiting; undefined if none. */
   get doing(): string | undefined {
     return this.#awaited;
   }
@@ -89,7 +86,7 @@ export class SessionValidation {
     return this.#running;
   }
 
-  /** The last step is a candidate as well; its boards are those of the closing evaluation. */
+  /** Adds a result. The last step is a candidate as well; its results are those of the final evaluation. */
   add(validation: Validation): void {
     const others = this.#validations.filter(({ step }) => step !== validation.step);
     this.#validations = [...others, validation].sort((a, b) => a.step - b.step);
@@ -105,22 +102,20 @@ export class SessionValidation {
     return select(this.#validations);
   }
 
-  /** The last step is evaluated after training. */
+  /** False for the last step, which is evaluated after training. */
   #isDue(step: number): boolean {
     const { evaluation, training } = this.#run!.recipe;
     const { everySteps, fromStep } = evaluation;
     return everySteps > 0 && step >= fromStep && step % everySteps === 0 && step < training.steps;
   }
 
-  /** The best checkpoints stay, and those that wait to be evaluated. */
+  /** Keeps the best checkpoints and those that still wait for their evaluation; removes the others. */
   #keep(...waiting: readonly number[]): void {
     const best = rank(this.#validations).slice(0, this.#run!.recipe.checkpoint.keepBest);
     this.#run!.keepCheckpoints([...best.map(({ step }) => step), ...waiting]);
   }
 
-  /**
-   * Resolves when the weights are pinned; the evaluation continues. Its errors are reported and do not end training.
-   */
+  /** Resolves when the weights are pinned; the evaluation continues. Its errors are reported and do not end training. */
   async #begin(step: number, pin: () => Promise<PinnedPolicy>): Promise<void> {
     const { say, signal } = this.#options;
     const warn = (error: unknown) => {
@@ -142,7 +137,7 @@ export class SessionValidation {
   }
 }
 
-/** Every setting of the recipe on the held-out problems. Throws HONE_ERR_VERIFIER where a domain got no verdict. */
+/** Evaluates the held-out problems under every setting of the recipe. Throws HONE_ERR_VERIFIER if a domain got no verdict. */
 async function validate(
   policy: PinnedPolicy,
   step: number,
@@ -161,7 +156,7 @@ async function validate(
     const plan = { ...setting, ...asked, onUnscored: unscored.note, onAnswers: kept?.note };
     const results = await evaluate(policy, signal ? { ...plan, signal } : plan);
     const board = scoreboard(results, { ...setting, version: policy.version });
-    // A mean over fewer domains is no candidate: the others may be the harder ones.
+    // A mean over fewer domains is not comparable: the missing ones may be the harder ones.
     unscored.expectEach(board);
     boards.push(board);
     kept?.end();

@@ -25,7 +25,7 @@ import { SessionDisplay, type TerminalLook } from "./session-display.ts";
 import { SessionEvaluation } from "./session-evaluation.ts";
 import { SessionValidation } from "./session-validation.ts";
 
-/** What `trainAndEvaluate` does with a recipe: its folder, its display, further work. */
+/** Options of `trainAndEvaluate`: run folder, display, further work. */
 export interface SessionOptions {
   readonly dir: string;
   readonly resume?: RunOptions["resume"];
@@ -34,9 +34,9 @@ export interface SessionOptions {
   readonly signal?: AbortSignal;
   /** Default: process.stdout, or stderr where a tracker of the recipe has stdout. */
   readonly terminal?: Terminal;
-  /** Further work with the policy training starts from and with the one it ends at. */
+  /** Further work with the policy before training and after it. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
-  /** As for a run; `beforeTraining` is called after the evaluation before training. */
+  /** Hooks of the run; `beforeTraining` is called after the evaluation before training. */
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
   readonly verifiers?: RunOptions["verifiers"];
@@ -44,11 +44,11 @@ export interface SessionOptions {
   readonly sinks?: RunOptions["sinks"];
 }
 
-/** What a session of training and evaluation came to. */
+/** Result of a session of training and evaluation. */
 export interface SessionResult {
   readonly outcome: RunOutcome;
   readonly summary: RunSummary;
-  /** Its path; undefined if it could not be written, which ends nothing. */
+  /** Path of the report; undefined if it could not be written, which does not end the session. */
   readonly report: string | undefined;
   /** The signal came before the closing evaluation was done: `--resume` does the rest. */
   readonly interrupted: boolean;
@@ -100,7 +100,7 @@ class Session {
 
   async run(): Promise<SessionResult> {
     const { dir, signal, core } = this.#options;
-    const free = () => expectClaimable(this.#options); // a run of one process claims its folder at once
+    const free = () => expectClaimable(this.#options); // a single-process run locks its folder at once
     let held: Disposable | undefined;
     using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // when all below is closed: trackers send until then
     await using processes = core === undefined ? await processesOf(this.#recipe, dir, free) : undefined;
@@ -111,7 +111,7 @@ class Session {
     );
     this.#display.follow(run);
     const outcome = await run.finished;
-    held = await lockFolder(dir); // the run has let it go; what follows is of it too, and may take as long
+    held = await lockFolder(dir); // the run has released the lock; what follows also needs it, and may take as long
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
@@ -161,7 +161,7 @@ class Session {
     };
   }
 
-  /** Training is over and saved: an error from here on is reported at the end, after summary and report. */
+  /** Training is finished and saved: an error from here on is reported at the end, after summary and report. */
   async #evaluateAfter(run: Run): Promise<{ readonly error: unknown } | undefined> {
     try {
       await this.#evaluation.evaluateAfter(run);
@@ -177,7 +177,7 @@ class Session {
     const { before, after, problems, seconds } = this.#evaluation;
     if (recipe.evaluation.everySteps === 0 || step === 0 || after.length === 0) return;
     const domains = (board: Scoreboard | undefined) => Object.keys(board?.domains ?? {}).length;
-    if (domains(after[0]) < domains(before[0])) return; // a mean over fewer domains is no candidate
+    if (domains(after[0]) < domains(before[0])) return; // a mean over fewer domains is not comparable
     const tokens = after.reduce((sum, { mean }) => sum + mean.meanTokens * mean.n, 0);
     const { version } = after[0]!;
     this.#validation.add({ step, version, seconds: seconds.after, tokens, boards: after, problems });
@@ -237,7 +237,7 @@ function imperfections(
   return answers || messages ? { ...answers, ...messages } : undefined;
 }
 
-/** True if JSON lines are written to stdout, so that no other output may be. */
+/** True if a tracker writes JSON lines to stdout, which then carries no other output. */
 export const takesStdout = ({ trackers }: Pick<Recipe, "trackers">): boolean =>
   trackers.some((tracker) => tracker.kind === "jsonl" && tracker.path === STDOUT);
 
@@ -287,7 +287,7 @@ function selectionText({ selection }: RunSummary): string[] {
   ];
 }
 
-/** Warns of a run that trained nothing, however long it took. */
+/** Warns of a run in which no step changed the weights. */
 function unchanged({ steps, changedSteps }: RunSummary): string[] {
   if (steps === 0 || changedSteps !== 0) return [];
   return [

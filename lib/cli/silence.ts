@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from "../clock.ts";
 
-/** Without progress for so long a line says what is waited for; each further line comes after twice the time. */
+/** Time without progress before a line names the awaited work; each further line comes after twice the time. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
 const LOOK_MS = 1000;
 
-/** Says what a session waits for while nothing else is shown. */
+/** Prints what a session is waiting for while nothing else is shown. */
 export class Silence {
   readonly #say: (line: string) => void;
   readonly #clock: Clock;
@@ -21,7 +21,10 @@ export class Silence {
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /** Something was shown. @param sentence what is waited for from now on; unchanged when left out, "" for nothing */
+  /**
+   * Resets the timer after other output. @param sentence describes the awaited work from now on; unchanged if
+   * omitted, "" for none
+   */
   broken(sentence = this.#sentence): void {
     this.#sentence = sentence;
     this.#sinceMs = this.#clock.now();

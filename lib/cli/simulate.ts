@@ -8,11 +8,11 @@ import { recipeConfig } from "./recipe-config.ts";
 export interface MachineChoice {
   readonly fit?: string;
   readonly machine?: string;
-  /** Another run whose answers are taken. */
+  /** Path of another run that provides the answers. */
   readonly answers?: string;
 }
 
-/** A machine, and the answers that go with it where they come from a run. */
+/** A machine, and the run's answers if it was fitted from one. */
 export interface ChosenMachine {
   readonly machine: Machine;
   readonly outcomes?: Outcomes;
@@ -20,7 +20,7 @@ export interface ChosenMachine {
   readonly measured?: { readonly steps: number; readonly seconds: number };
 }
 
-/** Throws HONE_ERR_USAGE for both at once, and what reading or fitting throws. */
+/** Throws HONE_ERR_USAGE if both are given, and the errors of reading or fitting. */
 export async function chooseMachine(
   recipe: Recipe,
   { fit, machine, answers }: MachineChoice,
@@ -34,7 +34,7 @@ export async function chooseMachine(
   return { machine: withProcesses(found, recipe), measured, outcomes: outcomes(recipe.seed) };
 }
 
-/** As many actors as the recipe asks for. Throws HONE_ERR_USAGE where the run that was fitted says nothing of them. */
+/** Sets the number of actors that the recipe asks for. Throws HONE_ERR_USAGE if the fitted run has no measurements of actors. */
 function withProcesses(machine: Machine, { hardware }: Recipe): Machine {
   const processes = hardware?.processes;
   if (processes === undefined) return machine;

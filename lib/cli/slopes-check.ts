@@ -18,15 +18,15 @@ interface Point {
 const STEP = 1e-6;
 /** Relative to the largest slope; f64 differences of a smooth loss are a hundred times nearer. */
 const TOLERANCE = 1e-5;
-/** One-sided differences further apart than this part of the largest slope stand on both sides of a kink. */
+/** If the one-sided differences differ by more than this fraction of the largest slope, the loss has a kink between them. */
 const KINK = 1e-3;
-/** Spread of log-ratios, by sequence: inside every clip, at the edge of a narrow one, across wide ones. */
+/** Spread of log-ratios, by sequence: within every clip range, at the edge of a narrow one, across wide ones. */
 const SPREADS = [1e-4, 4e-3, 0.3];
 
 /**
- * Holds a custom objective's slopes against central differences of the loss it returns, in f64, on a made-up micro-batch
- * of uneven sequences, one of them empty. An objective that holds its ratios constant (a stopped gradient, as CISPO's)
- * is held against differences with the behavior's log-probs moved along. Tokens beside a kink are left out.
+ * Compares a custom objective's slopes with central differences of the loss it returns, in f64, on a made-up
+ * micro-batch of uneven sequences, one of them empty. If an objective stops the gradient through its ratios, as CISPO
+ * does, the differences move the behaviour log-probs along. Tokens near a kink are left out.
  */
 export function checkSlopes(slopes: SlopesFunction, settings: SlopesSettings): SlopesFinding {
   try {
@@ -47,7 +47,7 @@ export function checkSlopes(slopes: SlopesFunction, settings: SlopesSettings): S
 
 const fault = (said: string): SlopesFinding => ({ ok: false, said });
 
-/** Central difference of the loss in one log-prob, and how far its two sides are apart. */
+/** Central difference of the loss by one log-prob, and the distance between its one-sided differences. */
 type Difference = { readonly slope: number; readonly apart: number };
 
 function judge(out: Float64Array, difference: (t: number, along: boolean) => Difference): SlopesFinding {
@@ -97,14 +97,14 @@ function moved(batch: SlopesRequest, t: number, step: number, along: boolean): P
   return { logprobs: add(logprobs), behaviorLogprobs: along ? add(behaviorLogprobs) : behaviorLogprobs };
 }
 
-/** One call with arrays of its own. */
+/** Calls the objective once with fresh arrays. */
 function ask(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequest, at: Point) {
   const request = structuredClone({ ...batch, logprobs: at.logprobs, behaviorLogprobs: at.behaviorLogprobs });
   askSlopes(slopes, request, settings);
   return { out: request.out, loss: request.losses.reduce((sum, loss) => sum + loss, 0) };
 }
 
-/** With what its first pass makes of these tokens, constant where the loss is differentiated. */
+/** Adds the weights that the objective's first pass computes for these tokens; they are constant under differentiation. */
 function weighed(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequest): SlopesRequest {
   if (slopes.firstPass === undefined) return batch;
   const { out: _, losses: __, ...tokens } = structuredClone(batch);

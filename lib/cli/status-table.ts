@@ -62,7 +62,7 @@ function verifierLine({ name, out, oldestMs, timeouts, crashes }: VerifierStatus
 const seconds = (s: number): string =>
   s < 120 ? `${Math.max(0, Math.round(s))} s` : `${Math.round(s / 60)} min`;
 
-/** At words, never within one. */
+/** Wraps at words, never within one. */
 function wrapped(text: string, columns: number): string {
   return flow(text.split(" "), columns, " ").join("\n");
 }

@@ -4,10 +4,10 @@ import type { RunStatus } from "../runs/index.ts";
 import { Trust } from "../trust.ts";
 
 /**
- * Replaces the process rows of a run whose own process is silent by those from the store: live actors and verifier
- * hosts. A store's error becomes their state.
- * @param address of the store, as the user gives it; default: that in the folder, if it is a Unix socket, or if `trust`
- * allows the server: the password of this process's environment would be sent there
+ * Replaces the process rows of a run whose own process does not respond by those in the store: live actors and
+ * verifier hosts. Reports a store's error as their state.
+ * @param address of the store, as the user gives it; default: that in the folder, if it is a Unix socket or `trust`
+ * allows the server, since it would receive the password of this process's environment
  */
 export async function asTheStoreSays(
   status: RunStatus,
@@ -31,14 +31,14 @@ export async function asTheStoreSays(
   }
 }
 
-/** A socket of this machine gets no password. */
+/** A local socket is sent no password. */
 const isLocal = (url: string): boolean => /^(?:redis\+)?unix:/.test(url);
 
 const mayAsk = (url: string, trust: Trust): boolean =>
   isLocal(url) ||
   trust.allows({ field: "store.address", kind: "server", url, keyEnv: "HONE_REDIS_PASSWORD" });
 
-/** True if the process would have a heartbeat in the store. */
+/** True if the process sends heartbeats to the store. */
 const isMember = ({ name, pooled }: ProcessStatus): boolean =>
   name.startsWith("actor.") || (name.startsWith("verifier.") && !pooled);
 

@@ -51,13 +51,13 @@ export function progressText(dir: string, jobs: readonly JobEntry[]): string {
   return [`${count("done")} of ${jobs.length} done${failed}`, ...running].join(" | ");
 }
 
-/** What is swept, over which cells and seeds, in which folder. */
+/** The recipe, grid cells, seeds and folder of a sweep. */
 export interface SweepOptions extends PlanOptions, Omit<RunSweepOptions, "command"> {
-  /** A recipe, or what `defineSweep` made. */
+  /** A recipe, or the result of `defineSweep`. */
   readonly recipe: Recipe | SweepDefinition;
 }
 
-/** What became of each run of a sweep, and what they show together. */
+/** The outcome of each run of a sweep, and their combined results. */
 export interface SweepResult {
   readonly jobs: readonly JobEntry[];
   readonly tables: readonly CaptionedTable[];
@@ -118,7 +118,7 @@ export const listing = ({ name, cells, seeds }: SweepPlan) => ({
   cells: cells.map(({ name: cell, settings, id }) => ({ name: cell, settings, id })),
 });
 
-/** The tables, then what failed and where it says why, then the page. */
+/** The tables, then the failed runs with the paths of their logs, then the path of the page. */
 export function resultText(
   dir: string,
   { jobs, tables: captioned, page }: SweepResult,

@@ -4,7 +4,7 @@ import { networkOf } from "../plan/index.ts";
 import type { Stage } from "./cluster-check.ts";
 import { knownModel } from "./model-name.ts";
 
-/** Whether the teacher is here and reads the model's tokens; none for a recipe without one. */
+/** Checks that the teacher is available and reads the model's tokens; undefined for a recipe without one. */
 export async function teacherStage(
   recipe: Recipe,
   model: Pick<Model, "config" | "tokenizer">,

@@ -15,7 +15,7 @@ import { type Demand, expectTrusted, readFrom, type Trust } from "../trust.ts";
 
 export interface TrackerRow extends DeliveryState {
   readonly tracker: string;
-  /** Why nothing was sent, or not all. */
+  /** Why some or all entries were not sent. */
   readonly note?: string | undefined;
 }
 
@@ -73,10 +73,10 @@ export function trackerDemands(trackers: readonly TrackerChoice[]): Demand[] {
 const KEYS = { mlflow: "MLFLOW_TRACKING_TOKEN", otlp: "OTEL_EXPORTER_OTLP_HEADERS" } as const;
 
 /**
- * Sends what waits in the folder of a run that is not under way. A tracker that fails, or that only the run's entry
- * script can make, keeps what it has, and its row says why. Throws HONE_ERR_TRUST for servers and files that the record
- * names and `trust` does not allow: the keys of this process's environment would go there.
- * Throws HONE_ERR_USAGE if the run is under way, HONE_ERR_IO, HONE_ERR_FORMAT.
+ * Sends the waiting entries of a run that is not running. A tracker that fails, or that only the run's entry script
+ * can create, keeps its entries, and its row gives the reason. Throws HONE_ERR_TRUST for servers and files that the
+ * record names and `trust` does not allow, since they would receive the keys of this process's environment;
+ * HONE_ERR_USAGE if the run is running; HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export async function sendWaiting(
   dir: string,

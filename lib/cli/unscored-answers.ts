@@ -6,7 +6,7 @@ import type { Problem } from "../records.ts";
 
 /** Held-out answers without a verdict: an outage, which is reported and counted and gives no score. */
 export class UnscoredAnswers {
-  /** By domain or validation set. */
+  /** Lost answers by domain or validation set. */
   readonly #lost = new Map<string, { count: number; cause: string }>();
 
   readonly #policy: Pick<PinnedPolicy, "sources" | "sets">;

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
 
-/** What other trainers' users type, and the command that does it here. */
+/** Commands that users of other trainers type, and the equivalent here. */
 const MEANT: Readonly<Record<string, string>> = {
   chat: "hone generate --model <model> --prompt <text>",
   dashboard: "hone watch <run>",
@@ -37,7 +37,7 @@ function fullName(command: Command): string {
   return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
 }
 
-/** A line that says what was probably meant; undefined where nothing comes to mind. @param args after `hone` */
+/** A line that suggests the intended command; undefined if none is similar. @param args after `hone` */
 export function usageHint(error: CommanderError, args: readonly string[], hone: Command): string | undefined {
   const [verb = "", ...rest] = args;
   if (error.code === "commander.unknownCommand") return MEANT[verb] && `${verb} is here: ${MEANT[verb]}`;

@@ -15,9 +15,9 @@ export interface VerifyFileOptions {
   readonly file: string;
   /** Judge by the reward that it gives the domain, cases { prompt, response, reference, finish }. */
   readonly recipe?: Recipe | undefined;
-  /** Default strict. */
+  /** Default: strict. */
   readonly compat?: Compat;
-  /** Default: one a core. */
+  /** Default: one per core. */
   readonly workers?: number;
 }
 

@@ -25,7 +25,7 @@ export interface WatchFlags {
   readonly trust?: boolean;
   /** Modules of the run that starts this page, as JSON: its record may name them. */
   readonly allow?: string;
-  /** A run is about to begin in the folder: what lies there may be of an earlier one. */
+  /** True if a run is about to begin in the folder, whose files may be those of an earlier run. */
   readonly coming?: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function watchFolders(folders: readonly string[], flags: WatchFlags
     process.stderr.write(`${remoteWarning(flags.host)}\n`);
   const { url } = live;
   process.stdout.write(flags.json ? `${JSON.stringify({ url, runs: dirs })}\n` : `${url}\n`);
-  // The end of the run's process closes the channel to this one, which is then a SIGHUP (endWithParent).
+  // When the run's process ends, its channel to this process closes, which raises SIGHUP here (endWithParent).
   const hungUp = signalled(["SIGHUP"]).then(() => (flags.coming ? unread(live, dirs[0]!) : undefined));
   await Promise.race([signalled(["SIGINT", "SIGTERM"]), hungUp]);
 }
@@ -64,18 +64,18 @@ async function unread(live: LiveServer, dir: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
-/** For the page of the run's last session to give its port back. */
+/** Time for the page of the run's last session to release its port. */
 const MOST_TAKEN_MS = 1_000;
 
 /**
- * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open finds
- * it again when the run is resumed; at another port where another process has that one.
+ * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open
+ * finds it again when the run is resumed; uses another port if that one is taken.
  */
 export async function openAgain(dir: string, { host, port, trust }: LiveOptions): Promise<LiveServer> {
   const before = readAddress(join(dir, ADDRESS));
   const token = before?.token;
   const wanted = { host, token, trust, port: port ?? before?.port };
-  rmSync(join(dir, ADDRESS), { force: true }); // the last session's page ends where it sees this
+  rmSync(join(dir, ADDRESS), { force: true }); // the last session's page exits when this file disappears
   const live = await openWithin(before === undefined ? 0 : MOST_TAKEN_MS, dir, wanted).catch(
     (error: unknown) => {
       if (port !== undefined || before === undefined) throw error;
@@ -102,7 +102,7 @@ async function openWithin(ms: number, dir: string, wanted: LiveOptions): Promise
 /** File with the address of a run's page; private to its owner, since it holds the token. */
 const ADDRESS = "live.json";
 
-/** Undefined also for a file that was copied or unpacked here: its author would know the page's token. */
+/** Also undefined for a file that was copied or unpacked here: its author would know the page's token. */
 function readAddress(path: string): { readonly port: number; readonly token: string } | undefined {
   try {
     const { port, token, file } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
@@ -126,7 +126,7 @@ function writeAddress(path: string, { port, token }: LiveServer): void {
   closeSync(fd);
 }
 
-/** The folder itself, or the runs that lie in it. Throws HONE_ERR_USAGE if there is none. */
+/** The folder itself if it is a run, or else the runs in it. Throws HONE_ERR_USAGE if there is none. */
 export function runFolders(folder: string): string[] {
   const isRun = (dir: string) => existsSync(join(dir, RUN_FILES.manifest));
   if (isRun(folder)) return [folder];

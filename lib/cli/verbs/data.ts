@@ -85,7 +85,7 @@ async function sourcesOf(
   return { specs, recipe };
 }
 
-/** Throws HONE_ERR_USAGE for a verifier that is none of the built-in ones. */
+/** Throws HONE_ERR_USAGE for a verifier that is not built in. */
 async function refuseUnknown(verifier: string): Promise<void> {
   const { VERIFIERS } = await import("../../domains/index.ts");
   const { nearest } = await import("../../config/nearest.ts");

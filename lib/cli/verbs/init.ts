@@ -35,7 +35,7 @@ async function init(given: string | undefined, flags: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** Asks for what no flag says. */
+/** Prompts for the settings that no flag gives. */
 async function asked(flags: Flags): Promise<Pick<Flags, keyof typeof QUESTIONS>> {
   const { createInterface } = await import("node:readline/promises");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

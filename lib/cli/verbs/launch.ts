@@ -9,7 +9,7 @@ import { collect, SETTING, type Verb } from "./verb.ts";
 type KubernetesFlags = LaunchFlags & Omit<JobSetOptions, "storeImage">;
 type MpirunFlags = LaunchFlags & { readonly hostfile?: string; readonly mpirun: readonly string[] };
 
-/** In an image whose working directory has Hone installed. */
+/** Command in a container image whose working directory has Hone installed. */
 const IN_IMAGE = "node node_modules/hone-rl/dist/lib/cli/main.js";
 
 /** mpirun waits all of it, however soon agents have saved. Seconds. */
@@ -87,7 +87,7 @@ export const launchVerb: Verb = (hone, ends) => {
     .action(ends(mpirun));
 };
 
-/** An option that is a number. Throws HONE_ERR_USAGE. */
+/** Defines an option whose value is an integer. Throws HONE_ERR_USAGE. */
 function wholeOption(flag: string, least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

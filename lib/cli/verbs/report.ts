@@ -3,8 +3,8 @@ import { EXIT } from "../exit.ts";
 import { type Common, print, type Verb } from "./verb.ts";
 
 /**
- * Ten megabytes are in use at a time, and V8 would take five times as much before it collects: of a young generation that it
- * doubles to 2 x 16 MiB, and of what outlived two collections of it.
+ * The report uses ten megabytes at a time, and V8 would let the heap grow to five times that: its young generation
+ * doubles to 2 x 16 MiB, and promoted objects wait for a full collection.
  */
 const SMALL_HEAP = ["--semi-space-growth-factor=1", "--heap-growing-percent=30"];
 

@@ -41,7 +41,7 @@ async function rescore(dir: string, flags: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** The same of an evaluation's folder. */
+/** The same for an evaluation's folder. */
 async function rescoreEvaluated(dir: string, flags: Flags): Promise<number> {
   const { rescoreEvaluation } = await import("../../suites/index.ts");
   const { domain, all, json } = flags;
@@ -86,7 +86,7 @@ interface Change {
   readonly after: Verdict | undefined;
 }
 
-/** The first changes, a line each. */
+/** The first changes, one per line. */
 function changesText(changes: readonly Change[]): string[] {
   const told = changes
     .slice(0, SHOWN_CHANGES)

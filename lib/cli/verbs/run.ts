@@ -28,8 +28,8 @@ interface Flags extends Common {
 }
 
 /**
- * V8 collects what has outlived a step or two when the heap has grown to several times what is in use, which would show as
- * growth over thousands of steps. With this it does so when the heap has grown by 30 %.
+ * V8 collects long-lived objects only when the heap has grown to several times its live size, which would look like a
+ * leak over thousands of steps. With this flag it does so when the heap has grown by 30 %.
  */
 const STEADY_HEAP = "--heap-growing-percent=30";
 
@@ -76,7 +76,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   return worse || (summary.steps > 0 && summary.changedSteps === 0) ? EXIT.data : EXIT.done;
 }
 
-/** For agents, who have to know whether to begin again: what a shell takes for the machine's fault may be the version's. */
+/** For agents, which must know whether to restart a process: tells a machine's fault from a fault of this version. */
 async function runForAgents(file: string, flags: Flags): Promise<number> {
   const { PROCESS_EXIT } = await import("../../fleet/index.ts");
   try {
@@ -88,7 +88,7 @@ async function runForAgents(file: string, flags: Flags): Promise<number> {
   }
 }
 
-/** Starts the processes under agents and checks that all begin; opens neither model nor data. */
+/** Starts the processes under agents and checks that all of them start; opens neither model nor data. */
 async function printReadiness(recipe: Recipe, dir: string): Promise<number> {
   const { reportReadiness } = await import("../readiness.ts");
   process.stdout.write(`${await reportReadiness(recipe, dir)}\n`);

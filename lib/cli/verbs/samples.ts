@@ -13,7 +13,7 @@ import type { Common, Verb } from "./verb.ts";
 async function samples(dir: string, flags: SampleFlags & Common): Promise<number> {
   const { showSamples } = await import("../samples.ts");
   const { RUN_FILES, readRunManifest } = await import("../../metrics/run-folder.ts");
-  if (!existsSync(join(dir, RUN_FILES.verdicts))) readRunManifest(dir); // throws where no run lies
+  if (!existsSync(join(dir, RUN_FILES.verdicts))) readRunManifest(dir); // throws if the folder is not a run's
   const { value, text } = await showSamples(dir, flags, columnsOf(process.stdout));
   process.stdout.write(`${flags.json ? visibleJson(value, 2) : text}\n`);
   return EXIT.done;

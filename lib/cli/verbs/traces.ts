@@ -79,7 +79,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Undefined: the heuristic. */
+/** The model that labels steps; undefined for the heuristic. */
 function modelOf({ endpoint, model, apiKeyEnv, concurrency, timeout }: Flags) {
   if (endpoint === undefined && model === undefined) return undefined;
   if (endpoint === undefined || model === undefined) {

@@ -17,7 +17,7 @@ export const STRICT_CONFIG = [
   "--strict-config",
   "refuse fields of the model's config.json that are not known, instead of a warning",
 ] as const;
-/** An option of commands that sample from a model or score with it. @param fallback what holds without it */
+/** An option of commands that sample from a model or score with it. @param fallback the behaviour without it */
 export const weightsOption = (fallback = "as config.json says"): Option =>
   new Option(
     "--weights <name>",
@@ -25,7 +25,7 @@ export const weightsOption = (fallback = "as config.json says"): Option =>
   ).choices(["f32", "bf16"]);
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
-/** Prints for people, or with --json one JSON value alone on stdout. */
+/** Prints a result for people or, with --json, only a JSON value, to stdout. */
 export function print({ json }: Common, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
 }

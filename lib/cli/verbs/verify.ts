@@ -17,7 +17,7 @@ interface Flags extends Common {
 
 const SHOWN_FAULTS = 5;
 
-/** Counts rows by status, and why those without a score have none. */
+/** Counts rows by status, and unscored rows by cause. */
 class Count {
   readonly byStatus = new Map<string, number>();
   readonly causes = new Map<string, number>();
