@@ -4,15 +4,15 @@ import type { Recipe } from "./schema.ts";
 type Types = Pick<Recipe["model"], "arithmetic" | "weightStorage">;
 
 /**
- * Returns how the core stores matrices, keys and values: as the recipe says, or bf16 where the model's weights are stored
- * so or products are to be in bf16, else f32.
- * @param config the model's config.json; left out for a recipe that says it, as every recorded one does
+ * Returns the storage type of matrices, keys and values: the recipe's, or else bf16 if the model's weights are stored
+ * as bf16 or products are to be in bf16, else f32.
+ * @param config the model's config.json; not needed if the recipe sets the type, as every recorded one does
  */
 export function storageOf({ model }: { readonly model: Types }, config = "{}"): "f32" | "bf16" {
   return model.weightStorage ?? (model.arithmetic === "bf16" ? "bf16" : storedAs(config));
 }
 
-/** Returns why the recipe cannot have the arithmetic that it asks for, undefined where it can. */
+/** Returns why the recipe's arithmetic is not possible; undefined if it is. */
 export function whyNotMultiplied({ device, model }: Pick<Recipe, "device" | "model">): string | undefined {
   const { arithmetic, weightStorage } = model;
   if (device === "cuda")
@@ -23,8 +23,8 @@ export function whyNotMultiplied({ device, model }: Pick<Recipe, "device" | "mod
 }
 
 /**
- * Returns what the recipe asks for, or the default: bf16 where weights are stored so and the core has an instruction for it.
- * On a GPU always bf16.
+ * Returns the recipe's arithmetic, or the default: bf16 if weights are stored as bf16 and the processor has an
+ * instruction for it. Always bf16 on a GPU.
  */
 export function arithmeticOf(
   { device, model }: Pick<Recipe, "device"> & { readonly model: Types },

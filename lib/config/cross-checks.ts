@@ -14,7 +14,7 @@ import { whyNotBalanced, whyNotTogether } from "./sharding.ts";
 import { whyNotFull, whyNotOne, whyNotServed, whyNotTaught } from "./teacher.ts";
 
 const INT32 = 2 ** 31 - 1;
-/** Bounds sizes, so that no product of them overflows where the core counts bytes. */
+/** Upper bound of sizes, so that no product of them overflows in the core's byte counts. */
 const CORE_SIZE = 2 ** 44;
 const MOST_DOMAINS = 64; // bits of a problem's id: see lib/data/problem-id.ts
 const MOST_DEMONSTRATIONS = 2 ** 24;
@@ -33,11 +33,11 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
 interface CrossCheck {
   /** Fields the rule reads; the first is where the issue is reported. */
   readonly paths: readonly string[];
-  /** Returns what is wrong, with the values found and what to do; undefined if nothing is. */
+  /** Returns a description of the violation, with the values found and the remedy; undefined if there is none. */
   readonly rule: (recipe: Recipe) => string | undefined;
 }
 
-/** Rules between fields. A new one is a row here. */
+/** Rules between fields; add a new rule as a row here. */
 const CROSS_CHECKS: readonly CrossCheck[] = [
   ...OBJECTIVE_CHECKS,
   {
@@ -369,7 +369,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
 ];
 
-/** Issues of every rule none of whose fields is already known to be wrong. */
+/** Issues of all rules whose fields are not already known to be wrong. */
 export function crossCheck(recipe: Recipe, broken: readonly string[] = []): ConfigIssue[] {
   const touches = (path: string) =>
     broken.some((b) => path === b || path.startsWith(`${b}.`) || b.startsWith(`${path}.`));

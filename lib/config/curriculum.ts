@@ -9,7 +9,7 @@ import { hashAt } from "./source-hash.ts";
 const MOST_STEPS = 2 ** 31 - 1;
 const steps = () => count(MOST_STEPS);
 
-/** A module's place as a recipe has it once its file was found; `hashedWeights` makes it of the place alone. */
+/** A module's place as in the recipe after its file was found; `hashedWeights` computes this from the place. */
 const weightSchema = z
   .strictObject({
     module: z
@@ -28,8 +28,8 @@ const weightSchema = z
   }) as unknown as z.ZodType<HashedModule, string | HashedModule>;
 
 /**
- * Which problems of a domain are asked next (docs/how-to/curriculum.md): each has a weight, the product of those that the
- * fields give, and is drawn in proportion to it. Which domain is next stays with the sampler.
+ * Selects the next problems of a domain (docs/how-to/curriculum.md): draws each in proportion to its weight, the
+ * product of the weights that the fields give. The sampler still selects the domain.
  */
 export const curriculumSchema = z
   .strictObject({
@@ -37,12 +37,15 @@ export const curriculumSchema = z
     smoothing: positive(1).default(0.5),
     /** 4 s (1 - s), at least `floor`; 1 before the first group. */
     solveRate: z.strictObject({ floor: fraction().default(0.05) }).optional(),
-    /** 0 where s is outside [low, high], for `again` steps after its last group; then it is asked again. */
+    /**
+     * Weight 0 if s is outside [low, high], for `again` steps after the problem's last group; after that it may be
+     * drawn again.
+     */
     window: z
       .tuple([fraction(), fraction()])
       .refine(([low, high]) => low < high, "it is [lowest, highest], and the first must be below the second")
       .optional(),
-    /** Steps until a problem outside the window is asked again; apart for those below it and above. */
+    /** Steps until a problem outside the window may be drawn again; or separate numbers for problems below and above it. */
     again: z.union([steps(), z.strictObject({ unsolved: steps(), solved: steps() })]).default(50),
     /** Easy ones first: of the problems by a number of their row, the easiest `from` at step 0, all from `steps` on. */
     difficulty: z
@@ -53,7 +56,7 @@ export const curriculumSchema = z
         steps: steps(),
       })
       .optional(),
-    /** A function of yours that returns a weight. */
+    /** A function of the user's that returns a weight. */
     weight: weightSchema.optional(),
   })
   .refine(
@@ -67,7 +70,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A recipe's input with the hash of its file beside every module of a curriculum. */
+/** Adds to a recipe's input, beside every module of a curriculum, the hash of the module's file. */
 export function hashedWeights(input: unknown): unknown {
   return inPlayed(input, (_, one) => {
     const { curriculum } = one;

@@ -6,7 +6,10 @@ import { pythonSettings } from "./python.ts";
 import type { RewardChoice } from "./reward.ts";
 import type { Recipe } from "./schema.ts";
 
-/** Why a command opens parts of a recipe: to read problems or choose among them, to judge completions, to play episodes, to train by its objective. */
+/**
+ * Why a command opens parts of a recipe: to read problems, to choose among them, to judge completions, to play
+ * episodes, or to train by its objective.
+ */
 export type RecipeUse = "problems" | "curriculum" | "verifiers" | "environments" | "objective";
 
 type Judged = Pick<Recipe["domains"][string], "source" | "reward" | "rewards" | "environment"> & {
@@ -116,8 +119,8 @@ function choiceDemands(field: string, choice: RewardChoice): Demand[] {
 }
 
 /**
- * Throws HONE_ERR_TRUST where recipes were read from a folder, and these parts of them would make the command do something
- * that the user has not allowed. A recipe that the user wrote may name what it likes.
+ * Throws HONE_ERR_TRUST if recipes read from a folder would make the command execute something that the user has not
+ * allowed. A recipe that the user wrote may name anything.
  */
 export function expectTrustedRecipes(recipes: readonly Recipe[], uses: readonly RecipeUse[]): void {
   expectTrusted(

@@ -5,11 +5,11 @@ import { count, LONGEST_TIMER_MS, tokens } from "./numbers.ts";
 import { checkFile, inPython, withFileHash } from "./python.ts";
 import { sourceHash } from "./source-hash.ts";
 
-/** An environment of the entry script as run.json keeps it: by the names of its functions and a hash of their source. */
+/** An environment of the entry script as recorded in run.json: the names of its functions and a hash of their source. */
 const writtenSchema = z.strictObject({
   functions: z.string().min(1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the functions' source"),
-  /** Functions that exist in one process alone are called there. */
+  /** Functions that exist in the main process only and are called there. */
   process: z.literal("main"),
   /** The functions its policy may call, as JSON: a replay writes the same prompts without the object. */
   tools: z.string().optional(),
@@ -28,7 +28,7 @@ export type PythonWritten = z.output<typeof pythonSchema>;
 
 const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
 
-/** The schema's part that says what a domain's or a validation set's problems are played in, over several turns. */
+/** Schema fields for the environment in which the problems of a domain or validation set are played over several turns. */
 export const domainEnvironment = {
   /** A built-in one by name, an object of the entry script with reset, step and score, or a class of a Python file (docs/how-to/environments.md). */
   environment: z.union([builtIn, writtenSchema, pythonSchema]).optional() as unknown as z.ZodOptional<
@@ -46,7 +46,7 @@ export const domainEnvironment = {
     .optional(),
 };
 
-/** On what stands in a recipe for an environment: the object, in the process that was given it. */
+/** Key under which the recipe's placeholder of an environment holds the object, in the process that received it. */
 const OBJECT = Symbol.for("hone.recipe.environment");
 const FUNCTIONS = ["reset", "step", "score"] as const;
 
@@ -88,7 +88,7 @@ export function putEnvironments<T>(input: T, { domains, evaluation }: Played): T
 type Judged = Readonly<Record<string, { readonly environment?: string | object | undefined }>>;
 type Played = { readonly domains: Judged; readonly evaluation: { readonly sets: Judged } };
 
-/** A shallow copy with `change` made to every domain and validation set; no two of them share a name. */
+/** A shallow copy with every domain and validation set replaced by `change`'s result. Their names are unique. */
 export function inPlayed(input: unknown, change: (name: string, one: Fields) => unknown): unknown {
   if (!isFields(input)) return input;
   const changed = (all: Fields) =>
@@ -121,13 +121,13 @@ function writtenOf(environment: Environment): Written {
   return { functions: names.join(), sha256, process: "main", ...tools };
 }
 
-/** True if an environment in a recipe has an expert, also where its object is not in this process. */
+/** True if a recipe's environment has an expert, even if its object is not in this process. */
 export function hasExpert(written: string | object): boolean {
   if (typeof written === "string") return ENVIRONMENTS[written]?.expert !== undefined;
   return !inPythonFile(written) && (written as Written).functions.split(",").includes("expert");
 }
 
-/** Whether an environment in a recipe is a class of a Python file. */
+/** True if a recipe's environment is a class of a Python file. */
 export const inPythonFile = (written: string | object): written is PythonWritten =>
   typeof written === "object" && "python" in written;
 
@@ -139,7 +139,7 @@ export function keepEnvironments({ domains, evaluation }: Played, environments: 
   }
 }
 
-/** Environment of a domain; undefined if its object is not in this process, or there is none. */
+/** Environment of a domain; undefined if it has none or its object is not in this process. */
 export function environmentOf(written: string | object | undefined): Environment | undefined {
   if (typeof written === "string") return ENVIRONMENTS[written];
   return (written as { [OBJECT]?: Environment } | undefined)?.[OBJECT];

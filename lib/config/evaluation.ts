@@ -20,15 +20,15 @@ export const sourceSchema = z.union([
 /** Judging mode: strict, or as the reference implementation does, its bugs included (docs/reference/verify.md). */
 export const verifierSchema = z.strictObject({ compat: z.enum(["strict", "reference"]) });
 
-/** Problems of one kind that a policy is measured on; of a data set all rows, unless it says which with `heldOut`. */
+/** Problems of one kind on which a policy is evaluated; of a data set all rows, unless `heldOut` selects some. */
 const setSchema = z.strictObject({
   source: sourceSchema,
   verifier: verifierSchema.optional(),
   ...domainRewards,
   ...domainEnvironment,
-  /** The first so many; as many as of a domain when left out. */
+  /** Number of problems, from the first on; default: the number per domain. */
   problems: count(2 ** 24).optional(),
-  /** Completions a problem, and their budget; those of the domains when left out. */
+  /** Completions per problem, and their token budget; default: those of the domains. */
   attempts: count(MOST_SEQUENCES).optional(),
   maxTokens: tokens().optional(),
 });
@@ -37,7 +37,7 @@ export const evaluationSchema = z
   .strictObject({
     /** Evaluate after steps divisible by this, beside training, on the weights of that step; 0: before and after training only. */
     everySteps: z.int().min(0).default(0),
-    /** The first step after which to. */
+    /** First step after which an evaluation may run. */
     fromStep: z.int().min(0).default(0),
     /** 0: no domain is evaluated; with no `sets` either, training begins at once. */
     problemsPerDomain: z
@@ -48,7 +48,7 @@ export const evaluationSchema = z
     attempts: count(MOST_SEQUENCES).default(1),
     /** Budget of an answer, thinking included; `rollouts.maxOutputTokens` when left out. */
     maxTokens: tokens().optional(),
-    /** Validation sets beside the held-out problems of the domains: measured alike, in no mean, never trained on. */
+    /** Validation sets beside the held-out problems of the domains: evaluated alike, excluded from means, never trained on. */
     sets: z.record(z.string().min(1), setSchema).default({}),
     settings: z
       .array(
@@ -70,7 +70,7 @@ export const evaluationSchema = z
   })
   .prefault({});
 
-/** False for a recipe that has neither held-out problems nor validation sets evaluated. */
+/** False for a recipe that evaluates neither held-out problems nor validation sets. */
 export const evaluates = ({
   evaluation,
 }: {

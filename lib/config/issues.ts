@@ -3,13 +3,13 @@ import type { ConfigIssue } from "../errors.ts";
 import { nearest } from "./nearest.ts";
 import { recipeSchema } from "./schema.ts";
 
-/** JSON Schema (draft 2020-12) of what a recipe may say, for editors; `$schema`, by which a file of JSON names it, included. */
+/** JSON Schema (draft 2020-12) of a recipe, for editors; includes `$schema`, with which a JSON file names its schema. */
 export function recipeJsonSchema(): unknown {
   const { properties, ...schema } = z.toJSONSchema(recipeSchema, { io: "input" });
   return { ...schema, properties: { $schema: { type: "string" }, ...properties } };
 }
 
-/** The issues of that alternative of a union which the value was probably meant for: the one with its type, and its fields. */
+/** Issues of the union's alternative that the value probably meant: the one that matches its type and fields. */
 function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const isOf = (issues: readonly z.core.$ZodIssue[], code: string) =>
@@ -20,7 +20,7 @@ function unfold(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return meant.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** Every issue of a recipe, in words, with the nearest known name. @param input what the schema refused */
+/** Describes every issue of a recipe in words, with the nearest known name. @param input the value that the schema refused */
 export function issuesOf(error: z.ZodError, input: unknown): ConfigIssue[] {
   return error.issues.flatMap(unfold).flatMap((issue) => translate(issue, input));
 }
@@ -63,10 +63,7 @@ function sectionsWith(key: string, section: string): string[] {
   );
 }
 
-/**
- * Describes the value that a missing field needs: the values to choose from, its type, or the fields that a section
- * requires.
- */
+/** Describes the value that a missing field needs: the values to choose from, its type, or the fields that a section requires. */
 function requirement(issue: z.core.$ZodIssue): string {
   const form = FORMS[issue.path.join(".")];
   if (form !== undefined) return `: ${form}`;
@@ -77,14 +74,14 @@ function requirement(issue: z.core.$ZodIssue): string {
   return `: ${typeText(issue.expected)}`;
 }
 
-/** Sections whose fields alone do not say what to write. */
+/** Descriptions of sections whose field names alone do not explain their form. */
 const FORMS: Readonly<Record<string, string>> = {
   model:
     '{ folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one',
   domains: "{ <name>: { weight: 1, source: ... } }",
 };
 
-/** A rule that a value breaks, with the values or the type that it asks for. */
+/** Describes the rule that a value breaks, with the allowed values or type. */
 function ruleText(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_value") return `expected ${choice(issue.values)}`;
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options))
@@ -121,7 +118,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const typeText = (type: string): string => TYPES[type] ?? type;
 
-/** Values that are meant for known ones, by field: those of earlier versions (CHANGELOG.md), and what others call them. */
+/** Values that probably mean known ones, by field: those of earlier versions (CHANGELOG.md), and other trainers' names. */
 const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "advantages.divideBy": { group: "sample-std", batch: "batch-std" },
   "advantages.filter": { raw: "score", shaped: "reward" },
@@ -209,7 +206,7 @@ interface SchemaNode {
   readonly oneOf?: readonly SchemaNode[];
 }
 
-/** Made once: overrides ask for it at every step of a path. */
+/** Cached: overrides look it up at every step of a path. */
 let schemaOfRecipes: SchemaNode | undefined;
 
 /** Field names the schema knows at a path. */
@@ -235,7 +232,7 @@ function alternatives(node: SchemaNode): SchemaNode[] {
   return [node, ...[...(node.anyOf ?? []), ...(node.oneOf ?? [])].flatMap(alternatives)];
 }
 
-/** A copy of the input without what the issues complain about, so that the remaining rules can be checked too. */
+/** A copy of the input without the fields that have issues, so that the remaining rules can be checked too. */
 export function withoutIssues(input: unknown, error: z.ZodError): unknown {
   const copy = structuredClone(input);
   for (const issue of error.issues.flatMap(unfold)) {

@@ -10,7 +10,7 @@ function isPublicUrl(text: string): boolean {
 
 /** A model behind an OpenAI-compatible server. */
 export const serverSchema = {
-  /** "http://localhost:8000/v1": what comes before /chat/completions, or /completions. */
+  /** Base URL, without /chat/completions or /completions: "http://localhost:8000/v1". */
   url: z
     .string()
     .refine(
@@ -46,7 +46,7 @@ export const judgeSchema = z.strictObject({
   scale: count(100).default(10),
   /** Field of the reference to show, or to compare with, as a dotted path; the whole reference when left out. */
   against: z.string().min(1).optional(),
-  /** Times that each answer is judged; two show how far the judge agrees with itself, and take both orders of a pair. */
+  /** How often each answer is judged; two judgements measure the judge's agreement with itself and use both orders of a pair. */
   samplings: count(16).default(2),
   temperature: z.number().min(0).max(2).default(0.7),
   /** Maximum tokens of a reply of the judge, its thinking included. */
@@ -57,6 +57,6 @@ export const judgeSchema = z.strictObject({
   budget: z
     .strictObject({ calls: count().optional(), tokens: count(Number.MAX_SAFE_INTEGER).optional() })
     .prefault({}),
-  /** Folder of replies by content; false keeps none. */
+  /** Folder that caches replies by content; false disables the cache. */
   cache: z.union([z.string().min(1), z.literal(false)]).default("runs/judge-cache"),
 });

@@ -11,7 +11,7 @@ const DECISIVE = [
   "lengthPenalty.kind",
 ] as const;
 
-/** Those decisive fields that the recipe's author left out, with the values that its run has. */
+/** Important fields that the recipe's author left out, with the values that its run uses. */
 export function leftAtDefault(recipe: Recipe): Record<string, string | number> {
   const input = recipeInput(recipe);
   const left = DECISIVE.filter((path) => valueAt(input, path) === undefined);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Names as in the files of a model; which of them it has is asked of the core. */
+/** Names as in a model's files; the core knows which of them a model has. */
 const LORA_TARGETS = [
   "q_proj",
   "k_proj",
@@ -27,14 +27,14 @@ const LORA_TARGETS = [
 
 /** Low-rank adapters: W + alpha/rank B A takes the place of W, and only A and B are trained. */
 export const loraSchema = z.strictObject({
-  /** r; on a GPU a multiple of 8. */
+  /** Rank r; on a GPU a multiple of 8. */
   rank: z.int().positive().max(1024).default(16),
   alpha: z.number().min(1e-6).max(1e6).default(32),
-  /** Matrices that get adapters, or all of every layer; "experts": those of every expert. */
+  /** Matrices that get adapters, or all of every layer; "experts": the matrices of every expert. */
   targets: z.union([z.literal("all-linear"), z.array(z.enum(LORA_TARGETS)).min(1)]).default("all-linear"),
 });
 
-/** A recipe's adapters as the core takes them, under the name of its option; nothing for a recipe that trains all weights. */
+/** LoRA options for the core; empty for a recipe that trains all weights. */
 export function loraOptions({
   lora,
   seed,

@@ -19,8 +19,8 @@ function distance(a: string, b: string): number {
 const LONGEST_NAME = 128;
 
 /**
- * The known name that was probably meant: at most a third of its letters differ, case aside. Undefined for a name of more
- * than 128 characters.
+ * The known name that was probably meant: at most a third of its letters differ, ignoring case. Undefined for a name
+ * of more than 128 characters.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-// The core keeps these numbers as f32 and its sizes as int32: what it would refuse, or round to 0 or to infinity, is
-// refused here, where the field has a path. test/e2e/recipe-bounds.test.ts asks the core itself at every bound.
+// The core stores these numbers as f32 and its sizes as int32. Values that it would refuse, or round to 0 or infinity,
+// are refused here, where the field has a path. test/e2e/recipe-bounds.test.ts tries the core at every bound.
 export const F32_SMALL = 1e-37;
 export const F32_LARGE = 1e38;
 /** The largest below 1 that is not 1 in f32. */
@@ -24,5 +24,5 @@ export const count = (most = INT32) => z.int().positive().max(most);
 export const tokens = () => count(2 ** 30);
 export const size = () => count(2 ** 24);
 
-/** Sequences running at once, and attempts at one prompt. */
+/** Most sequences that run at once, and most attempts at one prompt. */
 export const MOST_SEQUENCES = 1 << 16;

@@ -5,23 +5,29 @@ import { slopesSchema } from "./slopes.ts";
 /** What a step minimises (docs/reference/recipe.md, objectives). */
 const fraction = (usual: number) => positive(1).default(usual);
 
-/** Which of a step's tokens train, or are held back, once the whole step's are known (docs/reference/recipe.md). */
+/**
+ * Selects which of a step's tokens train, or are regularised, once all of the step's tokens are known
+ * (docs/reference/recipe.md).
+ */
 const tokensSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("high-entropy"),
-    /** Those of the highest entropy train ("Beyond the 80/20 Rule"). */
+    /** Only the tokens with the highest entropy train ("Beyond the 80/20 Rule"). */
     fraction: fraction(0.2),
   }),
   z.strictObject({
     kind: z.literal("clip-cov"),
-    /** So many of all tokens, drawn from those whose covariance is between low and high, do not train ("The Entropy Mechanism"). */
+    /**
+     * This fraction of all tokens, drawn from those whose covariance is between low and high, does not train ("The
+     * Entropy Mechanism").
+     */
     fraction: fraction(2e-4),
     low: z.number().default(1),
     high: z.number().default(5),
   }),
   z.strictObject({
     kind: z.literal("kl-cov"),
-    /** Those of the highest covariance are held by coef |log ratio| ("The Entropy Mechanism"). */
+    /** The tokens with the highest covariance are penalised by coef |log ratio| ("The Entropy Mechanism"). */
     fraction: fraction(2e-4),
     coef: positive().default(1),
   }),
@@ -46,7 +52,7 @@ export const objectiveSchema = z
       ])
       .default("gspo"),
     /**
-     * For kind "custom": a function that fills one slope a token, or its module: "./loss.ts#name"
+     * For kind "custom": a function that fills one slope per token, or its module: "./loss.ts#name"
      * (docs/how-to/write-a-loss.md).
      */
     slopes: slopesSchema.optional(),
@@ -58,7 +64,10 @@ export const objectiveSchema = z
      */
     clipLow: positive().default(3e-3),
     clipHigh: positive().default(4e-3),
-    /** Of sapo: the temperatures of its gate where the advantage is positive and where it is not ("Soft Adaptive Policy Optimization"). */
+    /**
+     * For kind "sapo": the temperatures of its gate for positive and for other advantages ("Soft Adaptive Policy
+     * Optimization").
+     */
     gate: z
       .strictObject({
         positive: z.number().min(1e-3).max(1e3).default(1),
@@ -67,14 +76,14 @@ export const objectiveSchema = z
       .optional(),
     tokens: tokensSchema.optional(),
     klCoef: orOff().default(0),
-    /** The KL term's reference becomes the policy itself after every so many steps; 0: it stays what training started from. */
+    /** Steps after which the KL term's reference is replaced by the current policy; 0: the reference stays the initial policy. */
     referenceEverySteps: z.int().min(0).default(0),
     /**
-     * What the KL term adds for a token, by Schulman's names (docs/reference/recipe.md, objectives); "full" is no estimator of
-     * the sampled token but KL(policy || reference) of the token's whole distributions.
+     * Estimator of the KL term per token, by Schulman's names (docs/reference/recipe.md, objectives); "full" computes
+     * KL(policy || reference) over the token's whole distributions, not over the sampled token.
      */
     klEstimator: z.enum(["k1", "k2", "k3", "full"]).default("k3"),
-    /** Of "full": over so many of the reference's likeliest tokens, and all others as one more. Default: the whole vocabulary. */
+    /** For "full": number of the reference's likeliest tokens; all others count as one more. Default: the whole vocabulary. */
     klTopK: count(MOST_SEQUENCES).min(1).optional(),
     entropyCoef: orOff().default(0),
     /**
@@ -116,7 +125,7 @@ export const objectiveSchema = z
           ])
           .default("none"),
         low: orOff().default(0),
-        /** Only "none" does without. */
+        /** Optional only with "none". */
         high: positive().optional(),
       })
       .prefault({}),
@@ -125,11 +134,11 @@ export const objectiveSchema = z
 
 type Objective = z.infer<typeof objectiveSchema>;
 
-/** Whether a correction looks at a difference of probabilities, whose bounds are distances, and not ends of a band of weights. */
+/** True if a correction compares probabilities, so that its bounds are distances and not the ends of a range of weights. */
 export const looksAtGaps = (kind: Objective["correction"]["kind"]): boolean =>
   kind === "dppo-tv" || kind === "dppo-kl";
 
-/** Whether the KL term compares whole distributions with the reference's. */
+/** True if the KL term compares whole distributions with those of the reference. */
 export const hasFullKl = ({ klCoef, klEstimator }: Pick<Objective, "klCoef" | "klEstimator">): boolean =>
   klCoef !== 0 && klEstimator === "full";
 

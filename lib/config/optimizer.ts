@@ -3,7 +3,7 @@ import { count, decay, fraction, MOST_SEQUENCES, orOff, positive } from "./numbe
 
 export const optimizerSchema = z
   .strictObject({
-    /** Left out, that of LEARNING_RATES for what is trained. */
+    /** Default: the entry of LEARNING_RATES for what is trained. */
     lr: positive().optional(),
     beta1: decay().default(0.9),
     beta2: decay().default(0.95),
@@ -46,13 +46,16 @@ export const warmStartSchema = z.strictObject({
   finalFraction: fraction().default(0.1),
 });
 
-/** Rates at which 40 steps show, by what training goes on from and what it trains (docs/reference/recipe.md, "Learning rate"). */
+/**
+ * Learning rates with a visible effect within 40 steps, by the initial weights and what is trained
+ * (docs/reference/recipe.md, "Learning rate").
+ */
 const LEARNING_RATES = {
   published: { weights: 5e-6, adapters: 5e-5 },
   new: { weights: 2.5e-4, adapters: 2.5e-3 },
 } as const;
 
-/** The learning rate of a recipe that gives none. */
+/** The default learning rate of a recipe. */
 export function defaultRate({
   model,
   lora,
@@ -71,7 +74,7 @@ const LONGEST_WARM_UP = 50;
 export type Warmed<T> = Omit<T, "warmupSteps"> & { readonly warmupSteps: number };
 
 /**
- * Fills in a warm-up that a short run gets past: one as long as the run would hold the learning rate down to its end.
+ * Fills in the warm-up length for a short run: at most the time that the run can spend below the full learning rate.
  * @param steps of the run, or of the warm start
  */
 export function warmed<T extends { readonly warmupSteps?: number | undefined }>(

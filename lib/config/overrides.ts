@@ -16,7 +16,7 @@ export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): 
   throw new ConfigError("--set", [...issues, ...issuesOf(input)]);
 }
 
-/** What is wrong with the assignments that have found their place, so that one mistake hides no other. */
+/** Issues of the assignments whose paths exist, so that one mistake does not hide another. */
 function issuesOf(input: RecipeInput): readonly ConfigIssue[] {
   try {
     defineRecipe(input, "--set");
@@ -27,10 +27,10 @@ function issuesOf(input: RecipeInput): readonly ConfigIssue[] {
   }
 }
 
-/** Fields of which a recipe has one: the assigned one takes the other's place. */
+/** Mutually exclusive fields: assigning one removes the other. */
 const INSTEAD_OF: Readonly<Record<string, string>> = { "model.folder": "config", "model.config": "folder" };
 
-/** Returns what is wrong with the assignment, so that all of them are reported at once. */
+/** Returns the assignment's issue, so that all of them are reported at once. */
 function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined {
   const equals = assignment.indexOf("=");
   const path = assignment.slice(0, Math.max(equals, 0)).split(".");
@@ -46,7 +46,7 @@ function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined
   return undefined;
 }
 
-/** The object at a path, made where the recipe left a known section out; or why there is none. */
+/** The object at a path, created if the recipe left out a known section; or the reason why there is none. */
 function descend(
   root: Record<string, unknown>,
   path: readonly string[],

@@ -3,7 +3,7 @@ import { ConfigError, type ConfigIssue } from "../errors.ts";
 const DEEPEST = 64;
 const REMEDY = "a recipe is plain data, because the run folder keeps it as JSON";
 
-/** Names under which an object finds what it inherits: assigning to them changes other objects, or none. */
+/** Names of inherited properties: assigning to them changes other objects, or has no effect. */
 const RESERVED: readonly string[] = ["__proto__", "constructor", "prototype"];
 export const isReserved = (key: string): boolean => RESERVED.includes(key);
 export const RESERVED_NAME = "is a name that JavaScript reserves; choose another";
@@ -39,6 +39,6 @@ function impurity(value: unknown, above: readonly object[]): string | undefined 
   if (above.length >= DEEPEST) return `nested more than ${DEEPEST} levels deep`;
   if (Array.isArray(value)) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined; // a plain object of any realm
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined; // a plain object, also one of another realm
   return `an object of class ${(prototype as { constructor?: { name?: string } }).constructor?.name || "?"}`;
 }

@@ -25,7 +25,7 @@ export function checkFile(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Adds the hash of the Python file, unless a record has one already or there is no such file. */
+/** Adds the hash of the Python file, unless a record already has one or the file does not exist. */
 export function withFileHash(choice: Fields, place: string): Fields {
   if (choice["sha256"] !== undefined) return choice;
   try {
@@ -39,7 +39,7 @@ export function withFileHash(choice: Fields, place: string): Fields {
 export const pythonSchema = z.strictObject({
   /** Command that starts Python: "python3", "./venv/bin/python", or with arguments ["uv", "run", "python"]. */
   bin: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).default("python3"),
-  /** Environment variables that its processes are given beside those that every program needs. */
+  /** Environment variables passed to its processes, in addition to those that every program needs. */
   env: variableNames,
   /** Processes at the same time; each imports the file. */
   processes: count(256).default(1),

@@ -18,9 +18,9 @@ const FUNCTIONS = Symbol.for("hone.recipe.rewards");
 
 /**
  * Checks a recipe and fills in its defaults. The result is plain JSON and itself a valid recipe; reward functions
- * (rewardFunctions) and a custom objective's (slopesFunction) come along beside it, in the JSON by name and hash.
- * Throws ConfigError with every issue at once: path, value found, rule, nearest known name.
- * @param where what to call the recipe in the error, usually its file.
+ * (rewardFunctions) and a custom objective's (slopesFunction) are attached to it, and in the JSON are names and
+ * hashes. Throws ConfigError with every issue at once: path, value found, rule, nearest known name.
+ * @param where name of the recipe for the error, usually its file
  */
 export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   const { plain: unplayed, environments } = takeEnvironments(given);
@@ -48,7 +48,10 @@ export function defineRecipe(given: RecipeInput, where = "recipe"): Recipe {
   return keepOrigin(recipe, given);
 }
 
-/** The recipe itself if `defineRecipe` made it, otherwise `defineRecipe` of it: plain JavaScript checks no types. */
+/**
+ * Returns a recipe made by `defineRecipe` unchanged and passes any other through `defineRecipe`: plain JavaScript
+ * checks no types.
+ */
 export function definedRecipe(recipe: unknown, where: string): Recipe {
   const defined = typeof recipe === "object" && recipe !== null && Object.hasOwn(recipe, INPUT);
   return defined ? (recipe as Recipe) : defineRecipe(recipe as RecipeInput, where);
@@ -73,7 +76,7 @@ function resolve(parsed: ParsedRecipe): Recipe {
   const { warmStart, ...rest } = parsed;
   const { training, engine, model, optimizer, advantages } = rest;
   const maxLag = training.schedule === "sync" ? 0 : training.maxLag;
-  // One more than the context: attempts copy the prompt's last page, which others may still share.
+  // One page more than the context: attempts copy the prompt's last page, which others may still share.
   const pagesPerContext = Math.ceil(maxContext(parsed) / engine.pageTokens) + 1;
   return {
     ...rest,
@@ -88,7 +91,7 @@ function resolve(parsed: ParsedRecipe): Recipe {
   };
 }
 
-/** With a teacher, or beside other groups, a group of equal scores has something to learn from. */
+/** With a teacher, or a batch-wide baseline, a group of equal scores still has a learning signal. */
 function defaultFilter({ teacher, advantages: { baseline } }: ParsedRecipe): Recipe["advantages"]["filter"] {
   return teacher === undefined && !isBatchwide(baseline) ? "score" : "none";
 }

@@ -5,9 +5,9 @@ import { recordedLast } from "./recorded-rollouts.ts";
 /** `training.replayBuffer`: groups that were trained are trained again. */
 export const replayBufferSchema = z
   .strictObject({
-    /** Of the groups that a step trains on, as many as may come from the buffer; fresh ones never make room for them. */
+    /** Largest share of a step's groups that may come from the buffer; it never displaces fresh groups. */
     share: z.number().gt(0).max(0.9),
-    /** Steps after the one that trained it first in which a group may be drawn. */
+    /** Steps after a group was first trained during which it may be drawn again. */
     maxAge: count(2 ** 16),
   })
   .optional();
@@ -19,8 +19,8 @@ interface Buffered {
 }
 
 /**
- * Why a killed run could not take up its buffer, which it reads in the record of rollouts: of the steps before the newest
- * checkpoint, and that may be two intervals old while the next one is written.
+ * Reason why a killed run could not restore its buffer from the recorded rollouts. It needs those of the steps before
+ * the newest checkpoint, which may be two intervals old while the next one is being written.
  */
 export function whyNotBuffered({ training, rollouts, checkpoint }: Buffered): string | undefined {
   const { replayBuffer } = training;

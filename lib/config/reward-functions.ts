@@ -8,8 +8,8 @@ export type RewardFunctions = ReadonlyMap<string, RewardFunction>;
 type Fields = Record<string, unknown>;
 
 /**
- * A recipe's input with the reward functions taken out, which JSON cannot hold: in the place of each its name, a hash of
- * its source, and that it runs in the main process. Functions anywhere else stay, for the check of plain data to name.
+ * Replaces the reward functions in a recipe's input, which JSON cannot represent, by their name, a hash of their
+ * source, and "main" as their process. Leaves functions elsewhere in place, for the plain-data check to report.
  */
 export function takeRewardFunctions(input: unknown): {
   readonly plain: unknown;
@@ -28,7 +28,10 @@ export function takeRewardFunctions(input: unknown): {
   return { plain, functions };
 }
 
-/** The opposite: functions back in their places, for a recipe that is to be defined again. */
+/**
+ * A shallow copy with every reward of every domain and validation set replaced by `change`'s result; entries without
+ * rewards are unchanged.
+ */
 export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
   return atRewards(plain, (name, value) => {
     const own = functions.get(name);
@@ -54,7 +57,7 @@ function atRewards(input: unknown, change: Change): unknown {
   };
 }
 
-/** @param judged domains or validation sets by name; no two of them share one. */
+/** @param judged domains or validation sets by name; names are unique across both */
 function inJudged(judged: Fields, change: Change): Fields {
   return mapFields(judged, (name, one) => {
     if (!isFields(one)) return one;

@@ -22,11 +22,11 @@ const limits = {
   concurrency: count(4096).optional(),
 };
 
-/** A function of the entry script as run.json keeps it: by name and a hash of its source. */
+/** A function of the entry script as recorded in run.json: its name and a hash of its source. */
 const functionSchema = z.strictObject({
   function: z.string().min(1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the function's source"),
-  /** A function that exists in one process alone is called there. */
+  /** A function that exists in the main process only and is called there. */
   process: z.literal("main"),
   ...limits,
 });
@@ -47,7 +47,7 @@ const moduleSchema = z
 const pythonSchema = z
   .strictObject({
     ...inPython,
-    /** Form of TRL's `completions`; by default a conversation exactly where the row's prompt is one. */
+    /** Form of TRL's `completions`. Default: a conversation if and only if the row's prompt is one. */
     completions: z.enum(["text", "messages"]).optional(),
   })
   .superRefine(checkFile);
@@ -59,7 +59,7 @@ const choiceSchema = z.union([
   pythonSchema,
 ]);
 
-/** Forms in which a recipe may give what run.json has as a function's name. */
+/** Forms in which a recipe may give what run.json records as a function name. */
 type Written =
   | z.input<typeof choiceSchema>
   | RewardFunction
@@ -94,7 +94,7 @@ interface JudgedBy extends ScaledReward {
   readonly rewards?: Readonly<Record<string, ScaledReward>> | undefined;
 }
 
-/** Returns what is wrong with the rewards of domains or validation sets by name; undefined if nothing is. */
+/** Returns the fault of the rewards of domains or validation sets by name; undefined if there is none. */
 export function rewardsFault(judged: Readonly<Record<string, JudgedBy>>): string | undefined {
   for (const [name, { rewards, ...one }] of Object.entries(judged)) {
     if (one.reward !== undefined && rewards !== undefined)
@@ -126,15 +126,15 @@ interface JudgedRows {
   readonly environment?: unknown;
 }
 
-/** True if a function of a Python file judges: those receive the columns of the row. */
+/** True if a function of a Python file judges: such functions receive the columns of the row. */
 export function readsColumns({ reward, rewards = {} }: JudgedRows): boolean {
   const choices = [reward, ...Object.values(rewards).map((one) => one.reward)];
   return choices.some((choice) => typeof choice === "object" && "python" in choice);
 }
 
 /**
- * True if the judging of a domain or validation set reads the row's answer: a verifier does, and a judge that compares
- * with it; a reward of the recipe's own may do without, and so may an environment.
+ * True if judging a domain or validation set reads the row's answer: a verifier does, and so does an LLM judge that
+ * compares with it; custom rewards and environments may not need it.
  */
 export function readsReference({ reward, rewards, environment }: JudgedRows): boolean {
   if (environment !== undefined) return false;
@@ -148,7 +148,7 @@ export function readsReference({ reward, rewards, environment }: JudgedRows): bo
 
 /** The schema's part that says who judges a domain, or a validation set, instead of the problem's own verifier. */
 export const domainRewards = {
-  /** One judge. */
+  /** A single reward. */
   reward: rewardChoice.optional(),
   ...scale,
   /** Several, each with its weight, any scale: the score is their weighted mean. */

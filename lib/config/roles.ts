@@ -18,7 +18,7 @@ export interface Roles {
   readonly verifiers?: number | undefined;
 }
 
-/** All of them. */
+/** Number of all processes. */
 export const processCount = ({ actors, trainers, verifiers = 0 }: Roles): number =>
   actors + trainers + verifiers;
 
@@ -34,10 +34,7 @@ interface Asked {
     | undefined;
 }
 
-/**
- * Processes that a recipe requires: `hardware.processes`, or a process a GPU if it counts generating GPUs; else
- * undefined.
- */
+/** Processes that a recipe requires: `hardware.processes`, or a process a GPU if it counts generating GPUs; else undefined. */
 export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   const { processes, gpus = 1, actorGpus } = hardware ?? {};
   if (processes !== undefined) return processes;
@@ -45,11 +42,11 @@ export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   return { actors: actorGpus, trainers: gpus - actorGpus };
 }
 
-/** True if agents start its processes: on several machines, or each on a GPU of its own. */
+/** True if agents start its processes: on several machines, or one process per GPU. */
 export const isForAgents = (recipe: Asked): boolean =>
   rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
 
-/** Throws HONE_ERR_USAGE where the recipe does not say. */
+/** Throws HONE_ERR_USAGE if the recipe does not give the numbers. */
 export function expectRoles(recipe: Asked): Roles {
   const roles = rolesOf(recipe);
   if (roles !== undefined) return roles;

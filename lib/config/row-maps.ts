@@ -10,7 +10,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A recipe's input with what JSON can hold in the place of every `map` of a source: name, or module, and a hash. */
+/** Replaces every `map` of a source in a recipe's input by its JSON form: a function name or module, and a hash. */
 export function takeRowMaps(input: unknown): { readonly plain: unknown; readonly maps: RowMaps } {
   const maps = new Map<string, RowMap>();
   const plain = atMaps(input, (name, given) => {
@@ -42,9 +42,9 @@ export function keepRowMaps(recipe: Mapped, maps: RowMaps): void {
 }
 
 /**
- * Gives a recipe that was read from a run folder the functions that its run had, from the recipe of the entry script.
- * Throws ConfigError where that one has another.
- * @param where the run folder, for the message.
+ * Gives a recipe read from a run folder the functions of the entry script's recipe, which must be those that its run
+ * had. Throws ConfigError if they differ.
+ * @param where the run folder, for the message
  */
 export function adoptRowMaps(recorded: Mapped, from: Mapped, where: string): void {
   const [written, own] = [sourcesOf(recorded), sourcesOf(from)];
@@ -70,7 +70,7 @@ const sourcesOf = ({ domains, evaluation }: Mapped): Sources => ({ ...evaluation
 const mapIn = (one: { readonly source: unknown } | undefined): WrittenMap | undefined =>
   isFields(one?.source) ? (one.source["map"] as WrittenMap | undefined) : undefined;
 
-/** A shallow copy with `change` made to the `map` of every source that has one. */
+/** A shallow copy with the `map` of every source that has one replaced by `change`'s result. */
 function atMaps(input: unknown, change: (name: string, given: unknown) => unknown): unknown {
   return inPlayed(input, (name, one) => {
     const { source } = one;

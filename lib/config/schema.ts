@@ -20,8 +20,8 @@ import { trackersSchema } from "./trackers.ts";
 import { verificationSchema } from "./verification.ts";
 
 /**
- * Every field of a recipe, in the paper's letters (docs/reference/glossary.md), with its default. Where the paper is
- * silent the default is the one of docs/architecture.md §8 and the field is its switch.
+ * Schema of a recipe, in the paper's letters (docs/reference/glossary.md), with defaults. Where the paper is silent,
+ * docs/architecture.md §8 gives the default and the field is its switch.
  */
 
 export const MOST_PAGES = 1 << 28;
@@ -37,16 +37,17 @@ const modelSchema = z.strictObject({
   folder: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
-  /** A PEFT folder whose adapters `lora` goes on from; they must be of its rank, alpha and targets. */
+  /** A PEFT folder whose adapters `lora` continues to train; they must have its rank, alpha and targets. */
   adapter: z.string().min(1).optional(),
   /**
-   * Type of matrices, keys and values in the core's memory: bf16 halves them and what decoding reads. Default: bf16 for a
-   * folder whose config.json says that its weights are stored so, else f32; a run that goes on keeps its own.
+   * Type of matrices, keys and values in the core's memory: bf16 halves their memory and the bytes that decoding
+   * reads. Default: bf16 for a folder whose config.json says that its weights are stored so, else f32; a resumed run
+   * keeps its own.
    */
   weightStorage: z.enum(["f32", "bf16"]).optional(),
   /**
-   * Type of both factors of the layers' products on the CPU; sums, attention and the head are f32. bf16 needs weightStorage
-   * "bf16". Default: bf16 there, if the processor has AVX512-BF16; a run that goes on keeps its own.
+   * Type of both factors of the layers' products on the CPU; sums, attention and the head are f32. bf16 needs
+   * weightStorage "bf16". Default: bf16 there, if the processor has AVX512-BF16; a resumed run keeps its own.
    */
   arithmetic: z.enum(["f32", "bf16"]).optional(),
 });
@@ -54,11 +55,11 @@ const modelSchema = z.strictObject({
 const chatTemplateSchema = z.strictObject({
   /** A .jinja file to use instead of the model's own template. */
   file: z.string().min(1).optional(),
-  /** Ask in the words alone, without a template: what a model folder without one gets anyway. */
+  /** Prompt with the plain text, without a chat template; a model folder without a template always does. */
   plain: z.boolean().optional(),
   /** Variables of the template, such as {enable_thinking: false}; they win over what Hone sets. */
   variables: z.record(z.string().min(1), z.json()).optional(),
-  /** System message of every prompt that brings none of its own. */
+  /** System message of every prompt that has none of its own. */
   system: z.string().min(1).optional(),
 });
 
@@ -69,7 +70,7 @@ const domainSchema = z.strictObject({
   verifier: verifierSchema.optional(),
   ...domainRewards,
   ...domainEnvironment,
-  /** Which of its problems are asked next, where they are rows of a data set. Default: all in turn (source.draw). */
+  /** Selects the next problems, if they are rows of a data set. Default: all in turn (source.draw). */
   curriculum: curriculumSchema,
 });
 
@@ -78,7 +79,7 @@ const rolloutsSchema = z.strictObject({
   groupSize: z.int().min(2).max(MOST_SEQUENCES).default(8),
   /** L: generated tokens at most, thinking included. */
   maxOutputTokens: tokens(),
-  /** Rows of data sets with longer prompts are left out; made-up problems are drawn again. */
+  /** Rows of data sets with longer prompts are left out; longer generated problems are drawn again. */
   maxPromptTokens: tokens(),
   temperature: z.number().min(1e-3).max(1e3).default(1),
   /** 0 is off. */
@@ -86,12 +87,12 @@ const rolloutsSchema = z.strictObject({
   topP: positive(1).default(1),
   minP: decay().default(0),
   /**
-   * Sample no id beyond the tokenizer's, where the model's embedding has more rows (docs/explanation/numerics.md). Default: as
-   * the run began; a new one does not.
+   * Never sample ids beyond the tokenizer's, if the model's embedding has more rows (docs/explanation/numerics.md).
+   * Default: false for a new run; a resumed run keeps its own.
    */
   maskPadding: z.boolean().optional(),
   stopStrings: z.array(z.string().min(1)).default([]),
-  /** Tokens that end a completion, instead of all those the model's files and chat template name as an end. */
+  /** Tokens that end a completion, replacing all those that the model's files and chat template name as an end. */
   stopIds: z.array(z.int().min(0).max(INT32)).min(1).optional(),
   /**
    * Keep what each step trained on in the run folder (rollouts/, docs/reference/rollouts.md), or with "last:20" that of the
@@ -107,7 +108,7 @@ const trainingSchema = z.strictObject({
   /** P: groups (prompts) per optimizer step. */
   groupsPerStep: count(2 ** 20).default(16),
   /**
-   * Optimizer updates that an epoch over a step's groups takes, each on as even a share of them as can be. With more than
+   * Optimizer updates per epoch over a step's groups, each on as equal a share of them as possible. With more than
    * one, or with several epochs, the old log-probs are those before the first update.
    */
   updatesPerBatch: count(2 ** 16).default(1),
@@ -117,26 +118,27 @@ const trainingSchema = z.strictObject({
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */
   schedule: z.enum(["async", "sync"]).default("async"),
-  /** No token is sampled by weights more than this many versions older than those of the step that trains it first. */
+  /** A token's sampling weights are at most this many versions older than those of the step that first trains it. */
   maxLag: z
     .int()
     .min(0)
     .max(2 ** 20)
     .default(1),
-  /** Train groups again that were trained before, beside a step's fresh ones. Default: every group in one step alone. */
+  /** Train groups of earlier steps again, beside a step's fresh ones. Default: every group trains in one step only. */
   replayBuffer: replayBufferSchema,
   /** Groups between submission and training at most; groupsPerStep * (maxLag + 1) when left out. */
   credits: count().optional(),
   /** T of a micro-batch. */
   packedTokens: tokens().default(4096),
   /**
-   * On a GPU: rows of a micro-batch whose gradients of logits are in memory at a time, 2 bytes a vocabulary entry each.
-   * The head's gradient is read and written once for so many, and its bits depend on it; on the CPU it means nothing.
+   * On a GPU: rows of a micro-batch whose gradients of logits are in memory at a time, 2 bytes per vocabulary entry
+   * each. The head's gradient is read and written once per block of rows, and its bits depend on this; no effect on
+   * the CPU.
    */
   headRows: z.literal([2048, 4096, 8192]).default(2048),
-  /** After a step whose loss or gradient was not finite: go on without it, or end the run. */
+  /** After a step whose loss or gradient is not finite: continue without it, or end the run. */
   onNonFinite: z.enum(["skip", "stop"]).default("skip"),
-  /** With "skip": this many skipped steps in a row still end the run. */
+  /** With "skip": the run ends after this many skipped steps in a row. */
   maxSkippedInARow: count().default(3),
   /** Seconds without progress after which the run fails with an error that names the stages that wait. */
   stallSeconds: z
@@ -156,21 +158,21 @@ const engineSchema = z
     /** Pages of the key/value cache; enough for maxRunning whole contexts when left out. */
     pages: count(MOST_PAGES).optional(),
     stepTokens: count(2 ** 24).default(512),
-    /** On a GPU: record decode steps once and repeat them by one launch. The tokens are the same either way. */
+    /** On a GPU: record decode steps as CUDA graphs and launch those. The tokens are the same either way. */
     graphs: z.boolean().default(true),
   })
   .prefault({});
 
 const checkpointSchema = z
   .strictObject({
-    everySteps: z.int().min(0).default(5), // 0: only at the end and when told
+    everySteps: z.int().min(0).default(5), // 0: only at the end and on request
     keepLast: count().default(3),
     /** Copy the state and write it while training goes on; false: training waits, and needs no memory for a copy. */
     async: z.boolean().default(true),
-    /** Steps that a run trains on, trying again, when a disk (full, or failing) keeps one of its checkpoints from being written. */
+    /** Steps that a run may train, retrying, while a full or failing disk keeps a checkpoint from being written. */
     maxUnsavedSteps: z.int().min(0).default(0),
-    keepEvery: z.int().min(0).default(0), // also keep those of steps divisible by this; 0: none
-    /** Also keep so many of the best by `evaluation` while training. */
+    keepEvery: z.int().min(0).default(0), // also keep the checkpoints of steps divisible by this; 0: none
+    /** Also keep this many of the checkpoints with the best `evaluation` scores during training. */
     keepBest: z.int().min(0).default(0),
   })
   .prefault({});
@@ -182,36 +184,39 @@ const metricsSchema = z
       .strictObject({
         /** Measured in steps divisible by this; a measurement is one more forward and backward of the batch. 0: never. */
         everySteps: z.int().min(0).default(0),
-        /** Also the gradient noise scale, of two halves of each domain's groups: twice the gradients in host memory. */
+        /**
+         * Also measure the gradient noise scale from two halves of each domain's groups: needs twice the gradients in
+         * host memory.
+         */
         noiseScale: z.boolean().default(true),
       })
       .prefault({}),
   })
   .prefault({});
 
-/** GPUs a recipe is meant for. Read by `hone plan` and `hone check`; a run refuses what this version cannot do. */
+/** GPUs that a recipe is meant for. `hone plan` and `hone check` read it; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   gpu: z.string().min(1).optional(), // for people: "H100 80GB"
-  gpuMemoryGiB: positive().optional(), // of one GPU; when left out what the first GPU of the machine has
+  gpuMemoryGiB: positive().optional(), // of one GPU; default: that of the machine's first GPU
   gpus: count(2 ** 20).default(1),
-  /** Machines that they, or the processes, are spread over; what `hone launch` asks for. When left out 1. */
+  /** Machines over which GPUs or processes are spread; `hone launch` requests them. Default 1. */
   nodes: count(2 ** 16).optional(),
-  /** GPUs that generate, the others train; when left out every GPU does both. */
+  /** GPUs that generate, while the others train; default: every GPU does both. */
   actorGpus: count().optional(),
   recompute: z.boolean().default(false), // the backward pass computes activations again instead of keeping all
-  processes: processesSchema.optional(), // beside the one of the run (docs/how-to/cluster.md)
-  /** State that trainers shard among themselves; when left out AdamW's moments, exactly, where there are several. */
+  processes: processesSchema.optional(), // processes beside the run's own (docs/how-to/cluster.md)
+  /** State that trainers shard among themselves. Default, with several trainers: AdamW's moments, exactly. */
   sharding: shardingSchema.optional(),
-  weights: z.enum(["communicator", "folder"]).optional(), // on their way to actors; when left out the first where Gloo is
+  weights: z.enum(["communicator", "folder"]).optional(), // transport of weights to actors; default: the first if Gloo is available
   /**
-   * Memory of AdamW's moments: on the GPU ("device", or left out), or in its host's memory, from where every step
-   * streams them through it.
+   * Memory of AdamW's moments: on the GPU ("device", the default), or in host memory, from which every step streams
+   * them through the GPU.
    */
   optimizerMemory: z.enum(["device", "host"]).optional(),
 });
 
 export const recipeSchema = z.strictObject({
-  /** Also that of the run folder, hence one plain file name. */
+  /** Also the name of the run folder, hence one plain file name. */
   name: z
     .string()
     .min(1)
@@ -224,30 +229,28 @@ export const recipeSchema = z.strictObject({
   hardware: hardwareSchema.optional(),
   /** Keys every random draw of the run. */
   seed: z.int().min(0).default(0),
-  /**
-   * Device that generates and trains; "cuda" for a recipe whose `hardware` names GPUs, else "cpu" unless HONE_DEVICE
-   * says otherwise.
-   */
+  /** Device that generates and trains; default: "cuda" for a recipe whose `hardware` names GPUs, else HONE_DEVICE, else "cpu". */
   device: z.enum(DEVICES).optional(),
   /**
-   * On a GPU: the trainer's attention uses the instructions that generation uses, so that their log-probs agree to the
-   * bit; false is faster and agrees within the bound of docs/explanation/numerics.md. On the CPU they always agree to the bit.
+   * On a GPU: the trainer's attention uses the same instructions as generation, so that their log-probs agree to the
+   * bit; false is faster and agrees within the bound of docs/explanation/numerics.md. On the CPU they always agree to
+   * the bit.
    */
   deterministic: z.boolean().default(false),
   model: modelSchema,
   /** Train low-rank adapters and leave the weights as they are. */
   lora: loraSchema.optional(),
   /**
-   * "model": that of the model's folder, default where there is one. "lexicon/quickstart": characters and the words of
+   * "model": the one in the model's folder, default if it has one. "lexicon/quickstart": characters and the words of
    * the procedural tasks, default for a new model.
    */
   tokenizer: z.enum(["model", "lexicon/quickstart"]).optional(),
-  /** Template that makes a problem a prompt; the model's own template when left out. */
+  /** Template that turns a problem into a prompt; default: the model's own. */
   chatTemplate: chatTemplateSchema.optional(),
   domains: z.record(z.string().min(1), domainSchema),
   /**
-   * Counts by which the sampler keeps the weights w_d. "adaptive": the rollouts that completed, as in the paper (§4.1);
-   * "trained": those that the filter left to be trained on; "static": neither, every prompt is drawn by w_d.
+   * Counts by which the sampler keeps the weights w_d. "adaptive": completed rollouts, as in the paper (§4.1);
+   * "trained": those that passed the filter; "static": none, every prompt is drawn by w_d.
    */
   sampler: z.enum(["adaptive", "trained", "static"]).default("adaptive"),
   rollouts: rolloutsSchema,
@@ -262,7 +265,7 @@ export const recipeSchema = z.strictObject({
   warmStart: warmStartSchema.optional(),
   engine: engineSchema,
   verification: verificationSchema,
-  /** For rewards that are functions of Python files (docs/how-to/rewards.md). */
+  /** For rewards that are functions in Python files (docs/how-to/rewards.md). */
   python: pythonSchema.optional(),
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,
@@ -296,7 +299,7 @@ type Derived =
   | "warmStart"
   | "advantages";
 
-/** A recipe with every default filled in, also those that follow from other fields. */
+/** A recipe with every default filled in, including those derived from other fields. */
 export type Recipe = Omit<Parsed, Derived> & {
   readonly device: DeviceName;
   readonly optimizer: Warmed<Parsed["optimizer"]> & { readonly lr: number };

@@ -8,7 +8,7 @@ const rewardRow = () =>
     wrong: worth(),
     no_answer: worth(),
     unparsable: worth(),
-    /** Whatever the score; left out, between wrong and correct by the score. */
+    /** Reward for "partial" regardless of the score; default: between wrong and correct, by the score. */
     partial: worth().optional(),
   });
 
@@ -44,13 +44,13 @@ export const advantagesSchema = z
   .strictObject({
     /** "batch-mean", "domain-mean": over the step's kept groups, or the domain's among them (docs/reference/recipe.md). */
     baseline: z.enum(["mean", "leave-one-out", "batch-mean", "domain-mean"]).default("mean"),
-    /** k below groupSize: the best of k answers is maximised (pass@k), with a baseline of its own. Default: one answer. */
+    /** k below groupSize: maximises the best of k answers (pass@k), with its own baseline. Default: one answer. */
     passAt: z.int().min(2).max(MOST_SEQUENCES).optional(),
     /** "batch-std", "domain-std": of the differences to the baseline, over the step's kept groups or the domain's. */
     divideBy: z
       .enum(["population-std", "sample-std", "batch-std", "domain-std", "none"])
       .default("population-std"),
-    /** Of a domain's several rewards: their weighted mean is the reward, or each is normalised in its group first (GDPO). */
+    /** For a domain with several rewards: use their weighted mean, or normalise each within its group first (GDPO). */
     combine: z.enum(["rewards", "advantages"]).default("rewards"),
     /**
      * Numbers that must differ within a group for it to be trained on: the verdicts' scores, or the rewards with the
@@ -69,11 +69,11 @@ interface Chosen {
   readonly domains: Readonly<Record<string, { readonly rewards?: object | undefined }>>;
 }
 
-/** True of a baseline of all groups of a step, or of those of a domain. */
+/** True for a baseline over all groups of a step, or over those of a domain. */
 export const isBatchwide = (baseline: Chosen["advantages"]["baseline"]): boolean =>
   baseline === "batch-mean" || baseline === "domain-mean";
 
-/** Why a baseline is not one of the recipe's other choices; undefined where it is. */
+/** Reason why a baseline is incompatible with the recipe's other choices; undefined if it is not. */
 export function whyNotBaseline({ advantages: { baseline, divideBy, passAt } }: Chosen): string | undefined {
   if (!isBatchwide(baseline)) return undefined;
   if (passAt !== undefined)
@@ -83,7 +83,7 @@ export function whyNotBaseline({ advantages: { baseline, divideBy, passAt } }: C
     : undefined;
 }
 
-/** Why a group has no best of k; undefined where it has one, or none is asked for. */
+/** Reason why pass@k is not possible; undefined if it is, or is not requested. */
 export function whyNotBestOf({ advantages, rollouts: { groupSize } }: Chosen): string | undefined {
   const { passAt = 1 } = advantages;
   return passAt >= groupSize
@@ -91,7 +91,7 @@ export function whyNotBestOf({ advantages, rollouts: { groupSize } }: Chosen): s
     : undefined;
 }
 
-/** Why rewards cannot be normalised one by one; undefined where they can. */
+/** Reason why rewards cannot be normalised one by one; undefined if they can. */
 export function whyNotCombined({ advantages, reward, domains }: Chosen): string | undefined {
   if (advantages.combine === "rewards") return undefined;
   if (advantages.passAt !== undefined)

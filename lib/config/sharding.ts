@@ -4,11 +4,15 @@ import { type Roles, rolesOf } from "./roles.ts";
 export const shardingSchema = z.strictObject({
   /** "optimizer": AdamW's moments. "gradients": gradients too, "parameters": weights too; these are always exact. */
   stage: z.enum(["optimizer", "gradients", "parameters"]).default("optimizer"),
-  /** The same bits for any number of trainers, one included; false sends a gradient a step instead of one a micro-batch. */
+  /**
+   * Gives the same bits for any number of trainers, including one; false sends one gradient per step instead of one
+   * per micro-batch.
+   */
   exact: z.boolean().default(true),
   /**
-   * So many neighbouring trainers have a micro-batch together, of as many times training.packedTokens: each its part of the
-   * rows, and in attention all rows of its part of the heads. Divides trainers and the model's heads and kvHeads.
+   * Number of neighbouring trainers that share a micro-batch, which then has that many times training.packedTokens:
+   * each takes a part of the rows, and in attention all rows of a part of the heads. Divides trainers and the model's
+   * heads and kvHeads.
    */
   sequence: z.int().min(1).max(1024).default(1),
 });
@@ -30,9 +34,7 @@ interface Heads {
   readonly kvHeads: number;
 }
 
-/**
- * State that the trainer's ranks shard, and the order in which they add up gradients; undefined if nothing is sharded.
- */
+/** State that the trainer's ranks shard, and the order in which they add up gradients; undefined if nothing is sharded. */
 export function shardingOf(recipe: Divided): z.infer<typeof shardingSchema> | undefined {
   const { sharding } = recipe.hardware ?? {};
   if (sharding !== undefined) return sharding;
@@ -68,7 +70,7 @@ export function whyNotTogether(
   const counts: [string, number][] = [
     ["model.config.heads", heads],
     ["model.config.kvHeads", kvHeads],
-    // One trainer alone adds up gradients as so many would.
+    // A single trainer adds up gradients in the order that several would.
     [counted, trainers > 1 ? trainers : 0],
   ];
   const odd = counts.find(([, count]) => count % sequence !== 0);

@@ -8,11 +8,11 @@ import { hashAt, sourceHash } from "./source-hash.ts";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash, 64 hexadecimal digits");
 
-/** A function of the entry script as run.json keeps it: by name and a hash of its source. */
+/** A function of the entry script as recorded in run.json: its name and a hash of its source. */
 const functionSchema = z.strictObject({ function: z.string().min(1), sha256 });
 type WrittenFunction = z.output<typeof functionSchema>;
 
-/** A module as run.json keeps it: by place, and a hash of its file. */
+/** A module as recorded in run.json: its place, and a hash of its file. */
 const moduleSchema = z.strictObject({
   module: z
     .string()
@@ -37,14 +37,14 @@ export const slopesSchema = z.union([functionSchema, moduleSchema, placeSchema])
   Written | SlopesFunction | string
 >;
 
-/** On what stands in a recipe for a function: the function, in the process that was given it. */
+/** Key under which the recipe's placeholder of a function holds the function, in the process that received it. */
 const FUNCTION = Symbol.for("hone.recipe.slopes");
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A recipe's input with what JSON can hold in the place of `objective.slopes`: its name, or where it is, and a hash. */
+/** Replaces `objective.slopes` in a recipe's input by its JSON form: its name or module, and a hash. */
 export function takeSlopes(input: unknown): { readonly plain: unknown; readonly slopes?: SlopesFunction } {
   if (!isFields(input) || !isFields(input["objective"])) return { plain: input };
   const { objective } = input;
@@ -76,9 +76,9 @@ export function slopesFunction(objective: {
 }
 
 /**
- * Gives a recipe that was read from a run folder the function that its run had, from the recipe of the entry script.
- * Throws ConfigError where that one has another.
- * @param where the run folder, for the message.
+ * Gives a recipe read from a run folder the function of the entry script's recipe, which must be the one that its run
+ * had. Throws ConfigError if it differs.
+ * @param where the run folder, for the message
  */
 export function adoptSlopes(
   recorded: { readonly slopes?: Written | undefined },

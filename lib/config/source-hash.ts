@@ -5,8 +5,8 @@ import { fileHash } from "../trust.ts";
 import { isModulePlace } from "../user-module.ts";
 
 /**
- * Hash of functions' sources, 64 hexadecimal digits. Spaces and line ends do not count: loaders of TypeScript put
- * spaces where types were.
+ * Hash of functions' sources, 64 hexadecimal digits. Ignores spaces and line ends: TypeScript loaders replace types
+ * by spaces.
  */
 // biome-ignore lint/complexity/noBannedTypes: any function has a source
 export function sourceHash(...from: Function[]): string {
@@ -14,7 +14,7 @@ export function sourceHash(...from: Function[]): string {
   return createHash("sha256").update(sources.join("\n")).digest("hex");
 }
 
-/** Hash of the file at a module's place; undefined where there is none. */
+/** Hash of a module's file; undefined if the file does not exist. */
 export function hashAt(place: string): string | undefined {
   if (!isModulePlace(place)) return undefined;
   const [file] = place.split("#", 1) as [string];

@@ -3,27 +3,28 @@ import { serverSchema } from "./judge.ts";
 import { count, fraction, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
 import { hasFullKl } from "./objective.ts";
 
-/** A server whose model scores given tokens, by their ids: POST <url>/completions. */
+/** A server whose model scores given token ids: POST <url>/completions. */
 const endpointSchema = z.strictObject({
   ...serverSchema,
-  /** Some half an hour of tries; then the run ends, and goes on from its checkpoint. */
+  /** About half an hour of retries; then the run ends and can resume from its checkpoint. */
   retries: serverSchema.retries.unwrap().default(30),
-  /** How log-probs of a prompt are asked for: vLLM's field, or `echo` with `logprobs`, as SGLang has them. */
+  /** How prompt log-probs are requested: vLLM's field, or `echo` with `logprobs`, as in SGLang. */
   api: z.enum(["prompt_logprobs", "echo"]).default("prompt_logprobs"),
   /** A model folder, or a name on the Hub, whose tokenizer.json is the server's: compared with the model's, id by id. */
   tokenizer: z.string().min(1).optional(),
 });
 
 /**
- * On-policy distillation (docs/how-to/distillation.md): a frozen model scores what the policy sampled. Of the sampled tokens
- * alone, advantages are per token: rewardCoef * (the reward's) + coef * (log p_teacher - log p_sampler, less its group's mean).
- * With `divergence`, coef times the mean of each token's divergence from the teacher is a term of the loss.
+ * On-policy distillation (docs/how-to/distillation.md): a frozen model scores the tokens that the policy sampled.
+ * Without `divergence`, advantages are per token: rewardCoef * (the reward's) + coef * (log p_teacher - log
+ * p_sampler, less its group's mean). With `divergence`, the loss has the term coef * mean over tokens of the
+ * divergence from the teacher.
  */
 export const teacherSchema = z
   .strictObject({
     /** The teacher's Hugging Face folder, or its name on the Hub; its tokenizer must be the model's. */
     folder: z.string().min(1).optional(),
-    /** Or a server that has it. */
+    /** Or a server that hosts the teacher. */
     endpoint: endpointSchema.optional(),
     coef: positive().default(1),
     /** Factor of the reward's advantage; 0: the teacher alone is learnt from, and rewards are only measured. */
@@ -32,7 +33,10 @@ export const teacherSchema = z
     divergence: z
       .strictObject({
         beta: fraction().default(0.5),
-        /** Over so many of the teacher's likeliest tokens, both distributions renormalised. Default: the whole vocabulary. */
+        /**
+         * Number of the teacher's likeliest tokens, over which both distributions are renormalised. Default: the
+         * whole vocabulary.
+         */
         topK: count(MOST_SEQUENCES).min(2).optional(),
       })
       .optional(),
@@ -45,14 +49,14 @@ interface Asked {
   readonly rollouts: { readonly temperature: number };
 }
 
-/** Why a recipe's objective cannot learn from a teacher; undefined where it can, or there is none. */
+/** Reason why a recipe's objective cannot learn from a teacher; undefined if it can, or there is none. */
 export function whyNotTaught({ teacher, objective: { kind } }: Asked): string | undefined {
   return teacher !== undefined && teacher.divergence === undefined && (kind === "gspo" || kind === "gmpo")
     ? `is "${kind}", which has one advantage a sequence; a teacher gives one a token: say { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 }, "gspo-token", or another kind, or give teacher.divergence`
     : undefined;
 }
 
-/** Why it is not one teacher; undefined where it is, or there is none. */
+/** Reason why the fields do not define exactly one teacher; undefined if they do, or there is none. */
 export function whyNotOne({ teacher }: Asked): string | undefined {
   if (teacher === undefined) return undefined;
   if (teacher.folder === undefined && teacher.endpoint === undefined)
@@ -62,7 +66,7 @@ export function whyNotOne({ teacher }: Asked): string | undefined {
     : undefined;
 }
 
-/** Why a server cannot say what the recipe asks of it. */
+/** Reason why a server cannot provide what the recipe requires. */
 export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): string | undefined {
   const { endpoint, divergence } = teacher ?? {};
   if (endpoint === undefined) return undefined;
@@ -78,7 +82,7 @@ export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): str
 
 type Compared = Pick<Asked, "teacher"> & { readonly objective: Parameters<typeof hasFullKl>[0] };
 
-/** Why a KL term cannot compare whole distributions with the reference's. */
+/** Reason why a KL term cannot compare whole distributions with those of the reference. */
 export function whyNotFull({ teacher, objective }: Compared): string | undefined {
   return hasFullKl(objective) && teacher?.divergence !== undefined
     ? 'is "full", and teacher.divergence is there too: a step compares its distributions with one other; say "k2" or "k3"'

@@ -3,7 +3,7 @@ import { count } from "./numbers.ts";
 
 const PORT = 65_535;
 
-/** run.json keeps the recipe: who may write to a server is said by the environment alone. */
+/** run.json records the recipe, so credentials come from the environment alone. */
 function withoutCredentials(url: string): boolean {
   const { username, password, search, hash } = new URL(url);
   return username === "" && password === "" && search === "" && hash === "";
@@ -25,13 +25,13 @@ const name = z
   )
   .optional();
 
-/** A table of completions, prompts and texts of the model among them, each so many steps; none where it is left out. */
+/** Interval in steps of a table of completions with prompts and texts; default: none. */
 const completions = count().optional();
 
 const mlflowSchema = z.strictObject({
   kind: z.literal("mlflow"),
   name,
-  /** Address of the tracking server; MLFLOW_TRACKING_URI where it is left out. */
+  /** Address of the tracking server; default: MLFLOW_TRACKING_URI. */
   url: server().optional(),
   experiment: z.string().min(1).max(256).default("hone"),
   completions,
@@ -40,7 +40,7 @@ const mlflowSchema = z.strictObject({
 const otlpSchema = z.strictObject({
   kind: z.literal("otlp"),
   name,
-  /** Address of the collector, without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT where it is left out. */
+  /** Address of the collector, without /v1/traces; default: OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: server().optional(),
   metrics: z.boolean().default(true),
   traces: z.boolean().default(true),
@@ -56,14 +56,14 @@ const wandbSchema = z.strictObject({
 const prometheusSchema = z.strictObject({
   kind: z.literal("prometheus"),
   host: z.string().min(1).default("127.0.0.1"),
-  /** 0: one that is free, which a warning tells. */
+  /** 0: any free port; a warning names it. */
   port: z.int().min(0).max(PORT).default(9464),
 });
 
 const jsonlSchema = z.strictObject({
   kind: z.literal("jsonl"),
   name,
-  /** A file that grows, relative to where the command runs; "-" is standard output. */
+  /** A file that grows, relative to the working folder; "-" is standard output. */
   path: z.string().min(1),
 });
 
