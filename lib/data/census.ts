@@ -3,7 +3,7 @@ import type { Fault, RawRow } from "./raw-row.ts";
 import type { Refusal } from "./row-judge.ts";
 import type { RowDraft } from "./row-reader.ts";
 
-/** Number of rows with one outcome, and positions of the first of them. */
+/** Number of rows with one outcome, and the locations of the first of them. */
 export interface Tally {
   readonly reason: string;
   readonly rows: number;
@@ -23,20 +23,20 @@ export interface DatasetReport {
   readonly files: number;
   /** Data sets of the Hub that the files came from. */
   readonly hub?: readonly HubOrigin[];
-  /** Files found whose name says that they are no part of the set. */
+  /** Files whose name says that they do not belong to the set. */
   readonly otherFiles: readonly string[];
   readonly rows: number;
   readonly training: number;
   readonly heldOut: number;
-  /** Columns that say what is asked in the rows that are used, where rows of the kind differ. */
+  /** Columns that hold the question in the used rows, if rows of the kind differ. */
   readonly questions?: readonly Tally[];
-  /** Fields of the used rows that held the answer, where rows of the kind differ. */
+  /** Fields that held the answer in the used rows, if rows of the kind differ. */
   readonly answers?: readonly Tally[];
   /** Damaged, by reason. */
   readonly bad: readonly Tally[];
-  /** Sound, but not wanted by the options or not readable by their verifier; by reason. */
+  /** Sound rows that the options exclude or the verifier cannot read; by reason. */
   readonly leftOut: readonly Tally[];
-  /** Content that an earlier row had, with the same reference and with another; the first row stays. */
+  /** Rows whose content an earlier row has, with the same reference and with another; the first row is used. */
   readonly duplicates: readonly Tally[];
 }
 
@@ -77,7 +77,7 @@ export class Tallies {
 export const counted = (n: number, noun: string): string =>
   `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
-/** One line for people: "orz: 57,000 rows: 51,210 to train on, 5,690 held out, 60 bad (not JSON: 60, first x.json:7)". */
+/** One line: "orz: 57,000 rows: 51,210 to train on, 5,690 held out, 60 bad (not JSON: 60, first x.json:7)". */
 export function reportLine(report: DatasetReport): string {
   const used = [`${grouped(report.training)} to train on`, `${grouped(report.heldOut)} held out`];
   const parts = [...used, ...unusedTexts(report)];
@@ -86,7 +86,7 @@ export function reportLine(report: DatasetReport): string {
 
 const grouped = (rows: number): string => rows.toLocaleString("en");
 
-/** For people, the rows that are not used: "60 bad (not JSON: 60, first x.json:7)", those left out, and duplicates. */
+/** Sentences about unused rows: "60 bad (not JSON: 60, first x.json:7)", those left out, and duplicates. */
 export function unusedTexts(report: Pick<DatasetReport, "bad" | "leftOut" | "duplicates">): string[] {
   const outcomes = [
     ["bad", report.bad],
@@ -101,10 +101,10 @@ export function unusedTexts(report: Pick<DatasetReport, "bad" | "leftOut" | "dup
   });
 }
 
-/** Ends the place of an answer (RowDraft.answerFrom) where the question does not ask for the form that is judged. */
+/** Suffix of an answer's place (RowDraft.answerFrom) if the question does not ask for the form that the verifier reads. */
 export const UNASKED = "; the question does not ask for \\boxed";
 
-/** What to tell of a set before it is used: many bad rows, and questions that do not say how the answer is to be stated. */
+/** Warnings about a set before it is used: many bad rows, or questions that do not ask for the answer's form. */
 export const rowWarnings = (report: Pick<DatasetReport, "rows" | "bad" | "answers">): string[] =>
   [badRowsText(report), unaskedText(report)].filter((text) => text !== undefined);
 
@@ -116,7 +116,7 @@ function unaskedText({ answers = [] }: Pick<DatasetReport, "answers">): string |
   return `${unasked.toLocaleString("en")} of ${all.toLocaleString("en")} questions do not ask for \\boxed{}, where the verifier looks for the answer; let template say it ("{task}\\n\\nPut your final answer in \\boxed{}."), unless the chat template does`;
 }
 
-/** Of a set of which more than a tenth of the rows are bad: how many, of how many, and the most frequent reason. */
+/** For a set with more than a tenth of bad rows: their number, the total, and the most frequent reason. */
 function badRowsText({ rows, bad }: Pick<DatasetReport, "rows" | "bad">): string | undefined {
   const lost = bad.reduce((sum, tally) => sum + tally.rows, 0);
   if (lost * 10 <= rows) return undefined;
@@ -138,7 +138,7 @@ function columnsText({ questions = [], answers = [] }: DatasetReport): string {
 /** "file:row". */
 export const placeOf = ({ file, row }: Pick<Fault, "file" | "row">): string => `${basename(file)}:${row}`;
 
-/** Where a row is, and the names of its columns, where it has any. */
+/** Location of a row, and the names of its columns, if any. */
 export interface SeenRow {
   readonly place: string;
   readonly columns?: string | undefined;
@@ -172,7 +172,7 @@ export class Census {
     });
   }
 
-  /** Counts rows that are refused for one reason. @param first of them, as many as are kept */
+  /** Counts rows refused for one reason. @param first the first of them, as many as are kept */
   refuseAll({ as, reason, rows }: Refusal & { readonly rows: number }, first: readonly SeenRow[]): void {
     this.#refused[as].addAll(
       reason,
@@ -182,7 +182,7 @@ export class Census {
     for (const { place, columns } of first) this.#note(place, columns);
   }
 
-  /** Counts a row whose content an earlier one has. */
+  /** Counts a row whose content an earlier row has. */
   repeated(reason: string, place: () => string): void {
     this.#refused.duplicates.add(reason, place);
   }

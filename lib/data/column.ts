@@ -1,7 +1,7 @@
 const PAGE_BITS = 16;
 const PAGE = 1 << PAGE_BITS;
 
-/** A list of numbers of 32 bits that grows a page at a time: a million of them cost 4 bytes each, and growing copies none. */
+/** A growing list of 32-bit numbers, stored in pages: a million of them take 4 bytes each, and growing copies none. */
 export class Column {
   readonly #pages: Uint32Array[] = [];
   length = 0;
@@ -13,15 +13,15 @@ export class Column {
     this.length += 1;
   }
 
-  /** Trusts that there is one. */
+  /** Trusts that the index exists. */
   at(index: number): number {
     return this.#pages[index >>> PAGE_BITS]![index & (PAGE - 1)]!;
   }
 }
 
-/** Whole numbers that mostly grow, as places in a file do: 4 bytes each, and 8 in a page of which two are further apart. */
+/** Mostly increasing integers, such as file offsets: 4 bytes each, or 8 in a page where two are too far apart. */
 export class Places {
-  /** Of each page the first number, and what the others are more than it; or the numbers themselves. */
+  /** Per page the first number and the offsets from it, or the numbers themselves. */
   readonly #pages: { readonly first: number; numbers: Uint32Array | Float64Array }[] = [];
   length = 0;
 
@@ -36,7 +36,7 @@ export class Places {
     this.length += 1;
   }
 
-  /** Trusts that there is one. */
+  /** Trusts that the index exists. */
   at(index: number): number {
     const { first, numbers } = this.#pages[index >>> PAGE_BITS]!;
     const number = numbers[index & (PAGE - 1)]!;
@@ -44,9 +44,9 @@ export class Places {
   }
 }
 
-/** Whole numbers of which each is mostly the one before and one more, as lines are: 8 bytes where it is not. */
+/** Mostly consecutive integers, such as line numbers: 8 bytes for each number that does not follow its predecessor. */
 export class Lines {
-  /** Where a number does not follow, and the number there. */
+  /** Indices at which a number does not follow its predecessor, and the number there. */
   readonly #starts = new Column();
   readonly #numbers = new Column();
   #next = 0;
@@ -61,7 +61,7 @@ export class Lines {
     this.length += 1;
   }
 
-  /** Trusts that there is one. */
+  /** Trusts that the index exists. */
   at(index: number): number {
     let [from, to] = [0, this.#starts.length];
     while (to - from > 1) {

@@ -1,20 +1,20 @@
 import { hash } from "node:crypto";
 
-/** Chosen so that every family holds out 8 to 12 % at every level, also where there are only ten questions. */
+/** Chosen so that every family holds out 8 to 12 % at every level, even a family with ten questions. */
 const SALT = 10605;
 const OTHER_SPACE = /[^\S ]/;
 
-/** A text with every run of space as one, and none at its ends. */
+/** The text with every run of white space replaced by one space, and trimmed. */
 export const normalized = (content: string): string =>
   isUnusual(content) ? content.replace(/\s+/g, " ").trim() : content;
 
 const isUnusual = (content: string): boolean =>
   content.includes("  ") || content.startsWith(" ") || content.endsWith(" ") || OTHER_SPACE.test(content);
 
-/** Name of a row's content: the same for the same words, whatever the space between them. */
+/** Key of a row's content: equal for texts that differ only in white space. */
 export const contentKey = (content: string): string => keyOf(normalized(content));
 
-/** The same for content that is normalized. */
+/** The same key for content that is already normalized. */
 export const keyOf = (content: string): string => hash("sha256", content, "base64url").slice(0, 22);
 
 /** murmur3's finalizer, so that short texts spread. */
@@ -24,7 +24,7 @@ function mixed(h: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** How the two hashes begin, and how a UTF-16 code unit enters each. */
+/** Seeds of the two hashes, and how a UTF-16 code unit enters each. */
 const FIRST_SEED = (0x811c9dc5 ^ SALT) >>> 0;
 const SECOND_SEED = 0x9e3779b9;
 const inFirst = (hash: number, unit: number) => Math.imul(hash ^ unit, 0x01000193);
@@ -34,8 +34,8 @@ function inSecond(hash: number, unit: number): number {
 }
 
 /**
- * Two 32-bit hashes of a text: FNV-1a over UTF-16 code units, which decides the split and so may never change; and one
- * with another multiplier and seed, which with the first tells duplicates among millions of rows.
+ * Two 32-bit hashes of a text: FNV-1a over UTF-16 code units, which decides the split and so may never change; and
+ * one with another multiplier and seed. Together they identify duplicates among millions of rows.
  */
 export function hashes(text: string, out: Uint32Array): void {
   let first = FIRST_SEED;
@@ -60,7 +60,7 @@ export function splitHash(text: string): number {
 const BEFORE = '[[{"role":"user","content":"';
 const BEHIND = '"}],null]';
 
-/** Content of a row that asks with one turn of a user's: JSON of [[turn], null], which is made when it is asked for. */
+/** Content of a row that asks with one user turn: JSON of [[turn], null], built on demand. */
 export class UserTurn {
   readonly #words: string;
 
@@ -72,7 +72,7 @@ export class UserTurn {
     return `${BEFORE}${JSON.stringify(this.#words).slice(1, -1)}${BEHIND}`;
   }
 
-  /** As `hashes` of the text, in a third of the time where nothing in it is rare. */
+  /** The same as `hashes` of the text, in a third of the time if the text has no rare character. */
   hashes(out: Uint32Array): void {
     if (!hashesOfTurn(this.#words, out)) hashes(normalized(this.toString()), out);
   }
@@ -90,11 +90,11 @@ export function hashesOf(content: Content, out: Uint32Array): void {
   else content.hashes(out);
 }
 
-/** Kinds of a UTF-16 code unit: JSON writes it as it is, a space is one too, JSON writes it behind a backslash. */
+/** Classes of a UTF-16 code unit: written unchanged by JSON, white space, or escaped by JSON. */
 const AS_IT_IS = 0;
 const ONE_SPACE = 1;
 const ESCAPED = 2;
-/** A control, half a pair, or a space of another alphabet: only the text tells. */
+/** A control character, a surrogate, or Unicode white space: needs the slow path over the text. */
 const RARE = 4;
 const KINDS = new Uint8Array(0x10000).fill(RARE);
 for (const [from, to] of [
@@ -106,7 +106,7 @@ for (const [from, to] of [
   KINDS.fill(AS_IT_IS, from, to);
 KINDS[0x20] = ONE_SPACE;
 const BACKSLASH = 0x5c;
-/** What JSON writes behind a backslash. */
+/** Characters that JSON writes after a backslash. */
 const LETTERS = new Uint8Array(128);
 for (const [character, letter] of Object.entries({ '"': '"', "\\": "\\", "\t": "t", "\n": "n", "\r": "r" })) {
   KINDS[character.charCodeAt(0)] = ESCAPED;
@@ -121,7 +121,7 @@ const afterBefore = [...BEFORE].reduce(
   [FIRST_SEED, SECOND_SEED],
 ) as [number, number];
 
-/** The hashes of a turn, without its text; false where only the text tells. No branch depends on where the spaces are. */
+/** Hashes of a turn without building its JSON text; false if the slow path is needed. Has no branch on where spaces are. */
 function hashesOfTurn(words: string, out: Uint32Array): boolean {
   let [first, second] = afterBefore;
   let last = AS_IT_IS;

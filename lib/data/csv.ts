@@ -3,10 +3,10 @@ import { streamPlainFile } from "../shared/files/plain-file.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 /**
- * Rows of a CSV file by the names in its first line, a piece at a time; the row after that line is 1. Quoted fields may
- * hold commas, line ends and doubled quotes. A row that says more than there are names comes as a Fault: a comma that
- * is not quoted has moved its fields. Throws on a file that ends in the middle of a quoted field.
- * @param bytes of the file, where it is packed.
+ * Reads rows of a CSV file by the names in its first line, in pieces; the row after that line is 1. Quoted fields may
+ * contain commas, line ends and doubled quotes. A row with more fields than names becomes a Fault: an unquoted comma
+ * has shifted its fields. Throws on a file that ends within a quoted field.
+ * @param bytes of the file, if it is compressed
  * Source: RFC 4180.
  */
 export async function* csvRows(
@@ -37,7 +37,7 @@ async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   yield decoder.end();
 }
 
-/** Lines of fields, empty ones left out. */
+/** Lines of fields; skips empty lines. */
 async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string[]> {
   let fields: string[] = [];
   let field = "";

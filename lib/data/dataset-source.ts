@@ -10,14 +10,15 @@ import type { DatasetOptions, RowReader } from "./row-reader.ts";
 import { RowStore } from "./row-store.ts";
 import type { OpenRowThreads } from "./row-threads.ts";
 
-/** Keeps the order of rows apart from every other draw of a run. */
+/** Separates the random order of rows from every other random draw of a run. */
 const ORDER_WORD = 0x4f524400;
 /** Likewise the draws of single rows. */
 const DRAW_WORD = 0x44524100;
 
 /**
- * A data set on disk or in memory. Training goes through all of its rows in an order of the seed, then again in another,
- * or draws each problem from all of them (DatasetOptions.draw); the held-out rows come in an order of their content, the same for every seed: the first n of them are a fair sample.
+ * A data set on disk or in memory. Training visits all rows in an order drawn from the seed, then again in another
+ * order, or draws each problem from all rows (DatasetOptions.draw). Held-out rows are ordered by content, independent
+ * of the seed: the first n of them are an unbiased sample.
  */
 export class DatasetSource implements ProblemSource {
   readonly domain: DomainName;
@@ -35,7 +36,7 @@ export class DatasetSource implements ProblemSource {
   readonly #training: Uint32Array;
   readonly #heldOut: Uint32Array;
   readonly #keys: () => readonly string[];
-  /** Of the last two passes that were asked for: groups of one are judged while the next is drawn. */
+  /** Orders of the last two passes: groups of one pass are judged while the next pass begins. */
   #orders: readonly { readonly epoch: number; readonly rows: Uint32Array }[] = [];
 
   private constructor(
@@ -87,12 +88,12 @@ export class DatasetSource implements ProblemSource {
     return new DatasetSource(kind, reader, source, { ...rows, report, draw: options.draw });
   }
 
-  /** A list that is made when it is asked for: a hundred thousand of them would be 8 MB all along. */
+  /** Built on demand: a hundred thousand keys would occupy 8 MB permanently. */
   get heldOutKeys(): readonly string[] {
     return this.#keys();
   }
 
-  /** Throws HONE_ERR_CONFIG where there is nothing to train on: a benchmark. */
+  /** Throws HONE_ERR_CONFIG if there are no training rows, as in a benchmark. */
   problem(index: number): Problem {
     const rows = this.#training.length;
     if (rows === 0) {
@@ -129,7 +130,7 @@ export class DatasetSource implements ProblemSource {
     return this.#make("held-out", index, this.#heldOut[index % this.#heldOut.length]!);
   }
 
-  /** Training rows shuffled for one pass. A run asks for passes one after another. */
+  /** Training rows shuffled for one pass. A run requests passes in sequence. */
   #orderOf(epoch: number): Uint32Array {
     const known = this.#orders.find((order) => order.epoch === epoch);
     if (known !== undefined) return known.rows;

@@ -7,7 +7,7 @@ import type { Refusal, SoundRow } from "./row-judge.ts";
 import { MARK_NUMBERS, type RowKind } from "./row-marks.ts";
 import { type MarkedPart, MarkedRow, type StoredRow, UsedRow } from "./used-row.ts";
 
-/** Of judged rows, in the order of the files, those that are used: the first with each content. Counts them and all others. */
+/** Selects, in file order, the first judged row with each content. Counts all rows. */
 export class DistinctRows {
   readonly #rule: HeldOutRule;
   readonly #census: Census;
@@ -25,7 +25,7 @@ export class DistinctRows {
     return this.#references.length;
   }
 
-  /** Of each used row the hash of its content. */
+  /** Content hash of each used row. */
   get hashes(): Pick<Column, "at"> {
     return this.#seen.first;
   }
@@ -43,7 +43,7 @@ export class DistinctRows {
     return row;
   }
 
-  /** The rows of a part, but for those whose content an earlier one has. */
+  /** Rows of a part, without those whose content an earlier row has. */
   marked(part: MarkedPart): StoredRow[] {
     const { file, lines, marks } = part;
     this.#census.rows += marks.rows;

@@ -3,21 +3,21 @@ import type { DataFile } from "./files.ts";
 import { NEWLINE } from "./line-rows.ts";
 import { isLargeOfLines, LONGEST_LINE_BYTES } from "./rows.ts";
 
-/** A piece of a file of lines, [from, to) in bytes: the lines that begin in it, of which the last may end behind it. */
+/** A byte range [from, to) of a JSONL file: the lines that begin in it; the last one may end after it. */
 export interface FilePart {
   readonly path: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Which files are read in parts, and how large those are. */
+/** Smallest size of files that are read in parts, and the size of a part. */
 export interface PartSizes {
   /** Smaller files are read as a whole. */
   readonly fileBytes: number;
   readonly partBytes: number;
 }
 
-/** The parts of a file; none where it is small, or cannot be read from its middle. */
+/** The parts of a file; empty if it is small or does not support random access. */
 export function partsOf(file: DataFile, { fileBytes, partBytes }: PartSizes): FilePart[] {
   const { path } = file;
   if (!isLargeOfLines(file)) return [];
@@ -30,10 +30,10 @@ export function partsOf(file: DataFile, { fileBytes, partBytes }: PartSizes): Fi
   }));
 }
 
-/** Read behind a part, where its last line most often ends. */
+/** Bytes read after a part; its last line usually ends within them. */
 const MORE_BYTES = 1 << 16;
 
-/** The last line of a part is longer than a line may be. */
+/** The last line of a part exceeds the limit of a line. */
 export class LongLine extends Error {
   /** Lines of the part before it. */
   readonly lines: number;
@@ -50,7 +50,7 @@ export interface Lines {
   readonly start: number;
 }
 
-/** Reads parts one after another into the same memory: a large file would leave all of it to the collector. */
+/** Reads parts into one reused buffer: otherwise a large file would leave all of its bytes to the garbage collector. */
 export class PartMemory {
   #memory = Buffer.alloc(0);
 
@@ -58,7 +58,7 @@ export class PartMemory {
   linesOf({ path, from, to }: FilePart): Lines {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const before = Math.max(0, from - 1); // a line begins where the byte before is the end of one
+      const before = Math.max(0, from - 1); // a line begins where the preceding byte is a line end
       const asked = to - before + MORE_BYTES;
       if (this.#memory.length < asked) this.#memory = Buffer.allocUnsafeSlow(asked);
       const block = read(fd, before, this.#memory.subarray(0, asked));
@@ -75,7 +75,7 @@ export class PartMemory {
   }
 }
 
-/** What the file has from `start` on, which is less than asked at its end. */
+/** Bytes of the file from `start` on: fewer than requested at its end. */
 function read(fd: number, start: number, memory: Buffer): Buffer {
   let filled = 0;
   for (let got = -1; got !== 0 && filled < memory.length; filled += got)
@@ -83,7 +83,7 @@ function read(fd: number, start: number, memory: Buffer): Buffer {
   return memory.subarray(0, filled);
 }
 
-/** The lines of a block from `first` on with the rest of the last one, which ends behind it. */
+/** The lines of a block from `first` on, including the rest of the last line, which ends after the block. */
 function longer(fd: number, start: number, block: Buffer, first: number): Buffer {
   const pieces = [block.subarray(first)];
   for (let bytes = block.length; bytes < LONGEST_LINE_BYTES; ) {

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { HoneError } from "../errors.ts";
 
-/** A file of rows and how it is laid out, told by its name. */
+/** A data file and its format, determined by its name. */
 export interface DataFile {
   readonly path: string;
   readonly format: "json" | "jsonl" | "parquet" | "csv";
@@ -13,18 +13,18 @@ export interface DataFile {
 
 const NAME = /\.(?:(json|jsonl|ndjson|csv)(\.gz|\.zst)?|(parquet))$/i;
 
-/** True if a file's name is that of a file of rows. */
+/** True if a file name is that of a data file. */
 export const isDataFile = (name: string): boolean => NAME.test(name);
 
-/** True if a path looks like data: a folder, or a file name of a known layout. */
+/** True if a path looks like data: a folder, or a file name with a known format. */
 export const isDataPath = (path: string): boolean =>
   NAME.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /**
- * The data files of a file, a folder (with everything below it, in order of name, hidden ones aside) or a list of
- * those. @param split keeps the files of a folder whose name begins with it: "train" takes
- * "train-00000-of-00009.parquet" and "train.jsonl".
- * Throws HONE_ERR_DATA naming a path that is not there or holds no data file.
+ * Data files of a file, a folder (recursively, in order of name, without hidden ones) or a list of both.
+ * @param split keeps the files of a folder whose name begins with it: "train" takes "train-00000-of-00009.parquet"
+ * and "train.jsonl".
+ * Throws HONE_ERR_DATA naming a path that does not exist or has no data file.
  */
 export function dataFiles(paths: string | readonly string[], split?: string): DataFile[] {
   return [paths].flat().flatMap((path) => {

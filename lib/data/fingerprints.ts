@@ -7,13 +7,13 @@ const FIRST_SLOTS = 1 << 10;
  * the same once in 37 million sets.
  */
 export class Fingerprints {
-  /** The first hash of each, by number. */
+  /** First hash of each row, by number. */
   readonly first = new Column();
   readonly #second = new Column();
   /** The row's number + 1; 0: free. */
   #slots = new Uint32Array(FIRST_SLOTS);
 
-  /** The number of the row that came before with these hashes; undefined for a new one, which gets the next number. */
+  /** Number of the earlier row with these hashes; undefined for a new row, which gets the next number. */
   add(first: number, second: number): number | undefined {
     if (2 * (this.first.length + 1) > this.#slots.length) this.#grow();
     const slot = this.#slotOf(first, second);

@@ -6,13 +6,13 @@ const PAGE_KEYS = 1 << 12;
 /** Characters that sort most keys, as a number. */
 const PREFIX_BYTES = 6;
 
-/** A row that is held out, by its number and its content key. */
+/** A held-out row: its number and its content key. */
 export interface HeldRow {
   readonly row: number;
   readonly key: string;
 }
 
-/** Rows that are held out, outside the heap: 26 bytes each, where objects take 90. */
+/** Held-out rows, stored outside the heap: 26 bytes each, where objects take 90. */
 export class HeldRows implements Iterable<HeldRow> {
   readonly #rows = new Column();
   readonly #pages: Buffer[] = [];
@@ -29,7 +29,7 @@ export class HeldRows implements Iterable<HeldRow> {
     this.#rows.push(row);
   }
 
-  /** Numbers of the rows. Trusts that there is one at `at`, in the order in which they came. */
+  /** Row number at index `at`, in insertion order. Trusts that the index exists. */
   row(at: number): number {
     return this.#rows.at(at);
   }

@@ -5,26 +5,23 @@ import { type HeldRow, HeldRows } from "./held-rows.ts";
 
 const HELD_OUT_SHARE = 0.1;
 
-/**
- * Maps a text to [0, 1), by its content alone: those below a share are held out, so that a larger share holds a smaller
- * one.
- */
+/** Maps a text to [0, 1) by its content alone: texts below a share are held out, so a larger share contains a smaller one. */
 export function splitPoint(text: string): number {
   return splitHash(text) / 0x100000000;
 }
 
 /**
- * True if a question belongs to evaluation: one in ten, by its text alone, whatever the seed. No training problem and
- * no demonstration ever asks such a question.
+ * True if a question belongs to evaluation: one in ten, by its text alone, for every seed. No training problem and no
+ * demonstration ever asks such a question.
  */
 export function isHeldOut(question: string): boolean {
   return splitPoint(question) < HELD_OUT_SHARE;
 }
 
-/** A share of the rows in (0, 1), a number of rows, or a file of content keys; one row in ten where left out. */
+/** A share of the rows in (0, 1), a number of rows, or a file of content keys; default: one row in ten. */
 export type HeldOutOption = number | string;
 
-/** A row that may be held out, by its number; its content key is worked out when asked for. */
+/** A row that may be held out, by its number; its content key is computed on demand. */
 export interface Candidate {
   readonly row: number;
   /** Position of its content in [0, 1). */
@@ -32,12 +29,12 @@ export interface Candidate {
   key(): string;
 }
 
-/** Decides, of all rows of a data set, which are held out: takes each, then says. */
+/** Decides which rows of a data set are held out: receives every row, then returns the chosen ones. */
 export interface HeldOutRule {
-  /** No row whose point is greater is held out any more. */
+  /** Rows with a greater point can no longer be held out. */
   readonly reach: number;
   take(candidate: Candidate): void;
-  /** The held-out rows. @param rows taken. @throws HONE_ERR_DATA where the rows do not allow what was asked */
+  /** Returns the held-out rows. @param rows number of rows seen @throws HONE_ERR_DATA if the rows cannot satisfy the option */
   end(rows: number): HeldRows;
 }
 
@@ -61,7 +58,10 @@ class EachRule implements HeldOutRule {
   }
 }
 
-/** The rows whose points are smallest; of equal points, one in four thousand million, the smaller key, so that the order of files decides nothing. */
+/**
+ * Holds out the rows with the smallest points; breaks ties, one in four thousand million, by key, so that the order
+ * of files has no effect.
+ */
 class CountRule implements HeldOutRule {
   readonly #count: number;
   #least: (HeldRow & { readonly point: number })[] = [];
@@ -127,13 +127,13 @@ class ListRule extends EachRule {
 
 export const allHeldOut = (): HeldOutRule => new EachRule(() => true);
 
-/** Those of a list, and no others. */
+/** Holds out exactly the rows of a list. */
 export const heldOutOf = (keys: ReadonlySet<string>): HeldOutRule =>
   new EachRule((candidate) => keys.has(candidate.key()));
 
 /**
- * Throws HONE_ERR_DATA when a file of keys cannot be read; its rule does so where none of its keys is one of the rows,
- * and that of a number where there are not more rows than that.
+ * Throws HONE_ERR_DATA if a file of keys cannot be read. The rule throws it if no row has one of its keys, or, for a
+ * number, if there are not more rows than that.
  */
 export function heldOutRule(option: HeldOutOption = HELD_OUT_SHARE): HeldOutRule {
   if (typeof option === "string") return new ListRule(option, readKeys(option));
@@ -142,7 +142,7 @@ export function heldOutRule(option: HeldOutOption = HELD_OUT_SHARE): HeldOutRule
 
 const KEY = /^[A-Za-z0-9_-]{22}$/;
 
-/** Keys one a line, a JSON array of them, or lists by domain, as held-out.json of a run folder has them. */
+/** Reads keys: one per line, a JSON array, or lists by domain as in a run folder's held-out.json. */
 function readKeys(path: string): ReadonlySet<string> {
   const fail = (what: string, cause?: unknown) =>
     new HoneError("HONE_ERR_DATA", `${path} is no list of held-out rows: ${what}`, {

@@ -1,6 +1,6 @@
 import { HoneError } from "../errors.ts";
 
-/** Bytes [start, end) of one value, in the text it was found in. */
+/** Bytes [start, end) of one value in its text. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -19,9 +19,9 @@ for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 
 const MAX_DEPTH = 1000;
 
 /**
- * Positions of the elements of a JSON array in UTF-8 text, which may be longer than a string can be. Looks only at
- * strings, brackets and commas: each span is parsed on its own, so that a bad one fails alone. Throws HONE_ERR_DATA
- * when the text is no array, ends inside it, or continues behind it.
+ * Positions of the elements of a JSON array in UTF-8 text, which may be longer than the longest string. Scans only
+ * strings, brackets and commas: each span is parsed separately, so that a bad one fails alone. Throws HONE_ERR_DATA
+ * if the text is not an array, ends inside it, or continues after it.
  */
 export function* elementSpans(text: Uint8Array): Generator<Span> {
   const open = skipSpace(text, 0);
@@ -50,7 +50,7 @@ export function* elementSpans(text: Uint8Array): Generator<Span> {
   throw new HoneError("HONE_ERR_DATA", "JSON that ends in the middle");
 }
 
-/** Position of the closing quote; the text's length where there is none. */
+/** Position of the closing quote; the text's length if there is none. */
 function endOfString(text: Uint8Array, open: number): number {
   let at = open + 1;
   while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;

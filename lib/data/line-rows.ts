@@ -13,7 +13,7 @@ export type RowBatch = readonly (RawRow | Fault)[];
 interface LineRowsOptions {
   /** Rows can be read again from where they are. */
   readonly isSpanned: boolean;
-  /** The lines do not begin where the file does, so that none may begin with a byte order mark. */
+  /** True if the lines do not begin at the start of the file, so that none may begin with a byte order mark. */
   readonly isInside?: boolean;
 }
 
@@ -90,7 +90,7 @@ export class LineRows {
   }
 }
 
-/** From and to of each line, without its end; a last one without end counts where it is not empty. */
+/** Start and end of each line, without its line end; a last line without one counts if it is not empty. */
 function eachLine<T>(
   all: { readonly length: number; indexOf(what: T, from: number): number },
   end: T,

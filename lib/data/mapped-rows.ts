@@ -5,8 +5,8 @@ import type { RowOutcome } from "./row-reader.ts";
 const MOST_CHARS = 120;
 
 /**
- * Reads what a map makes of a row. A map that throws, or returns what is no row, makes the row bad; the words are the
- * same for the same fault, so that it can be counted.
+ * Reads the result of a map. A map that throws or does not return a row makes the row bad; equal faults give equal
+ * messages, so that they can be counted.
  */
 export function mapped(read: (raw: RawRow) => RowOutcome, map: RowMap): (raw: RawRow) => RowOutcome {
   return ({ file, row, value }) => {

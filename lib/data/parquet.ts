@@ -3,9 +3,9 @@ import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import type { RawRow } from "./raw-row.ts";
 
 /**
- * Rows of a parquet file, a row group at a time. Values come as hyparquet decodes them: strings, numbers, lists and
- * structs as plain values, 64-bit integers as numbers where they are safe and as bigint where not.
- * Throws what hyparquet says of a damaged file.
+ * Rows of a parquet file, a row group at a time. Values are as hyparquet decodes them: strings, numbers, lists and
+ * structs as plain values, 64-bit integers as numbers if they are safe and as bigint otherwise. Throws hyparquet's
+ * error for a damaged file.
  */
 export async function* parquetRows(path: string, columns?: readonly string[]): AsyncGenerator<RawRow> {
   const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] = await Promise.all([

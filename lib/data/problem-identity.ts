@@ -2,8 +2,8 @@ import type { Problem } from "../records.ts";
 import { contentHash } from "../shared/files/content-hash.ts";
 
 /**
- * Returns what makes a problem the same one whenever it is drawn: of a row its domain, what it asks and its reference;
- * of a generated problem its id, which is made of the index in a sequence that the run's seed fixes.
+ * Returns the identity of a problem over several draws: for a row its domain, question and reference; for a generated
+ * problem its id, derived from its index in a sequence that the run's seed fixes.
  */
 export function identityOf(problem: Problem, isRow: boolean): string {
   const { id, domain, question, messages, tools, reference } = problem;

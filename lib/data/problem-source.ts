@@ -13,14 +13,14 @@ export interface ProblemSource {
   /** The index-th training problem; never one of the held-out questions. */
   problem(index: number): Problem;
   /**
-   * The index-th evaluation problem, always of the held-out questions. Made-up ones take turns of family and level, so
-   * that any 4 * families.length consecutive ones are balanced; those of a data set are in an order of their content,
-   * so that the first n are a sample of it. Small spaces repeat questions, never ids.
+   * The index-th evaluation problem, always one of the held-out questions. Generated problems alternate between
+   * families and levels, so that any 4 * families.length consecutive ones are balanced; rows of a data set are
+   * ordered by content, so that the first n are a sample. Small families repeat questions, never ids.
    */
   heldOut(index: number): Problem;
-  /** Number of training problems where a curriculum chooses among them: problem(k * count + n) is the n-th, whatever k. */
+  /** Number of training problems that a curriculum may choose from: problem(k * count + n) is the n-th, for every k. */
   readonly trainingCount?: number;
-  /** Number of held-out questions, if finite; evaluation asks none twice. */
+  /** Number of held-out questions, if finite; an evaluation asks none twice. */
   readonly heldOutCount?: number;
   /** Content keys of the held-out rows of a data set, in the order they are asked. */
   readonly heldOutKeys?: readonly string[];
@@ -30,13 +30,13 @@ export interface ProblemSource {
   placeOf?(id: number): string | undefined;
 }
 
-/** What another thread needs to know to judge the rows of a data set as this one does: no function. */
+/** What a worker thread needs to judge the rows of a data set as this one does; contains no function. */
 export interface RowsTask {
   readonly spec: DatasetOptions & { readonly kind: string };
   readonly place: Pick<SourceOptions, "domain" | "needsReference" | "keepsColumns" | "elsewhere">;
 }
 
-/** What a source of problems is told of the run that draws from it. */
+/** Facts about the run that a source of problems needs. */
 export interface SourceOptions {
   /** Run seed, a safe integer >= 0. */
   readonly seed: number;
@@ -48,14 +48,14 @@ export interface SourceOptions {
   readonly needsReference?: boolean;
   /** Keep the whole row with each problem of a data set, as Problem.columns. Default false. */
   readonly keepsColumns?: boolean;
-  /** Content keys of the rows of a data set that are held out, whatever its own options say: those of a run that goes on. */
+  /** Content keys of the held-out rows, overriding the options of the set: those recorded by a resumed run. */
   readonly heldOut?: ReadonlySet<string>;
-  /** Training problems are told apart by place, for a curriculum to choose from (ProblemSource.trainingCount). */
+  /** True if a curriculum selects training problems by position (ProblemSource.trainingCount). */
   readonly byPlace?: boolean;
   /** Data sets of the Hub that the files come from, for the report. */
   readonly hub?: readonly HubOrigin[];
-  /** Content keys of rows that a validation set asks: the rows are left out. */
+  /** Content keys of rows that a validation set uses: these rows are left out. */
   readonly elsewhere?: ReadonlySet<string>;
-  /** Makes threads that read rows as a task says; by default one thread reads all. */
+  /** Creates threads that read rows according to a task; by default one thread reads all. */
   readonly openThreads?: (task: RowsTask) => readonly RowThread[];
 }

@@ -1,12 +1,12 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
-/** Texts longer than this are kept deflated; shorter ones would gain little. Bytes. */
+/** Texts longer than this many bytes are stored deflated; shorter ones would gain little. */
 const DEFLATE_FROM = 4096;
 const PAGE_BYTES = 1 << 22;
 
 /**
- * JSON values outside the heap, read back one at a time: a hundred thousand problems cost their text and 8 bytes
- * each, and nothing for the garbage collector to walk. Long values (test cases) are deflated.
+ * JSON values stored outside the heap and read one at a time: a hundred thousand problems take the size of their text
+ * and 8 bytes each, without objects for the garbage collector to trace. Long values (test cases) are deflated.
  */
 export class ProblemStore {
   readonly #pages: Buffer[] = [];
@@ -19,7 +19,7 @@ export class ProblemStore {
     return this.#places.length;
   }
 
-  /** Bytes held, the unused end of the last page included. */
+  /** Bytes allocated, including the unused end of the last page. */
   get bytes(): number {
     return this.#pages.reduce((sum, page) => sum + page.length, 0) + this.#places.length * 8;
   }
@@ -36,7 +36,7 @@ export class ProblemStore {
     this.#used += body.length + 4;
   }
 
-  /** A fresh copy of the value at a place. Trusts that there is one. */
+  /** A fresh copy of the value at an index. Trusts that the index exists. */
   at(index: number): unknown {
     const place = this.#places[index]!;
     const page = this.#pages[Math.floor(place / 2 ** 32)]!;

@@ -6,7 +6,7 @@ import { isHeldOut } from "./holdout.ts";
 import { PURPOSES, type Purpose, problemId } from "./problem-id.ts";
 import type { ProblemSource } from "./problem-source.ts";
 
-/** One in ten questions is held out and the smallest family has ten, so this many misses cannot be chance. */
+/** One in ten questions is held out and the smallest family has ten, so this many held-out draws in a row cannot be chance. */
 const MAX_REDRAWS = 2000;
 
 /** Words that name a draw's random stream: no two (purpose, ordinal, index, attempt) share one. */

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import { membersOf } from "../shared/text/json-text.ts";
 
-/** One row as in its file, before its fields are checked. */
+/** One row of a file before its fields are checked. */
 export interface RawRow {
   readonly file: string;
   /** Line of a JSONL file, place in a JSON array or a parquet file; the first is 1. */
@@ -18,17 +18,17 @@ export interface RowSpan {
   readonly bytes: number;
 }
 
-/** A place in a file that holds no row although one should be there. */
+/** A location in a file that should have a row but has none. */
 export interface Fault {
   readonly file: string;
   readonly row: number;
-  /** The same words for the same kind of damage, so that it can be counted. */
+  /** Equal for equal kinds of damage, so that they can be counted. */
   readonly fault: string;
 }
 
 /**
- * The JSON text of what stands at a path in a row, as the file has it where the file has JSON: every digit is kept. A text
- * that holds JSON stands for what it holds, on the way and at the end. Undefined where there is nothing, or null.
+ * The JSON text of the value at a path in a row, as in the file if it has JSON: every digit is kept. A string that
+ * contains JSON is parsed, on the path and at its end. Undefined if there is no value, or null.
  */
 export function jsonAt({ text, value }: RawRow, path: readonly string[]): string | undefined {
   try {

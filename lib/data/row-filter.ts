@@ -28,13 +28,13 @@ const PART_SIZES: PartSizes = { fileBytes: 1 << 25, partBytes: 1 << 20 };
 
 interface FilterOptions {
   readonly admit?: Admission | undefined;
-  /** Content keys that are held out whatever the options say, and no others. */
+  /** Content keys that are held out, overriding the options; no other row is held out. */
   readonly heldOut?: ReadonlySet<string> | undefined;
-  /** Content keys of rows that are left out, because a validation set asks them. */
+  /** Content keys of rows that are left out because a validation set uses them. */
   readonly elsewhere?: ReadonlySet<string> | undefined;
 }
 
-/** Reads a data set row by row and keeps the sound, wanted and new ones; every other row is counted with its reason. */
+/** Reads a data set row by row and keeps sound, wanted and new rows; counts every other row with its reason. */
 export class RowFilter {
   readonly #kind: string;
   readonly #reader: RowReader<DatasetOptions>;
@@ -61,7 +61,7 @@ export class RowFilter {
     this.#distinct = new DistinctRows(this.#rule, this.#census);
   }
 
-  /** The rows to use one by one, as `batches` has them. */
+  /** The rows to use one by one, from `batches`. */
   async *rows(): AsyncGenerator<KeptRow, void> {
     for await (const batch of this.batches())
       for (const row of batch)
@@ -77,8 +77,8 @@ export class RowFilter {
   }
 
   /**
-   * The same rows as they are kept: those of large files of lines are read by several threads.
-   * @param open makes threads that judge rows as this filter does
+   * The same rows in stored form; several threads read large JSONL files.
+   * @param open creates threads that judge rows as this filter does
    */
   async *stored(open: OpenRowThreads, sizes = PART_SIZES): AsyncGenerator<readonly StoredRow[], void> {
     const { files, judge } = this.#begin();
@@ -124,7 +124,7 @@ export class RowFilter {
     return this.#held;
   }
 
-  /** Of each row to use so far, in their order, the hash of its content. */
+  /** Content hash of each used row so far, in order. */
   get hashes(): Pick<Column, "at"> {
     return this.#distinct.hashes;
   }
@@ -153,7 +153,7 @@ export class RowFilter {
   }
 }
 
-/** Files of the set, and those whose name says that they are no part of it. */
+/** Files of the set, and files whose name says that they do not belong to it. */
 function filesOf(
   kind: string,
   reader: RowReader<DatasetOptions>,

@@ -6,19 +6,19 @@ import { type Content, hashesOf, keyOf, splitHash, textOf } from "./content.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-reader.ts";
 
-/** Returns why a problem cannot be used here, in words that can be counted; undefined for one that can. */
+/** Returns why a problem cannot be used, in words that can be counted; undefined if it can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
 
-/** A row that is not used, whatever other rows are: damaged, or sound and not wanted. */
+/** A row that is not used regardless of other rows: damaged, or sound and not wanted. */
 export interface Refusal {
   readonly as: "bad" | "leftOut";
   readonly reason: string;
 }
 
-/** A row that is used unless an earlier one has its content. */
+/** A row that is used if no earlier row has the same content. */
 export interface SoundRow {
   readonly draft: RowDraft;
-  /** Hashes of the content: the first decides the split, both tell duplicates. */
+  /** Hashes of the content: the first decides the split, both identify duplicates. */
   readonly hash: number;
   readonly second: number;
   /** A hash of the reference. */
@@ -27,7 +27,7 @@ export interface SoundRow {
 
 interface JudgeOptions {
   readonly admit?: Admission | undefined;
-  /** Content keys of rows that are left out, because a validation set asks them. */
+  /** Content keys of rows that are left out because a validation set uses them. */
   readonly elsewhere?: ReadonlySet<string> | undefined;
 }
 
@@ -37,7 +37,7 @@ export type Drops = z.infer<typeof dropsSchema>;
 
 const pair = new Uint32Array(2);
 
-/** Decides about rows one by one, by nothing but the row: what it says of one does not depend on those before. */
+/** Judges each row independently of all other rows. */
 export class RowJudge {
   readonly #read: (raw: RawRow) => RowOutcome;
   readonly #judge: Pick<Problem, "domain" | "verifier">;
@@ -45,7 +45,7 @@ export class RowJudge {
   readonly #drops: ReadonlySet<string>;
   readonly #elsewhere: ReadonlySet<string>;
 
-  /** Throws HONE_ERR_DATA for a bad file of drops, or one beside the rows. */
+  /** Throws HONE_ERR_DATA for a bad file of drops, or one in the folder of the rows. */
   constructor(
     reader: RowReader<DatasetOptions>,
     options: DatasetOptions,
@@ -72,7 +72,7 @@ export class RowJudge {
       : settled(outcome, admission);
   }
 
-  /** Which list has the row: the file of drops, or a validation set. */
+  /** Reason if a list contains the row: the file of drops, or a validation set. */
   #listed(content: Content): string | undefined {
     if (this.#drops.size === 0 && this.#elsewhere.size === 0) return undefined;
     const key = keyOf(textOf(content));
@@ -98,7 +98,7 @@ export function asked({ family, level, question, messages, tools, reference, col
   return { family, level, question, ...optional, reference };
 }
 
-/** Matches halves of surrogate pairs, paired ones too: a quick test that there is none. */
+/** Matches surrogates, including paired ones: a quick test that a text has none. */
 const HALVES = /[\ud800-\udfff]/;
 
 function textFault(question: string): string | undefined {

@@ -7,15 +7,15 @@ export type RowMap = (row: never) => unknown;
 /** Form of a map in a recipe, which JSON can hold: a function by name, or a module by place, each with a hash. */
 export type WrittenMap = { readonly function: string; readonly sha256: string } | HashedModule;
 
-/** On what stands in a recipe for a function: the function, in the process that was given it. */
+/** Key under which the recipe's placeholder of a function holds the function, in the process that received it. */
 const FUNCTION = Symbol.for("hone.recipe.map");
 
-/** Lets what stands in a recipe for a function know it. */
+/** Attaches the function to its placeholder in a recipe. */
 export function keepRowMap(written: object, map: RowMap): void {
   Object.defineProperty(written, FUNCTION, { value: map });
 }
 
-/** The function itself, or the one that what stands for it knows; undefined for a module and in other processes. */
+/** The function itself, or the one attached to its placeholder; undefined for a module and in other processes. */
 export function rowMapOf(written: unknown): RowMap | undefined {
   if (typeof written === "function") return written as RowMap;
   return (written as { [FUNCTION]?: RowMap } | undefined)?.[FUNCTION];
@@ -27,6 +27,6 @@ const USE = {
   hint: 'A path is from the working folder: "./rows.ts#toRow".',
 } as const;
 
-/** The function of a module. Throws HONE_ERR_CONFIG where it has another hash than in the recipe, or cannot be had. */
+/** Loads the function of a module. Throws HONE_ERR_CONFIG if its hash differs from the recipe's, or it cannot be loaded. */
 export const loadRowMap = ({ module, sha256 }: HashedModule): Promise<RowMap> =>
   loadHashed<RowMap>({ module: moduleUrl(module), sha256 }, USE);

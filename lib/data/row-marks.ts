@@ -7,25 +7,25 @@ import type { Fault, RawRow } from "./raw-row.ts";
 import type { Refusal, RowJudge, SoundRow } from "./row-judge.ts";
 import type { RowDraft } from "./row-reader.ts";
 
-/** What rows of one kind have in common. */
+/** Fields that rows of one kind share. */
 export type RowKind = Pick<RowDraft, "family" | "askedFrom" | "answerFrom">;
 
-/** Rows that are refused for one reason, with the first of them. */
+/** Rows refused for one reason, with the first of them. */
 export interface RefusedRows extends Refusal {
   rows: number;
   /** The line within the part, and the row's columns. */
   readonly first: { readonly line: number; readonly columns?: string }[];
 }
 
-/** The rows of a part of a file, each in eight numbers: all that is kept of them. It can go from thread to thread. */
+/** Results for the rows of a part of a file, eight numbers each: all that is kept of them. Transferable between threads. */
 export interface PartMarks {
-  /** All lines of the part, and those that are rows. */
+  /** Number of lines in the part, and of those that are rows. */
   readonly lines: number;
   readonly rows: number;
-  /** Of every sound row the fields of MARK, one row after the other. */
+  /** The fields of MARK for every sound row, one row after the other. */
   readonly numbers: Uint32Array;
   readonly kinds: readonly RowKind[];
-  /** Content keys of the rows that may be held out, by their place among the sound ones. */
+  /** Content keys of rows that may be held out, by their index among the sound rows. */
   readonly keys: ReadonlyMap<number, string>;
   readonly refused: readonly RefusedRows[];
 }
@@ -34,10 +34,10 @@ export interface PartMarks {
 export const MARK = { start: 0, bytes: 1, line: 2, hash: 3, second: 4, reference: 5, checksum: 6, kind: 7 };
 export const MARK_NUMBERS = 8;
 
-/** As many reasons keep their first rows as a report shows of each. */
+/** Rows kept per reason: as many as a report shows. */
 const FIRST = 5;
 
-/** Reads and judges the lines of parts, one part after another. */
+/** Reads and judges the lines of one part after another. */
 export class PartReader {
   readonly #judge: RowJudge;
   readonly #memory = new PartMemory();
@@ -49,7 +49,7 @@ export class PartReader {
 
   /**
    * Throws LongLine, and errors of reading.
-   * @param reach rows whose point is no greater (Candidate.point) may be held out
+   * @param reach only rows whose point is not greater (Candidate.point) may be held out
    */
   marks(part: FilePart, reach: number): Promise<PartMarks> {
     const marks = this.#last.then(() => this.#read(part, reach));
@@ -61,7 +61,7 @@ export class PartReader {
     const { bytes, start } = this.#memory.linesOf(part);
     const rows = new LineRows(part.path, { isSpanned: true, isInside: part.from > 0 });
     const marks = new MarkList(part.from, reach);
-    // of the bytes of its text, which are at hand
+    // from the bytes of its text, which are available here
     const checksumOf = ({ span }: RawRow) =>
       crc32(bytes.subarray(span!.start - start, span!.start - start + span!.bytes));
     for (const batch of rows.lines(bytes, start))

@@ -10,22 +10,22 @@ export interface RowDraft {
   readonly content: Content;
   /** Question for the policy. */
   readonly question: string;
-  /** As of a Problem. */
+  /** As in Problem. */
   readonly messages?: readonly ChatMessage[];
   readonly tools?: string;
   readonly family: string;
-  /** 0 = easiest, and where the set says nothing. */
+  /** 0 = easiest, also if the set has no levels. */
   readonly level: number;
   readonly reference: unknown;
-  /** As of a Problem. */
+  /** As in Problem. */
   readonly columns?: Readonly<Record<string, unknown>>;
-  /** The column that says what is asked, where rows of the kind differ. */
+  /** Column that holds the question, if rows of the kind differ. */
   readonly askedFrom?: string;
-  /** Field of the row that held the answer, where rows of the kind differ: "answer, after ####". */
+  /** Field of the row that held the answer, if rows of the kind differ: "answer, after ####". */
   readonly answerFrom?: string;
   /**
-   * Responses that its verifier must take for right, as far as the row knows one: the gold answer in each form the
-   * question may ask for. One accepted form is enough.
+   * Responses that the row's verifier must accept, as far as the row determines one: the gold answer in each form the
+   * question may ask for. The check passes if one form is accepted.
    */
   readonly gold?: () => readonly string[];
 }
@@ -37,18 +37,18 @@ export type RowOutcome = RowDraft | { readonly bad: string } | { readonly leftOu
 export interface DatasetOptions {
   /** A file, a folder with everything below it, or a list of those. */
   readonly path: string | readonly string[];
-  /** For a folder, the files whose name begins with this: "train". */
+  /** For a folder: read only files whose name begins with this, such as "train". */
   readonly split?: string | undefined;
   /** Template of the question, with the row's text in place of {task}. */
   readonly template?: string | undefined;
-  /** A file that `hone data check --drops` wrote: its rows are left out. */
+  /** A file written by `hone data check --drops`: its rows are left out. */
   readonly drops?: string | undefined;
   /**
    * "permutation" (default): training takes every row once, in a random order, then again in another. "uniform": each
    * problem is drawn from all training rows, with replacement.
    */
   readonly draw?: "permutation" | "uniform" | undefined;
-  /** Makes of each row the one that is read, or null to drop it; a recipe keeps its name or module, with a hash. */
+  /** Converts each row before it is read, or returns null to drop it; a recipe records its name or module, with a hash. */
   readonly map?: RowMap | WrittenMap | undefined;
   /** Held-out rows: a share in (0, 1), a number of rows, or a file of content keys. Default 0.1. */
   readonly heldOut?: number | string | undefined;
@@ -70,20 +70,17 @@ export interface RowReader<Options> {
   readonly alias?: string;
   /** For evaluation only: every row is held out. */
   readonly benchmark?: true;
-  /** Columns of its parquet files that are read; all when left out. */
+  /** Columns to read from its parquet files; default: all. */
   readonly columns?: readonly string[];
-  /** Makes the function that reads one row after another. Throws HONE_ERR_DATA when a file beside them is damaged. */
+  /** Creates the function that reads rows one by one. Throws HONE_ERR_DATA if an accompanying file is damaged. */
   open(options: Options): (raw: RawRow) => RowOutcome;
-  /** A file name it takes, and a few rows made for this package in the published shape, to try a recipe on. */
+  /** A file name that the reader accepts, and a few made-up rows in the published form, for trying a recipe. */
   readonly samples?: { readonly file: string; rows(): readonly unknown[] | Promise<readonly unknown[]> };
-  /** Returns true for files that hold rows of the set; all when left out. */
+  /** Returns true for files that hold rows of the set; default: all files. */
   takes?(file: string): boolean;
 }
 
-/**
- * Parses a row, or the field `at` of one, by its schema; a fault names the first wrong field, in words that can be
- * counted.
- */
+/** Parses a row, or the field `at` of one, by its schema; a fault names the first wrong field, in words that can be counted. */
 export function readFields<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -96,7 +93,7 @@ export function readFields<T>(
   return { bad: `${[at ?? [], path].flat().join(".") || "row"}: ${faultOf(issue, value)}` };
 }
 
-/** Of a field that may be of several types and is of none of them, zod says neither; of an empty text, its length. */
+/** For a value that matches no type of a union, or for an empty text, zod's message does not name the fault. */
 function faultOf({ code, message, path, ...issue }: z.core.$ZodIssue, value: unknown): string {
   if (code === "too_small" && "origin" in issue && issue.origin === "string") return "empty";
   if (code !== "invalid_union" || message !== "Invalid input") return message.toLowerCase();
@@ -104,7 +101,7 @@ function faultOf({ code, message, path, ...issue }: z.core.$ZodIssue, value: unk
   return `invalid input, received ${Array.isArray(found) ? "array" : found === null ? "null" : typeof found}`;
 }
 
-/** As readFields, for a field that holds JSON as text. */
+/** Like readFields, for a field that holds JSON text. */
 export function readJson<T>(schema: z.ZodType<T>, text: string, at: string): T | { readonly bad: string } {
   let value: unknown;
   try {
@@ -119,7 +116,7 @@ export function isBad(value: unknown): value is { readonly bad: string } {
   return typeof value === "object" && value !== null && Object.hasOwn(value, "bad");
 }
 
-/** A template with its text; a function as replacement because the text may hold "$&". */
+/** Inserts the text into a template; uses a replacement function because the text may contain "$&". */
 export function fill(template: string, task: string): string {
   return template.replace("{task}", () => task);
 }

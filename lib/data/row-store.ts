@@ -14,7 +14,7 @@ const pair = new Uint32Array(2);
 export type Body = ReturnType<typeof asked>;
 
 /**
- * The rows that are used: those of a large file of lines stay there, at 16 bytes each, and are read again when asked; others
+ * The used rows: those of a large JSONL file stay on disk, at 16 bytes of memory each, and are read on demand; others
  * are kept in memory.
  */
 export class RowStore {
@@ -24,11 +24,11 @@ export class RowStore {
   readonly #starts = new Places();
   readonly #bytes = new Column();
   readonly #numbers = new Lines();
-  /** A hash of each row's content; the filter keeps them to find duplicates. */
+  /** A hash of each row's content, which the filter also uses to find duplicates. */
   readonly #hashes: Pick<Column, "at">;
-  /** Checksum of a row's text on disk: its answer may have been changed although its content is the same. */
+  /** Checksum of a row's text on disk: its answer may change even if its content hash does not. */
   readonly #checksums = new Column();
-  /** The files in order, each with the number of its first row here. */
+  /** The files in order, each with the index of its first row in this store. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];
 
   /** @param read as the rows were read. @param hashes of the content of each row that is added, by its number */
@@ -102,7 +102,7 @@ export class RowStore {
   }
 }
 
-/** Undefined where the file cannot be read there. */
+/** Undefined if the file cannot be read at that position. */
 function textAt(file: string, start: number, bytes: number): string | undefined {
   let fd: number | undefined;
   try {

@@ -4,15 +4,15 @@ import type { PartMarks } from "./row-marks.ts";
 
 /** Reads parts of files beside this thread. */
 export interface RowThread {
-  /** Rejects where it cannot, for whatever reason. @param reach as marksOf has it */
+  /** Rejects if the part cannot be read. @param reach see marksOf */
   marks(part: FilePart, reach: number): Promise<PartMarks>;
   close(): void;
 }
 
-/** Makes such threads; none where there is no core for one. */
+/** Creates such threads; none if there is no core for one. */
 export type OpenRowThreads = () => readonly RowThread[];
 
-/** Parts that a thread has at a time, so that it need not wait while this one is at a part of its own. */
+/** Parts queued per thread, so that it does not wait while the main thread reads a part itself. */
 const AHEAD = 4;
 
 type Outcome = { readonly marks: PartMarks } | { readonly error: unknown };
@@ -21,7 +21,7 @@ export interface PartReaders {
   readonly threads: readonly RowThread[];
   /** Reads a part in this thread. */
   here(part: FilePart): Promise<PartMarks>;
-  /** As the rows so far leave it. */
+  /** The bound `reach` after the rows so far. */
   reach(): number;
 }
 

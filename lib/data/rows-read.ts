@@ -7,24 +7,27 @@ import { marksInOrder, type OpenRowThreads, type PartReaders, type RowThread } f
 import { damaged, readRowBatches } from "./rows.ts";
 import type { MarkedPart } from "./used-row.ts";
 
-/** Where the reading of a data set is. */
+/** Progress of reading a data set. */
 export interface RowsRead {
   /** Name of the set's kind. */
   readonly kind: string;
   /** Path that is being read. */
   readonly file: string;
-  /** Of all files of the set so far. */
+  /** Rows read so far, over all files of the set. */
   readonly rows: number;
-  /** Of the bytes of all files, 0 to 1; inside a small or packed file, an array, CSV or parquet it stays where the file begins. */
+  /**
+   * Fraction of the bytes of all files read, 0 to 1; advances only between files for small or compressed files,
+   * arrays, CSV and parquet.
+   */
   readonly share: number;
 }
 
-/** Is told of every batch of rows that was read and used; costs nothing while no subscriber listens. */
+/** Receives a message for every batch of rows that was read and used; free without subscribers. */
 export const ROWS_READ = channel("hone:rows-read");
 
 type Read = RowBatch | MarkedPart;
 
-/** The rows of all files of a data set in their order; ROWS_READ is told when those of a batch are used. Throws as readRowBatches. */
+/** Rows of all files of a data set in order; publishes to ROWS_READ once a batch is used. Throws the errors of readRowBatches. */
 export async function* readFiles(
   kind: string,
   files: readonly DataFile[],
@@ -39,7 +42,7 @@ interface Division extends Omit<PartReaders, "threads"> {
   readonly sizes: PartSizes;
 }
 
-/** The same, of large files of lines as marks, which threads have made of parts of them. */
+/** The same; large JSONL files come as marks, which threads computed from parts of the files. */
 export async function* readDivided(
   kind: string,
   files: readonly DataFile[],
@@ -59,7 +62,7 @@ export async function* readDivided(
   }
 }
 
-/** The parts of a file in their order, each behind so many lines. */
+/** The parts of a file in order, each with the number of lines before it. */
 async function* divided(
   path: string,
   parts: readonly FilePart[],
@@ -78,7 +81,7 @@ async function* divided(
   }
 }
 
-/** What `read` has of each file; ROWS_READ is told of it. */
+/** Yields the results of `read` for each file and publishes progress to ROWS_READ. */
 async function* followed<T extends Read>(
   kind: string,
   files: readonly DataFile[],
@@ -112,7 +115,7 @@ async function* followed<T extends Read>(
 
 const rowsIn = (read: Read): number => ("marks" in read ? read.marks.rows : read.length);
 
-/** The byte at which the last row ends, where rows have places. */
+/** The byte at which the last row ends, if rows have positions. */
 function endOf(read: Read): number | undefined {
   if ("marks" in read) return read.from;
   const last = read.at(-1);

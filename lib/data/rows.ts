@@ -12,10 +12,10 @@ import type { Fault, RawRow } from "./raw-row.ts";
 /** Limit for a file that is one array, which is read into memory as a whole. */
 const MOST_JSON_BYTES = 2 ** 31 - 1;
 export const LONGEST_LINE_BYTES = 1 << 28;
-/** Rows of smaller files are kept in memory, where nothing can change them while a run asks them. */
+/** Rows of smaller files are kept in memory, where no change of the file can reach them during a run. */
 const LARGE_BYTES = 1 << 23;
 
-/** Whether a file is one of lines that are not packed, and large: its rows are read again where they are. */
+/** True for a large, uncompressed JSONL file, whose rows are read from disk on demand. */
 export const isLargeOfLines = ({ path, format, gzip, zstd }: DataFile): boolean =>
   format === "jsonl" &&
   !gzip &&
@@ -23,7 +23,7 @@ export const isLargeOfLines = ({ path, format, gzip, zstd }: DataFile): boolean 
   (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES;
 const BATCH_ROWS = 256;
 
-/** Every row of a file, in order, as readRowBatches has them. */
+/** Yields every row of a file in order, from readRowBatches. */
 export async function* readRows(
   file: DataFile,
   columns?: readonly string[],
@@ -32,11 +32,11 @@ export async function* readRows(
 }
 
 /**
- * Every row of a file, in order, without holding more of a JSONL or parquet file than a piece at a time. Blank lines
- * are no rows. A `.json` file that does not begin with `[` is read as JSONL: some sets are published so.
- * A row that is no JSON or no UTF-8 comes as a Fault. Throws HONE_ERR_DATA, naming the file, when the file itself
- * is damaged: a gzip or an array that ends in the middle, parquet without its footer.
- * @param columns of a parquet file that are wanted; those it lacks are left out.
+ * Yields every row of a file in order; holds one piece of a JSONL or parquet file in memory at a time. Skips blank
+ * lines. A `.json` file that does not begin with `[` is read as JSONL: some sets are published so. A row that is not
+ * JSON or not UTF-8 becomes a Fault. Throws HONE_ERR_DATA, naming the file, if the file itself is damaged: a
+ * truncated gzip or array, or parquet without its footer.
+ * @param columns of a parquet file to read; ignores those it lacks
  */
 export async function* readRowBatches(
   file: DataFile,
@@ -54,7 +54,7 @@ export async function* readRowBatches(
   }
 }
 
-/** Of a file that is damaged as a whole. */
+/** The error for a file that is damaged as a whole. */
 export const damaged = (path: string, cause: unknown): HoneError =>
   new HoneError("HONE_ERR_DATA", `${path}: ${(cause as Error).message}`, {
     cause,
@@ -143,7 +143,7 @@ async function* linesOf(
 function unpacked(path: string): AsyncIterable<Uint8Array> {
   const stream = streamPlainFile(path);
   const unzipped = createGunzip();
-  // pipe() forwards neither errors nor the end of reading
+  // pipe() forwards neither errors nor destruction
   stream.on("error", (error) => unzipped.destroy(error));
   unzipped.on("close", () => stream.destroy());
   return stream.pipe(unzipped);

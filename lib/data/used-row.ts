@@ -7,20 +7,20 @@ import { asked, type SoundRow } from "./row-judge.ts";
 import { MARK, MARK_NUMBERS, type PartMarks, type RowKind } from "./row-marks.ts";
 import type { RowDraft } from "./row-reader.ts";
 
-/** A row that is used, as it is kept. */
+/** A used row in the form in which it is stored. */
 export interface StoredRow {
   readonly family: string;
   /** Path, and line or place in it. */
   readonly file: string;
   readonly number: number;
   readonly span?: RowSpan | undefined;
-  /** Of its text. */
+  /** Checksum of the row's text. */
   checksum(): number;
-  /** What a problem is made of; undefined where that can only be read again. */
+  /** The fields of its problem; undefined if they must be read from disk again. */
   body?(): ReturnType<typeof asked>;
 }
 
-/** A row that is used: what it says, where it is, and the hash of its content that decides the split. */
+/** A used row: its problem, its location, and the hash of its content that decides the split. */
 export class UsedRow implements Candidate, StoredRow {
   readonly row: number;
   readonly raw: RawRow;
@@ -77,7 +77,7 @@ export class UsedRow implements Candidate, StoredRow {
   }
 }
 
-/** Where the rows of a part are. */
+/** Location of the rows of a part. */
 export interface MarkedPart {
   readonly file: string;
   readonly from: number;
@@ -86,7 +86,7 @@ export interface MarkedPart {
   readonly marks: PartMarks;
 }
 
-/** A row of a part, which another thread has read. */
+/** A row of a part that another thread has read. */
 export class MarkedRow implements Candidate, StoredRow {
   readonly row: number;
   readonly #part: MarkedPart;

@@ -15,7 +15,7 @@ export function withColumns(reader: RowReader<DatasetOptions>): RowReader<Datase
   };
 }
 
-/** A row as JSON has it: integers of parquet files as numbers where those are exact, else as text. */
+/** A row in JSON types: integers of parquet files as numbers if those are exact, else as text. */
 function plainColumns(value: unknown): Record<string, unknown> {
   const plain = (_: string, inner: unknown) => {
     if (typeof inner !== "bigint") return inner;
