@@ -1,20 +1,20 @@
 import type { PythonValue } from "../python/value.ts";
 
-/** One call as the model gave it, in whatever form. */
+/** One call made by the model, in any of the known forms. */
 export interface Call {
-  /** Undefined if the model gave something other than a text; then it fits no function. */
+  /** Undefined if the model gave something other than a text, which matches no function. */
   readonly name: string | undefined;
   readonly arguments: ReadonlyMap<string, PythonValue>;
   /** Number of arguments without a name; the reference drops them silently. */
   readonly positional: number;
 }
 
-/** The calls of a completion, that it makes none, or why it cannot be read. */
+/** The calls of a completion, or the fact that it makes none, or the reason why it cannot be read. */
 export type Calls =
   | {
       readonly kind: "calls";
       readonly calls: readonly Call[];
-      /** Whether the text says where the calls end, so that one that was cut off cannot look like fewer calls. */
+      /** True if the text marks the end of the calls, so that a truncated text cannot look like fewer calls. */
       readonly ended: boolean;
     }
   | { readonly kind: "none"; readonly reason: string }

@@ -4,7 +4,7 @@ import type { CaseReader } from "./verify-case.ts";
 /** Domains whose case files are read; their fields are in docs/reference/verify.md. */
 export const CASE_DOMAINS: readonly string[] = DOMAIN_ROWS.map(([name]) => name);
 
-/** What reads the rows of a domain's case files, with the domain's verifiers; undefined for an unknown domain. */
+/** Loads the reader of a domain's case files, with the domain's verifiers; undefined for an unknown domain. */
 export async function loadCaseReader(domain: string): Promise<CaseReader | undefined> {
   if (!CASE_DOMAINS.includes(domain)) return undefined;
   const { readCase } = (await import(`./${domain}/cases.ts`)) as { readCase: CaseReader };

@@ -3,11 +3,11 @@ import { basename, join } from "node:path";
 import { HoneError } from "../errors.ts";
 
 export interface RowsBesideOptions<T> {
-  /** For messages: "logic case". */
+  /** Name of a case for messages: "logic case". */
   readonly what: string;
   /** The name of a row: "puzzle". */
   readonly noun: string;
-  /** What a line must be: "a puzzle { id, game_data }". */
+  /** Required form of a line: "a puzzle { id, game_data }". */
   readonly shape: string;
   /** Id and row of a line. If the line is none, returns undefined or throws anything. */
   parse(line: string): readonly [id: string, row: T] | undefined;

@@ -5,19 +5,19 @@ import { isBad, readFields } from "../data/row-reader.ts";
 import type { ChatMessage } from "../records.ts";
 
 /*
- * The names that published sets and users give to what a row asks and to its answer. Every reader of rows of one's own
- * takes them from here, so that a name means the same in all of them.
+ * Column names that published sets and users give to questions and answers. All readers of users' rows use these
+ * tables, so that a name means the same in all of them.
  */
 
 type Row = Readonly<Record<string, unknown>>;
 type Bad = { readonly bad: string };
 
-/** What a row asks, and the column that it was taken from. */
+/** The question of a row, and the column it was taken from. */
 export interface AskedColumn {
   readonly column: string;
   /** The words alone. */
   readonly task: string;
-  /** The turns, where the column has turns; those of an assistant at the end are left away. */
+  /** The turns, if the column has turns, without assistant turns at the end. */
   readonly turns?: readonly ChatMessage[];
 }
 
@@ -100,7 +100,7 @@ function placed<T extends { readonly column: string }>(columns: readonly T[]): r
   }));
 }
 
-/** Columns that say what is asked, the surest first. `question`, `problem` and `messages` are older than the others. */
+/** Columns with a question, the most reliable first. `question`, `problem` and `messages` are older than the others. */
 const QUESTIONS = placed<{ readonly column: string; readonly read: Read }>([
   { column: "question", read: readText },
   { column: "problem", read: readText },
@@ -111,17 +111,17 @@ const QUESTIONS = placed<{ readonly column: string; readonly read: Read }>([
   { column: "conversations", read: conversations },
   { column: "responses_create_params.input", read: textOrTurns },
 ]);
-/** Columns that name one thing in two ways in published sets: the turns are asked, the text stands for them in words. */
+/** Pairs of columns that published sets fill with the same question: the turns are used, the text repeats them in words. */
 const BESIDE_MESSAGES: ReadonlySet<string> = new Set(["question", "problem"]);
 
-/** Up to the turn that is to be answered: a recorded answer at the end is not shown to the policy. */
+/** The turns up to the one to answer: the policy must not see a recorded answer at the end. */
 function openTurns<T extends ChatMessage>(turns: readonly T[]): readonly T[] {
   return turns.slice(0, turns.findLastIndex(({ role }) => role !== "assistant") + 1);
 }
 
 /**
- * What a row asks. Undefined where no column says it. Bad where the one column that does is of a wrong type, and where two
- * columns say it differently: then both are named.
+ * The question of a row. Undefined if no column has one. Bad if the only such column has a wrong type, or if two
+ * columns differ: then both are named.
  */
 export function askedIn(row: Row): AskedColumn | Bad | undefined {
   let bad: Bad | undefined;
@@ -133,7 +133,7 @@ export function askedIn(row: Row): AskedColumn | Bad | undefined {
     if (isBad(one)) bad ??= one;
     else found.push({ column, ...one });
   }
-  // a row that is read by an older name is not refused for a column that happens to have a newer one
+  // a row with a valid older column is not refused because a newer column name happens to be malformed
   if (bad !== undefined && (found.length === 0 || isOfOlder(bad))) return bad;
   const [first, ...others] = found;
   if (first === undefined || others.length === 0) return first;
@@ -152,7 +152,7 @@ function chosen(first: AskedColumn, others: readonly AskedColumn[]): AskedColumn
   return turns === undefined || turns === first ? first : { ...turns, task: first.task };
 }
 
-/** Whether two columns ask the same: in words, or one of them is the last turn of the other. */
+/** True if two columns ask the same: the same words, or one of them is the last turn of the other. */
 function isSame(one: AskedColumn, other: AskedColumn): boolean {
   const words = wordings(one);
   return wordings(other).some((wording) => words.includes(wording));
@@ -162,8 +162,8 @@ const wordings = ({ task, turns = [] }: AskedColumn): string[] =>
   [task, ...turns.slice(-1).map(({ content }) => String(content))].map(normalized);
 
 /**
- * Columns that state the answer, the surest first. Of the first four, which published sets have beside each other, the
- * first that is there is taken; the last ones count only where no other is there.
+ * Columns with an answer, the most reliable first. Of the first four, which published sets have beside each other,
+ * the first one present is used; the last ones count only if there is no other.
  */
 const ANSWERS = placed<{
   readonly column: string;
@@ -186,7 +186,7 @@ const ANSWERS = placed<{
 /** Names of the columns of an answer that a blank text leaves empty. */
 export const ANSWER_COLUMNS: ReadonlySet<string> = new Set(ANSWERS.map(({ column }) => column));
 
-/** Every answer that a row states, the one to take first. Of "last" columns only the first, and only by itself. */
+/** All answers that a row states, the preferred first. Of "last" columns only the first, and only if there is no other. */
 export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
   const found: AnswerColumn[] = [];
   let isOrdered = false;
@@ -216,7 +216,7 @@ function answerAt(row: Row, { column, path }: Place, raw: RawRow): unknown {
   return written !== undefined && LONG_NUMBER.test(written) ? written : value;
 }
 
-/** Of a column that holds JSON as text, a list or an object; anything else as its text. */
+/** Parses a column that holds a list or object as JSON text; other values stay text. */
 function unpacked(json: string | undefined): unknown {
   if (json === undefined || !/^\s*[[{]/.test(json)) return json?.trim();
   try {
@@ -226,7 +226,7 @@ function unpacked(json: string | undefined): unknown {
   }
 }
 
-/** The value at ["reward_model", "ground_truth"]. Asked of every row, so it makes nothing. */
+/** The value at a path such as ["reward_model", "ground_truth"]. Runs for every row, so it allocates nothing. */
 function valueAt(row: Row, path: readonly string[]): unknown {
   let inner: unknown = row;
   for (const key of path) {

@@ -12,7 +12,7 @@ export const compatField = z.enum(["reference", "strict"]).default("strict");
 /** The two variants of a verifier's rules; it chooses one when it reads a problem's reference. */
 export type JudgedTwoWays<Rules> = Readonly<Record<Compat, Rules>>;
 
-/** The same problems, judged by other rules. Throws HONE_ERR_CONFIG for a problem whose reference is no object. */
+/** The same problems, judged by other rules. Throws HONE_ERR_CONFIG for a problem whose reference is not an object. */
 export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
   const marked = ({ reference, ...problem }: Problem): Problem => {
     if (typeof reference !== "object" || reference === null || Array.isArray(reference)) {

@@ -9,24 +9,24 @@ import { mapHint } from "./row-maps.ts";
 /** Ends the message for rows that a map makes readable; the hint has the map. */
 export const NEEDS_MAP = "its rows need a map";
 
-/** GSM8K's rows are also rows of one's own, which one may train on. */
+/** GSM8K's rows also have the form of a user's rows, which may be trained on. */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
-/** Who may judge rows of verl's, the likelier first. */
+/** Verifiers that may judge verl's rows, the likelier first. */
 const VERL = ["math", "code"] as const;
 /** Rows of a file that are looked at. */
 const LOOKED_AT = 20;
 
-/** A kind whose rows look like anybody's sums: it is told by its name, in the path or in a field beside the problem. */
+/** A kind whose rows have no distinctive form: recognised by its name, in the path or in a field beside the problem. */
 const NAMED: ReadonlyMap<DatasetKind, RegExp> = new Map([["aime", /aime/i]]);
 const BESIDE = new Set(["problem", "question", "solution", "answer"]);
 
 /**
- * The kind of the data at a path, determined by the first rows of the first file that has some of any kind: the
- * published kind that reads most of them, else the user's own rows (`jsonl`). Throws HONE_ERR_DATA when the data cannot
- * be read, HONE_ERR_USAGE when its rows are of no kind.
- * @param verifier judges rows that do not say who does; default `math` for the user's own, for verl's whoever judges
- * most of the first rows.
- * @param map makes the rows that are read
+ * Detects the kind of the data at a path from the first rows of the first file that has rows of any kind: the
+ * published kind that reads most of them, else the user's own rows (`jsonl`). Throws HONE_ERR_DATA if the data cannot
+ * be read, HONE_ERR_USAGE if its rows are of no kind.
+ * @param verifier judges rows that name none; default: `math` for the user's own, for verl's the verifier that
+ * accepts most of the first rows
+ * @param map produces the rows to read
  */
 export async function tellKind(
   path: string | readonly string[],
@@ -50,18 +50,18 @@ export async function tellKind(
   });
 }
 
-/** What a recipe around a data set says of it. */
+/** The use of a data set in a recipe. */
 export interface KindUse {
   readonly domain: string;
-  /** Of a validation set, whose rows may be of any domain and of a benchmark. */
+  /** True for a validation set, whose rows may be of any domain and of a benchmark. */
   readonly validates?: boolean;
   readonly needsReference?: boolean;
   readonly map?: DatasetOptions["map"];
 }
 
 /**
- * The kind of the data at paths as the source of a domain: the published kind of that domain which reads most of the first
- * rows, else rows of one's own, whatever becomes of them.
+ * Detects the kind of the data at paths as the source of a domain: the published kind of that domain that reads most
+ * of the first rows, else the user's own rows, even if those cannot be used.
  */
 export async function kindFor(path: string | readonly string[], use: KindUse): Promise<DatasetSpec> {
   const { domain, validates = false, map } = use;
@@ -78,7 +78,7 @@ export async function kindFor(path: string | readonly string[], use: KindUse): P
   return map === undefined ? best : { ...best, map };
 }
 
-/** The same for data whose kind is known: who judges it, where its kind does not say. */
+/** Finds the verifier for data of a known kind that does not determine one. */
 export async function tellVerifier(spec: DatasetSpec, verifier?: string): Promise<DatasetSpec> {
   if (spec.kind === "jsonl") return { ...spec, verifier: verifier ?? "math" };
   if (spec.kind !== "verl") return spec;
@@ -90,7 +90,7 @@ export async function tellVerifier(spec: DatasetSpec, verifier?: string): Promis
   return read[0]!.spec;
 }
 
-/** How the first rows of the first file that has some read as each of `specs`: the one that reads most comes first. */
+/** Reads the first rows of the first non-empty file by each of `specs`; sorts the specs by the number of rows they read. */
 async function tried(
   path: string | readonly string[],
   specs: readonly DatasetSpec[],
@@ -107,14 +107,14 @@ async function tried(
   return { read: read.sort(byRows), looked, first };
 }
 
-/** Of two that read as many, one that uses some, then one that is published, then the one that uses more. */
+/** Between two that read equally many: prefers one that uses some rows, then a published one, then the one that uses more. */
 function byRows(a: Candidate, b: Candidate): number {
   const isUsed = ({ kept }: Candidate) => Number(kept > 0);
   const isOwn = ({ spec }: Candidate) => Number(OWN.has(spec.kind));
   return b.rows - a.rows || isUsed(b) - isUsed(a) || isOwn(a) - isOwn(b) || b.kept - a.kept;
 }
 
-/** What the data may be, the user's own rows last. */
+/** Kinds that the data may have, the user's own rows last. */
 function specsOf(path: string | readonly string[], verifier: string | undefined): DatasetSpec[] {
   const judges = VERL.filter((name) => verifier === undefined || verifier === name);
   const published = (Object.keys(DATASETS) as DatasetKind[]).filter((kind) => !OWN.has(kind));
@@ -129,10 +129,10 @@ function specsOf(path: string | readonly string[], verifier: string | undefined)
 interface Candidate {
   readonly spec: DatasetSpec;
   readonly read: ReturnType<ReturnType<typeof readerOf>["open"]>;
-  /** Those that are sound, and those of them that are used. */
+  /** Number of sound rows, and of those that are used. */
   rows: number;
   kept: number;
-  /** Why a row of them is none of this kind. */
+  /** Reason why a row is not of this kind. */
   fault?: string;
 }
 
@@ -155,7 +155,7 @@ async function lookInto(
   return { looked, first };
 }
 
-/** Whether a row may be of a kind, as far as names tell. */
+/** True if a row may be of a kind, judged by names alone. */
 function isNamed({ kind, path }: DatasetSpec, value: unknown): boolean {
   const name = NAMED.get(kind);
   if (name === undefined || [path].flat().some((one) => name.test(one))) return true;

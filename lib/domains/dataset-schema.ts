@@ -12,7 +12,7 @@ const modulePlace = z
     const fault = exportNameFault(place);
     if (fault !== undefined) check.addIssue({ code: "custom", message: fault });
   });
-/** A function, or a module's place, as run.json keeps it; a place that is left could not be read. */
+/** A function, or a module's place, as recorded in run.json; a place that remains could not be read. */
 const map = z.union([
   z.strictObject({ function: z.string().min(1), sha256 }),
   z.strictObject({ module: modulePlace, sha256 }),
@@ -22,9 +22,9 @@ const map = z.union([
 const common = {
   /** A file, a folder with everything below it, or a list of those; .json, .jsonl (also .gz) or .parquet. */
   path: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-  /** Of a folder, the files whose name begins with this: "train". */
+  /** For a folder: read only files whose name begins with this, such as "train". */
   split: z.string().min(1).optional(),
-  /** What the policy is asked; {task} stands for the row's text. */
+  /** Template of the question; {task} is replaced by the row's text. */
   template: z.string().includes("{task}").optional(),
   /** A file of `hone data check --drops`: its rows are left out. */
   drops: z.string().min(1).optional(),
@@ -32,7 +32,7 @@ const common = {
   map: map.optional(),
   /** Order of training rows: each once a pass (the default), or each drawn from all of them. */
   draw: z.enum(["permutation", "uniform"]).optional(),
-  /** Which rows are held out: a share in (0, 1), a number of rows, or a file of content keys (docs/reference/data.md). */
+  /** Selects the held-out rows: a share in (0, 1), a number of rows, or a file of content keys (docs/reference/data.md). */
   heldOut: z
     .union(
       [
@@ -53,7 +53,7 @@ const kinds = Object.entries(DATASETS).map(([kind, reader]) => {
   return z.strictObject({ kind: z.literal(kind), ...common, ...own });
 });
 
-/** A published data set as the source of a domain, as a recipe says it; docs/reference/data.md says what each kind keeps. */
+/** A published data set as the source of a domain, in the form of a recipe; docs/reference/data.md lists what each kind keeps. */
 export const datasetSchema = z.discriminatedUnion(
   "kind",
   kinds as [(typeof kinds)[0]],

@@ -12,7 +12,7 @@ import { countdown } from "./logic/read/countdown.ts";
 import { DOMAINS } from "./registry.ts";
 import { verl } from "./verl.ts";
 
-/** One object with the fields of every part of a union. */
+/** One object type with the fields of every member of a union. */
 type Merged<Union> = (Union extends unknown ? (part: Union) => void : never) extends (all: infer All) => void
   ? All
   : never;
@@ -21,10 +21,7 @@ const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) =
   (typeof DOMAINS)[keyof typeof DOMAINS]["datasets"]
 >;
 
-/**
- * Every kind of data set by its name in a recipe: a published one's reader, or a function that makes one from the
- * options.
- */
+/** Every kind of data set by its name in a recipe: a published one's reader, or a function that creates one from the options. */
 export const DATASETS = { jsonl, verl, ...READERS, countdown };
 
 export type DatasetKind = keyof typeof DATASETS;
@@ -58,9 +55,9 @@ export function isDatasetKind(name: string): name is DatasetKind {
 }
 
 /**
- * Reads rows of a data set, those that its map makes where it has one. Throws HONE_ERR_CONFIG if the options are
- * incomplete, or the map is not in this process (loadMap).
- * @param keepsColumns the rows that are read, a map's where there is one, come along as they are
+ * Returns the reader of a data set's rows, or of those that its map returns. Throws HONE_ERR_CONFIG if the options
+ * are incomplete, or the map is not in this process (loadMap).
+ * @param keepsColumns keeps all columns of the rows, after the map if there is one
  */
 export function readerOf(spec: DatasetSpec, keepsColumns = false): RowReader<DatasetOptions> {
   const known = DATASETS[spec.kind];
@@ -69,7 +66,7 @@ export function readerOf(spec: DatasetSpec, keepsColumns = false): RowReader<Dat
   if (spec.map === undefined) return reader;
   const map = rowMapOf(spec.map);
   if (map === undefined) throw mapNotHere(spec.map as WrittenMap);
-  const { columns: _, ...rest } = reader; // a map may look at others
+  const { columns: _, ...rest } = reader; // a map may need other columns
   return { ...rest, open: (options) => mapped(reader.open(options), map) };
 }
 
@@ -88,15 +85,15 @@ function mapNotHere(map: WrittenMap): HoneError {
 }
 
 /**
- * The data set as the source of a domain: one that is read for any domain is read for this.
- * @param needsReference false where no verifier reads what rows say of their answers
+ * The data set as the source of a domain: a set that suits any domain is assigned to this one.
+ * @param needsReference false if no verifier reads the rows' answers
  */
 export function ofDomain(spec: DatasetSpec, domain: string | undefined, needsReference = true): DatasetSpec {
   if (typeof DATASETS[spec.kind] !== "function") return spec;
   return { domain, ...spec, ...(needsReference ? {} : { needsReference }) } as DatasetSpec;
 }
 
-/** Whether a data set was made one whose references no verifier reads. */
+/** False if the rows of a data set need no reference, because no verifier reads them. */
 export const needsReference = (spec: DatasetSpec): boolean =>
   !("needsReference" in spec && spec.needsReference === false);
 
@@ -109,8 +106,8 @@ export const judgeOf = (task: RowsTask, admit: Admission): RowJudge =>
   new RowJudge(readerOfTask(task), task.spec, { admit, elsewhere: task.place.elsewhere });
 
 /**
- * Reads a data set into memory. Throws HONE_ERR_DATA when a file is missing or damaged, or no row is left.
- * @param validates all rows are held out, unless the set says which.
+ * Reads a data set into memory. Throws HONE_ERR_DATA if a file is missing or damaged, or no row is left.
+ * @param validates holds out all rows, unless the set selects some
  */
 export async function openDataset(
   given: DatasetSpec,
@@ -125,15 +122,12 @@ export async function openDataset(
   const all = validates && spec.heldOut === undefined;
   return DatasetSource.load(spec.kind, all ? { ...reader, benchmark: true } : reader, spec, options, {
     admit,
-    // a map is a function of this thread
+    // a map is a function of this thread and cannot be sent to others
     ...(openThreads && spec.map === undefined && { openThreads: () => openThreads(task) }),
   });
 }
 
-/**
- * The same with all rows held out, whatever the set is for: what evaluation asks. Of a set called `kind`, read by `reader`
- * where it is none of the known ones.
- */
+/** The same with all rows held out, for evaluation. Reads the set `kind` with `reader` if it is not a known kind. */
 export function openBenchmark(
   spec: DatasetSpec | { readonly kind: string; readonly reader: RowReader<DatasetOptions> },
   options: DatasetOptions,
@@ -158,7 +152,7 @@ export function isBenchmark(source: string | DatasetSpec): boolean {
   return typeof known === "object" && known !== null && "benchmark" in known && known.benchmark === true;
 }
 
-/** The rows of a data set one by one, and counts of the others by outcome, without keeping any. Its map is loaded. */
+/** The used rows of a data set one by one, with counts of the others by outcome; keeps none in memory. The map must be loaded. */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit ? { admit } : {});
 }

@@ -24,11 +24,11 @@ export interface DemonstrationOptions {
 
 export interface Demonstration {
   readonly problem: Problem;
-  /** Thinking, answer and end, in token ids; an endless one has no end token. */
+  /** Thought, answer and end token, as token ids; an endless one has no end token. */
   readonly tokens: Int32Array;
-  /** What the thinking contains: nothing, the working, or the working among filler with a re-check. */
+  /** Content of the thought: nothing, the working, or the working among filler with a re-check. */
   readonly style: "direct" | "steps" | "verbose" | "endless";
-  /** Whether the answer is the one the working leads to; false for a swapped answer and for an endless one. */
+  /** True if the answer follows from the working; false for a swapped answer and for an endless one. */
   readonly faithful: boolean;
 }
 
@@ -41,9 +41,9 @@ const WRONG_ANSWER_TRIES = 8;
 const PURPOSE_WORD = 0x80;
 
 /**
- * Writes the demonstrations of the warm start. They are imperfect on purpose: the working is right, but the styles
- * are mixed, some answers are wrong and some thinking never ends. The warm start trains the skill; the behaviour is
- * left for reinforcement learning to improve.
+ * Writes the demonstrations of the warm start. They are imperfect on purpose: the working is right, but styles are
+ * mixed, some answers are wrong and some thoughts never end. The warm start trains the skill and leaves reinforcement
+ * learning something to improve.
  */
 export class Demonstrator {
   readonly #options: DemonstrationOptions;
@@ -70,14 +70,14 @@ export class Demonstrator {
     }
   }
 
-  /** Which domain the index-th demonstration is of. */
+  /** Domain of the index-th demonstration. */
   domainOf(index: number): DomainName {
     return this.#domains[this.#stream(index, 0).weighted(this.#weights)]!;
   }
 
   /**
-   * The index-th demonstration, of a domain that is demonstrated here: a pure function of (options, index), never on a
-   * held-out question.
+   * The index-th demonstration: a pure function of (options, index), never about a held-out question. Its domain must
+   * have demonstrations.
    */
   demonstration(index: number): Demonstration {
     const stream = (attempt: number) => this.#stream(index, attempt);

@@ -1,4 +1,4 @@
-/** What a special token is about that ends a call of a tool, not a turn. */
+/** Excludes special tokens that end a tool call, not a turn. */
 const OF_CALLS = "(?![^|｜]{0,40}(?:tool|call|action|python|plugin))";
 /** Tokens that end a turn, as tokenizers of published models spell them: `</s>`, `<eos>`, `<|im_end|>`, `<｜end▁of▁sentence｜>`. */
 const END = new RegExp(
@@ -7,7 +7,7 @@ const END = new RegExp(
 );
 const LONGEST = 48;
 
-/** The text without the tokens that end it; white space before and between them goes with them. */
+/** The text without the tokens that end it, and without white space before and between them. */
 export function withoutEndTokens(text: string): string {
   let kept = text;
   for (;;) {

@@ -1,9 +1,9 @@
-/** Fields in which sets of multiple-choice questions list what one may choose from. */
+/** Fields that list the choices in sets of multiple-choice questions. */
 const FIELDS = ["choices", "options"] as const;
 
 /**
- * Why a row would be asked without its choices: it lists two texts or more, and the question that is read of it does
- * not show them all. Undefined for other rows.
+ * Reason why a row's prompt would lack its choices: the row lists two texts or more, and its question does not
+ * contain them all. Undefined for other rows.
  */
 export function hiddenChoices(row: unknown, question: string): string | undefined {
   if (typeof row !== "object" || row === null) return undefined;
@@ -15,7 +15,7 @@ export function hiddenChoices(row: unknown, question: string): string | undefine
   return undefined;
 }
 
-/** Of ["a", "b"], { A: "a", B: "b" } and { text: ["a", "b"], label: ["A", "B"] }. */
+/** The texts of ["a", "b"], { A: "a", B: "b" } and { text: ["a", "b"], label: ["A", "B"] }. */
 function textsOf(choices: unknown): string[] {
   if (typeof choices !== "object" || choices === null) return [];
   const listed = "text" in choices ? choices.text : choices;

@@ -2,22 +2,19 @@ import { readJson } from "../python/json.ts";
 import type { PythonDict, PythonValue } from "../python/value.ts";
 import type { Call } from "./call.ts";
 
-/** What of a call in JSON may be unreadable or left out. */
+/** Parts of a JSON call that may be unreadable or missing. */
 export interface JsonCallReading {
   /** Items that are no object are ignored, and unreadable arguments count as none. */
   readonly passesOverUnreadable?: boolean;
-  /**
-   * Arguments may be left out, and may be called `parameters` where they are `arguments`, and the other way around; so a
-   * call has a key for its name.
-   */
+  /** Allows missing arguments, and `parameters` in place of `arguments` or the reverse; a call must have a key for its name. */
   readonly forgiving?: boolean;
 }
 
 type Fields = ReadonlyMap<string, PythonValue>;
 
 /**
- * The calls of one item of JSON, or what is wrong with it. An object with both keys is a call; with the keys name and
- * arguments it may also be {function: {name, arguments}} or {name: arguments, ...}. Arguments may be JSON in a string.
+ * The calls of one JSON item, or its fault. An object with both keys is a call; with the keys name and arguments it
+ * may also be {function: {name, arguments}} or {name: arguments, ...}. Arguments may be JSON in a string.
  */
 export function jsonCalls(
   item: PythonValue,
@@ -36,7 +33,7 @@ export function jsonCalls(
   return `a call without ${nameKey} and ${givenKey}`;
 }
 
-/** Whether an object says two things: arguments under two names, or a call beside a function. */
+/** True if an object is ambiguous: arguments under two names, or a call beside a function. */
 function isDouble(fields: Fields): boolean {
   const isObject = (value: PythonValue) => value.type === "dict";
   if (fields.has("arguments") && fields.has("parameters")) return true;
@@ -46,7 +43,7 @@ function isDouble(fields: Fields): boolean {
 export const fieldsOf = ({ entries }: PythonDict): Fields =>
   new Map(entries.map(([key, value]) => [key.type === "str" ? key.value : "", value]));
 
-/** What a forgiving reading takes for arguments that are not where they belong. */
+/** Arguments that a forgiving reading finds under another key. */
 const otherwise = (fields: Fields, key: string): PythonValue =>
   fields.get(key === "arguments" ? "parameters" : "arguments") ?? { type: "dict", entries: [] };
 
@@ -79,9 +76,9 @@ function oneCall(
 }
 
 /**
- * Arguments by name. Where unreadable parts are ignored, this imitates Python: with `spelled`, anything but an object
- * is printed as Python would and read as JSON again: a list of numbers stays a list, which is no call; anything else
- * becomes no arguments.
+ * Arguments by name. If unreadable parts are ignored, this imitates Python: with `spelled`, anything except an object
+ * is printed as Python would and read as JSON again: a list of numbers stays a list, which is not a call; anything
+ * else becomes no arguments.
  */
 function readArguments(
   given: PythonValue | undefined,

@@ -21,13 +21,13 @@ import { askedForm } from "./math/read/asked-form.ts";
 import { statedAnswer } from "./math/read/stated-answer.ts";
 
 export interface JsonlOptions extends DatasetOptions {
-  /** Default: what the recipe calls the domain. */
+  /** Default: the recipe's name of the domain. */
   readonly domain?: string | undefined;
-  /** Who judges the rows. Default: the verifier that is called like the domain. */
+  /** Verifier of the rows. Default: the one with the domain's name. */
   readonly verifier?: string | undefined;
 }
 
-/** Options, and what the recipe around the source says of it. */
+/** Options, and facts about the source's use in the recipe. */
 export interface JsonlReading extends JsonlOptions {
   /** False where no verifier reads the reference: rows without an answer are problems too. Default true. */
   readonly needsReference?: boolean | undefined;
@@ -57,8 +57,8 @@ type Row = z.infer<typeof fields>;
 type Columns = Readonly<Record<string, unknown>>;
 
 /**
- * A field that holds null is as good as absent: sets put together from several have all columns in every row. So is an
- * answer that is blank, as DeepScaleR's solutions are where none was written.
+ * Treats null fields as absent: sets merged from several have all columns in every row. Also treats blank answers as
+ * absent, as in DeepScaleR's empty solutions.
  */
 function withoutBlanks(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return row;
@@ -81,8 +81,8 @@ const TEXT_FIELDS = [
 ] as const;
 
 /**
- * As `readFields(fields, …)`, at a tenth of its cost, for a row whose fields are texts; undefined for any other, whose fault
- * the schema names.
+ * Equivalent to `readFields(fields, …)` at a tenth of its cost for a row whose fields are texts; undefined for any
+ * other, for which the schema finds the fault.
  */
 function textFields(columns: unknown): Row | undefined {
   if (typeof columns !== "object" || columns === null || Array.isArray(columns)) return undefined;
@@ -99,19 +99,19 @@ function textFields(columns: unknown): Row | undefined {
   return row;
 }
 
-/** What a recipe may say of rows of its own beside DatasetOptions. */
+/** Options for the user's own rows in addition to DatasetOptions. */
 export const jsonlOptions: OptionSchemas<JsonlOptions> = {
   domain: z.string().min(1).optional(),
   verifier: z.string().min(1).optional(),
 };
 
 /**
- * Rows of the user's own, for any domain: what is asked, perhaps `tools` (JSON Schema, as chat templates take them), and
- * `reference`, what the verifier reads, or an answer, short for { answer }. columns.ts has the names that both may have;
- * the column taken is said, and two that differ make the row bad. For the verifier `math` the answer is what follows
- * `####`, or what a box holds, and a worked solution must end in one. Turns of an assistant at the end are left away.
- * Optional: `family`, `level`, `gold` (a response that the verifier must accept).
- * Throws HONE_ERR_CONFIG where nothing says which domain it is.
+ * The user's own rows, for any domain: a question, optionally `tools` (JSON Schema, as chat templates take them), and
+ * `reference`, the verifier's input, or an answer, short for { answer }. columns.ts has the column names of both;
+ * reports name the column used, and two that differ make the row bad. For the verifier `math` the answer is the text
+ * after `####`, or in a box, and a worked solution must end in one. Assistant turns at the end are dropped. Optional:
+ * `family`, `level`, `gold` (a response that the verifier must accept). Throws HONE_ERR_CONFIG if the domain is
+ * unknown.
  */
 export function jsonl({ domain, verifier, needsReference = true }: JsonlReading): RowReader<JsonlOptions> {
   const [named, judge] = [domain ?? verifier, verifier ?? domain];
@@ -137,7 +137,7 @@ interface Reading {
   readonly needsReference: boolean;
 }
 
-/** A row whose columns are not found by their names is read by them in small letters: spreadsheets have Question and Answer. */
+/** If a row's columns are not found, retries with their names in lower case: spreadsheets have Question and Answer. */
 function outcomeOf(raw: RawRow, reading: Reading): RowOutcome {
   const outcome = namedOutcome(raw, reading);
   if (!("bad" in outcome) || !outcome.bad.startsWith("row: neither")) return outcome;
@@ -145,7 +145,7 @@ function outcomeOf(raw: RawRow, reading: Reading): RowOutcome {
   return lower === undefined ? outcome : namedOutcome(lower, reading);
 }
 
-/** The row with its columns' names in small letters; undefined where they are so already, or two would be one. */
+/** The row with its column names in lower case; undefined if they already are, or if two would collide. */
 function inLowerCase(raw: RawRow): RawRow | undefined {
   const { value, text } = raw;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
@@ -177,13 +177,13 @@ function namedOutcome(raw: RawRow, { template, judge, needsReference }: Reading)
   return other ?? withAnswer(draft, answers, { judge, needsReference });
 }
 
-/** The columns with what was read of them, where that is another value: a list of one answer, of solutions. */
+/** The columns with converted values where the reader changed them: a list of one answer, of solutions. */
 function withRead(columns: Columns, row: Row): Columns {
   const isList = Array.isArray(columns["final_answer"]) || Array.isArray(columns["solution"]);
   return isList ? { ...columns, ...row } : columns;
 }
 
-/** Of rows of verl's of which no mathematics is asked, and Tülu's that name a function. */
+/** Rejects verl rows that are not about mathematics, and Tülu rows that name a function. */
 function otherAbility({ ability }: Columns, { column, value }: AnswerColumn): RowOutcome | undefined {
   if (column === "ground_truth" && typeof value === "string" && /^\s*\{\s*"func_name"/.test(value))
     return { leftOut: "ground_truth names a function: not mathematics" };
@@ -192,7 +192,7 @@ function otherAbility({ ability }: Columns, { column, value }: AnswerColumn): Ro
   return isOther ? { leftOut: `ability ${ability}: not mathematics` } : undefined;
 }
 
-/** A template says all there is to ask: then the row's own turns and tools are not handed on beside the question. */
+/** A template contains the whole question, so the row's own turns and tools are not passed on. */
 function draftOf(
   row: Row,
   asked: AskedColumn,
@@ -222,7 +222,7 @@ function draftOf(
 
 interface Stated {
   readonly answer: unknown;
-  /** Where it was: "answer, after ####". */
+  /** Where the answer was found: "answer, after ####". */
   readonly from: string;
 }
 
@@ -250,7 +250,7 @@ function withAnswer(
 
 const columnIn = ({ from }: Stated): string => from.split(",", 1)[0]!;
 
-/** Numbers and texts as text; any other value as it is. */
+/** Numbers and texts as text; any other value unchanged. */
 const textOf = (value: unknown): unknown =>
   typeof value === "number" || typeof value === "bigint" ? String(value) : value;
 
@@ -291,7 +291,7 @@ function promptOf({ question, messages }: RowDraft): string {
 
 const notes = new Map<string, string>();
 
-/** One text for each place of an answer, for the rows whose question does not ask for a box. */
+/** A cached text for each place of an answer, for rows whose question does not ask for a box. */
 function unasked(from: string): string {
   const known = notes.get(from);
   if (known !== undefined) return known;

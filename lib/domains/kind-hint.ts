@@ -20,7 +20,7 @@ const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind,
   ["jsonl", ["question", "problem", "messages", "reference", "final_answer", "answer", "solution"]],
 ]);
 
-/** Rows that nobody can judge as they are, whatever their kind is called. */
+/** Rows that no verifier can judge, whatever their kind. */
 const UNJUDGED: readonly (readonly [fields: readonly string[], advice: string])[] = [
   [["chosen", "rejected"], "Rows of chosen and rejected are preferences: they hold no answer to judge by."],
   [
@@ -36,9 +36,9 @@ const UNJUDGED: readonly (readonly [fields: readonly string[], advice: string])[
 const MOST_FIELDS = 12;
 
 /**
- * What to do about a row of no kind, in a sentence or two that end in a space: the kind whose fields it has most of and why
- * it is none of them, or why nobody can judge it. Empty for what is no row.
- * @param faultOf why a row is none of a kind
+ * Advice for a row of no kind, one or two sentences that end in a space: the most similar kind and why the row is not
+ * of it, or why no verifier can judge it. Empty if the value is not a row.
+ * @param faultOf returns why a row is not of a kind
  */
 export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | undefined): string {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return "";

@@ -1,6 +1,6 @@
 /** The words the procedural problems are written in; the quick start's tokenizer has a token for each. */
 
-/** What instruction problems ask to be written, in lower case. The first five also serve as filler. */
+/** Words that instruction problems use, in lower case. The first five also serve as filler. */
 export const NOUNS: readonly string[] = "cat dog sun sea map hat key fox owl ice jam tea".split(" ");
 
 export const TOOLS: readonly string[] = "weather alarm timer send call play book order move open".split(" ");

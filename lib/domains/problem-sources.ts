@@ -11,7 +11,7 @@ import { DOMAIN_ROWS } from "./registry.ts";
 
 type LoadFamilies = () => readonly Family[] | Promise<readonly Family[]>;
 
-/** What loads the families of every source of made-up problems, by its name in a recipe. */
+/** Loaders of the families of every source of generated problems, by its name in a recipe. */
 export const PROBLEM_SOURCES: Readonly<Record<string, LoadFamilies>> = Object.fromEntries([
   ...DOMAIN_ROWS.flatMap(sourcesOf),
   ...Object.entries(EPISODE_SOURCES).map(([source, families]) => [source, () => families] as const),
@@ -36,7 +36,7 @@ export function openProblemSource(
   return open(source, options, { admit });
 }
 
-/** The same for a validation set: of a data set all rows are held out, unless it says which. */
+/** The same for a validation set: holds out all rows of a data set unless it selects some. */
 export function openValidationSource(
   source: string | DatasetSpec,
   options: SourceOptions,

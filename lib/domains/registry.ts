@@ -7,8 +7,8 @@ import { LOGIC } from "./logic/index.ts";
 import { MATH } from "./math/index.ts";
 
 /**
- * Every built-in domain; a new one is a folder and a row here (docs/how-to/add-a-domain.md). No verifier and no puzzle is
- * loaded with it: every command starts by loading this file.
+ * Every built-in domain; add a new one as a folder and a row here (docs/how-to/add-a-domain.md). Every command loads
+ * this file, so it loads no verifier and no puzzle.
  */
 export const DOMAINS = {
   math: MATH,

@@ -5,9 +5,9 @@ const END_OF_THINKING = "</think>";
 const END_OF_RESPONSE = "<eos>";
 
 /**
- * The answer of `<think>...</think>answer<eos>`: the text after the last `</think>`, trimmed; or the verdict
- * when there is none. A response that was cut off has no answer, whatever it says.
- * @param maxChars longer answers are unparsable.
+ * The answer of `<think>...</think>answer<eos>`: the trimmed text after the last `</think>`; or the verdict if there
+ * is none. A truncated response has no answer.
+ * @param maxChars longer answers are unparsable
  */
 export function extractAnswer(
   completion: Completion,

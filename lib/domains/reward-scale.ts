@@ -1,16 +1,16 @@
 import type { Verdict } from "../records.ts";
 
-/** How the numbers of a reward are read. */
+/** How a reward's numbers are interpreted. */
 export interface RewardScale {
-  /** Its lowest and highest number, which become the scores 0 and 1; without, a score is the number itself. */
+  /** Lowest and highest number, mapped to the scores 0 and 1; without a range, a score is the number itself. */
   readonly range?: readonly [low: number, high: number] | undefined;
   /** Numbers from here on are solved; by default the top of `range`, or 1. In the reward's own units. */
   readonly solvedAt?: number | undefined;
 }
 
 /**
- * The verdict on a number that a reward returned: "correct" from `solvedAt` on, "wrong" at the bottom of its range (0
- * without one) and below, "partial" between. Unscored where it is not finite, or outside a stated range.
+ * The verdict on a reward's number: "correct" from `solvedAt` on, "wrong" at or below the bottom of its range (0
+ * without one), "partial" between. Unscored if it is not finite, or outside a stated range.
  */
 export function scaledVerdict(
   value: number,

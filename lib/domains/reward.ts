@@ -6,29 +6,29 @@ import { finalResponse } from "./final-response.ts";
 import { type RewardScale, scaledVerdict } from "./reward-scale.ts";
 import type { Completion } from "./verifier.ts";
 
-/** What a reward function is given. */
+/** Input of a reward function. */
 export interface RewardInput {
   /** The question, before any chat template. */
   readonly prompt: string;
   /** The whole response with its special tokens spelled out, thought included. */
   readonly completion: string;
-  /** What follows the thought, trimmed; empty where a thought never ends. */
+  /** Text after the thought, trimmed; empty if the thought never ends. */
   readonly answer: string;
   /** "length" where the budget cut the response. */
   readonly finish: FinishReason;
-  /** Of the problem, as its source has it. */
+  /** The problem's reference, from its source. */
   readonly reference: unknown;
   /** Aborted at the time limit, and when the run ends without waiting. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Any finite number, a boolean (1 or 0), or a verdict. A number of 1 or more, or what the recipe's `solvedAt` says, is an
- * answer that is right. What it throws makes the completion unscored.
+ * A finite number, a boolean (1 or 0), or a verdict. A number of 1 or more, or the recipe's `solvedAt`, means a right
+ * answer. An exception makes the completion unscored.
  */
 export type RewardFunction = (input: RewardInput) => Rewarded | Promise<Rewarded>;
 
-/** What a reward may return for one completion. */
+/** Return type of a reward for one completion. */
 export type Rewarded = number | boolean | Verdict;
 
 const referenceSchema = z.object({
@@ -39,14 +39,14 @@ const referenceSchema = z.object({
   reference: z.unknown().optional(),
 });
 
-/** The reference of a problem that is judged by rewards of the recipe's: all that they may ask about it. */
+/** Reference of a problem judged by a recipe's rewards: everything that they may read about it. */
 export interface RewardedReference {
   readonly prompt: string;
-  /** The same as a conversation, of a row that has one. */
+  /** The question as a conversation, if the row has one. */
   readonly messages?: readonly ChatMessage[] | undefined;
-  /** The row of a data set as it is, where a reward is given its columns. */
+  /** The row of the data set, if a reward receives its columns. */
   readonly columns?: Readonly<Record<string, unknown>> | undefined;
-  /** Who would have judged it, and judges the part "verifier". */
+  /** The verifier that the problem names, which judges the part "verifier". */
   readonly verifier: string;
   readonly reference: unknown;
 }
@@ -63,7 +63,7 @@ export function rewardInput(
   return { prompt, completion: text, answer: finalResponse(text), finish, reference, signal };
 }
 
-/** Name in the pool and in metrics of what judges a domain by its recipe's reward, or by one of several. */
+/** Name, in the pool and in metrics, of a domain's reward, or of one of several. */
 export const rewardName = (domain: string, part?: string): string =>
   part === undefined ? `reward:${domain}` : `part:${domain}:${part}`;
 
@@ -78,11 +78,11 @@ export function rewardedProblem(
   return { ...rest, question, verifier: rewardName(domain), reference: judged };
 }
 
-/** Returns the row that a problem was made of, as far as its source keeps it; also where a reward of the recipe judges it. */
+/** Returns the row of a problem, as far as its source keeps it; also if a reward of the recipe judges it. */
 export const columnsOf = ({ domain, verifier, reference, columns }: Problem): Problem["columns"] =>
   verifier === rewardName(domain) ? rewardedReference(reference).columns : columns;
 
-/** The same problems, judged by the recipe's own reward for the domain. */
+/** The same problems, judged by the recipe's reward for the domain. */
 export function rewardedBy(source: ProblemSource, domain: string): ProblemSource {
   return {
     domain: source.domain,
@@ -99,7 +99,7 @@ export function rewardedBy(source: ProblemSource, domain: string): ProblemSource
 
 const MOST_CHARS = 500;
 
-/** Checks what a reward function returned, which is not compiled against our types; `scale` is of its numbers. */
+/** Validates the result of a reward function, which is not compiled against our types; `scale` applies to its numbers. */
 export function rewardVerdict(
   returned: unknown,
   check: (verdict: Verdict) => Verdict,

@@ -2,9 +2,9 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Rows of a published set that no kind reads, and the map that makes rows which are read. */
 export interface KnownMap {
-  /** Whether a row is of the set. */
+  /** True if a row belongs to the set. */
   is(row: Row): boolean;
-  /** What the rows are, and what judges those of the map. */
+  /** Describes the rows, and the verifier of the mapped rows. */
   readonly says: string;
   /** Three lines of a source. */
   readonly map: string;
@@ -50,7 +50,7 @@ export const KNOWN_MAPS: readonly KnownMap[] = [
   },
 ];
 
-/** What to do about rows of a set that needs a map: a sentence, and the map. Undefined for others. */
+/** A sentence about rows of a set that needs a map, and the map. Undefined for other rows. */
 export function mapHint(row: unknown): string | undefined {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return undefined;
   const known = KNOWN_MAPS.find((one) => one.is(row as Row));

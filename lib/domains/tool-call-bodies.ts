@@ -10,11 +10,11 @@ import { fieldsOf, type JsonCallReading, jsonCalls } from "./json-calls.ts";
 const MAX_BLOCK_CHARS = 200_000;
 
 export interface BodyReading extends JsonCallReading {
-  /** Whether what stands between tags for this argument is a text as it is; else JSON and Python literals are values. */
+  /** True if the text between tags for this argument is a string; otherwise it is read as a JSON or Python literal. */
   isText(name: string, argument: string): boolean;
 }
 
-/** The calls of a block, none where it is an empty list, or why it is no block of this kind. */
+/** The calls of a block, none if it is an empty list, or the reason why it is not a block of this kind. */
 export function readBody(body: CallBody, block: string, reading: BodyReading): readonly Call[] | string {
   if (block.length > MAX_BLOCK_CHARS) return `a block of over ${MAX_BLOCK_CHARS} characters`;
   switch (body.kind) {
@@ -51,10 +51,10 @@ function readJsonBody(
   return calls;
 }
 
-/** A call and where the next one begins, or what is wrong. */
+/** A call and the position of the next one, or the fault. */
 type Next = { readonly call: Call; readonly end: number } | string;
 
-/** One call after the other, up to the end of the block; a single one where nothing closes a call. */
+/** Reads calls in sequence up to the end of the block; a single one if the form has no footer. */
 function inTurn(block: string, { footer }: { footer: string }, next: (at: number) => Next): Call[] | string {
   const text = block.trimEnd();
   const calls: Call[] = [];

@@ -6,9 +6,9 @@ import { type BodyReading, readBody } from "./tool-call-bodies.ts";
 export type CallReading = BodyReading;
 
 /**
- * The calls of a text in one of the forms, all of its blocks; of `<tool_calls>` the last block that is not blank. Text may
- * stand around blocks with marks; a form without marks is the whole text. Marks of a second form, or of a block that
- * does not end, make the text malformed. Time linear in the text, but for the blocks' own readers.
+ * The calls of a text in one of the forms, from all of its blocks; for `<tool_calls>` the last non-blank block. Text
+ * may surround blocks with marks; a form without marks is the whole text. Marks of a second form, or of an
+ * unterminated block, make the text malformed. Time linear in the text, except for the blocks' own readers.
  */
 export function readMarkedCalls(
   text: string,
@@ -26,7 +26,7 @@ export function readMarkedCalls(
   return readBlocks(isListed(group[0]!) ? filled.slice(-1) : filled, reading, group);
 }
 
-/** Whether a text has marks of a form, or begins as one of those that have none does. */
+/** True if a text has marks of a form, or begins like a form without marks. */
 export const looksMarked = (text: string, forms: readonly ToolCallForm[] = TOOL_CALL_FORMS): boolean =>
   firstMark(text, forms) !== undefined ||
   forms.some(({ whole, body }) => body.kind !== "python" && whole?.test(text.trim()));
@@ -36,7 +36,7 @@ interface Block {
   readonly closed: boolean;
 }
 
-/** Of several lists of calls only the last counts, as the prompts that ask for one have it. */
+/** True for forms of which only the last list counts, because the prompts request one list. */
 const isListed = ({ open }: ToolCallForm): boolean => open?.source === "<tool_calls>";
 
 /** The mark that begins first. */
@@ -52,11 +52,11 @@ function firstMark(text: string, forms: readonly ToolCallForm[]): RegExp | undef
   return found;
 }
 
-/** Whether the end of a block stands where none is open; a fence may end something else. */
+/** True if an end mark occurs without an open block; a fence may end something else. */
 const hasEnd = (text: string, { close }: ToolCallForm): boolean =>
   close !== undefined && !close.source.includes("`") && close.test(text);
 
-/** Blocks, each up to its end, to the next block where the form has no end, or to the end of the text. */
+/** Cuts blocks, each up to its end mark, to the next block if the form has none, or to the end of the text. */
 function cut(
   text: string,
   { open, close }: ToolCallForm,
@@ -80,7 +80,7 @@ function cut(
   return { blocks, outside: [...outside, text.slice(at)] };
 }
 
-/** The first form that reads every block; else what is wrong in the first form that may hold them. */
+/** The calls by the first form that reads every block; otherwise the fault of the first form that may contain them. */
 function readBlocks(blocks: readonly Block[], reading: CallReading, forms: readonly ToolCallForm[]): Calls {
   const faults: string[] = [];
   for (const form of forms) {
@@ -101,7 +101,7 @@ function made(calls: readonly Call[], blocks: readonly Block[]): Calls {
   return { kind: "calls", calls, ended: blocks.every(({ closed }) => closed) };
 }
 
-/** A text that is calls from end to end. One that only begins so is none: it may be an answer in JSON. */
+/** Reads a text that consists of calls only. A text that merely begins with one may be an answer in JSON. */
 function readWhole(text: string, reading: CallReading, forms: readonly ToolCallForm[]): Calls {
   const trimmed = text.trim();
   for (const { whole, body } of forms) {
@@ -112,7 +112,7 @@ function readWhole(text: string, reading: CallReading, forms: readonly ToolCallF
   return { kind: "none", reason: "no calls" };
 }
 
-/** Arguments as JSON.parse would give them. */
+/** Arguments as JSON.parse would return them. */
 export const plainArguments = (given: ReadonlyMap<string, PythonValue>): Record<string, unknown> =>
   Object.fromEntries([...given].map(([name, value]) => [name, plain(toPlain(value))]));
 

@@ -19,12 +19,12 @@ export interface VerifierLimits {
   readonly heapMb?: number;
 }
 
-/** What is known of a verifier without loading it. */
+/** Facts about a verifier that are available without loading it. */
 export interface VerifierFacts {
   readonly name: string;
-  /** Goes up when any verdict may have changed; stored verdicts of another version are not used. Positive integer. */
+  /** Increased when any verdict may have changed; stored verdicts of another version are not used. Positive integer. */
   readonly version: number;
-  /** Its needs, unless the recipe says otherwise. */
+  /** Limits that apply unless the recipe sets others. */
   readonly limits?: VerifierLimits;
 }
 
@@ -34,14 +34,14 @@ export interface VerifierFacts {
  * own faults (a broken reference, a sandbox that is down) and makes the completion unscored.
  */
 export interface Verifier<Reference = unknown> extends VerifierFacts {
-  /** Checks a problem's reference; throws on a bad one, naming what is wrong with it. */
+  /** Parses a problem's reference; throws for a bad one, naming its fault. */
   parseReference(raw: unknown): Reference;
   verify(completion: Completion, reference: Reference): ScoredVerdict | Promise<ScoredVerdict>;
   /** Prepares what verify needs, once per worker, outside any completion's time limit. */
   prepare?(): Promise<void>;
 }
 
-/** The exports of a user's module: verify, and any of the rest; it has version 1 unless it says another. */
+/** Exports of a user's module: verify, and optionally the others; version 1 by default. */
 export type VerifierModule<Reference = unknown> = Pick<Verifier<Reference>, "verify"> &
   Partial<Verifier<Reference>>;
 

@@ -2,7 +2,7 @@ import { findBuiltIn as findOf, loadBuiltIn as loadOf } from "./load-built-in.ts
 import { DOMAIN_ROWS } from "./registry.ts";
 import type { Verifier, VerifierFacts } from "./verifier.ts";
 
-/** Every built-in verifier, not loaded. */
+/** Every built-in verifier's facts, without loading it. */
 export const VERIFIERS: readonly VerifierFacts[] = DOMAIN_ROWS.flatMap(([, domain]) =>
   Object.values(domain.verifiers),
 );
@@ -14,16 +14,16 @@ export const VERIFIER_DOMAINS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Version under which verdicts of users' own verifiers are kept: nothing tells when those change. */
+/** Version for the stored verdicts of users' own verifiers, whose changes cannot be detected. */
 export const UNVERSIONED = 0;
 
-/** Of a built-in verifier its version, of any other UNVERSIONED. */
+/** The version of a built-in verifier, UNVERSIONED for any other. */
 export const versionOf = (verifier: string): number =>
   VERIFIERS.find(({ name }) => name === verifier)?.version ?? UNVERSIONED;
 
 const MAX_REASON_CHARS = 120;
 
-/** Why a verifier refuses a reference, without what differs from row to row, so that it can be counted. */
+/** Reason why a verifier refuses a reference, without row-specific parts, so that it can be counted. */
 export function referenceFault(verifier: Verifier | undefined, reference: unknown): string | undefined {
   try {
     verifier?.parseReference(reference);
@@ -40,7 +40,7 @@ export async function findBuiltIn(name: string): Promise<Verifier | undefined> {
   return domain === undefined ? undefined : await findOf(domain, name);
 }
 
-/** The same, prepared. */
+/** The same verifier, prepared for judging. */
 export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
   const domain = VERIFIER_DOMAINS.get(name);
   return domain === undefined ? undefined : await loadOf(domain, name);

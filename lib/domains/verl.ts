@@ -9,7 +9,7 @@ import { askedForm } from "./math/read/asked-form.ts";
 
 export type VerlOptions = JsonlOptions;
 
-/** Who judges rows of an ability, by the name that both have. */
+/** Abilities whose rows can be judged, by the verifier of the same name. */
 const SUBJECTS = ["math", "code"] as const;
 type Subject = (typeof SUBJECTS)[number];
 
@@ -28,11 +28,10 @@ const rowSchema = z.object({
 type Row = z.infer<typeof rowSchema>;
 
 /**
- * Rows as verl prepares them, of mathematics or code: DAPO-Math-17k, Skywork-OR1, Eurus-2 and what people convert
- * themselves. The turns of `prompt` are asked as they stand, and the answer may be given in the form that they ask for. A
- * prompt that asks for no form at all gets a sentence that does, since what is not in a form is not read.
- * A source is of one verifier, `math` or `code`; rows of the other ability are left out.
- * Throws HONE_ERR_CONFIG where neither is named.
+ * Rows in verl's format, of mathematics or code: DAPO-Math-17k, Skywork-OR1, Eurus-2 and users' own conversions. Uses
+ * the turns of `prompt` unchanged and accepts the answer in the form that they request. Adds a sentence to a prompt
+ * that requests no form, since an answer without a form cannot be read. A source has one verifier, `math` or `code`;
+ * rows of the other ability are left out. Throws HONE_ERR_CONFIG if neither is named.
  * Source: verl, examples/data_preprocess and utils/reward_score; data set cards BytedTsinghua-SIA/DAPO-Math-17k and
  * Skywork/Skywork-OR1-RL-Data.
  */
@@ -67,13 +66,13 @@ const ABILITIES: Readonly<Record<Subject, RegExp>> = {
   math: /^math/i,
   code: /^(?:cod(?:e|ing)|programming)/i,
 };
-/** Names of data that is of one ability, where a row does not name its ability. */
+/** Names of data sources with a single ability, for rows that do not name theirs. */
 const SOURCES: Readonly<Record<Subject, RegExp>> = {
   math: /math|gsm8k|aime|amc|numina|olympiad|deepscaler|orz/i,
   code: /code|coding|apps|taco|lcb|humaneval|mbpp/i,
 };
 
-/** Why a row is none for the verifier of a subject; undefined for one that is. */
+/** Reason why a row does not suit the verifier of a subject; undefined if it does. */
 function otherThan(
   subject: Subject,
   { ability, data_source, reward_model: { style }, images, videos }: Row,
@@ -88,7 +87,7 @@ function otherThan(
   return images?.length || videos?.length ? { leftOut: "images or videos" } : undefined;
 }
 
-/** What an answer of mathematics is asked for in, where a prompt asks for nothing that is read. */
+/** Sentence appended to a mathematics prompt that requests no readable form. */
 const ASK_FOR_BOX = "\n\nPut your final answer within \\boxed{}.";
 const ASK_FOR_BLOCK = "\n\nWrite it in Python. Put all of it in one ```python block.";
 
@@ -145,14 +144,14 @@ function codeDraft(row: Row, raw: RawRow, template: string | undefined): RowOutc
 const taskOf = ({ prompt }: Row): string => prompt.map(({ content }) => content).join("\n\n");
 const askedText = (row: Row, template = "{task}"): string => fill(template, taskOf(row));
 
-/** @param added to what is asked, but not to a template: that says all there is to ask. */
+/** @param added appended to the question, but not to a template, which contains the whole question */
 function draftOf(row: Row, added: string, template: string | undefined) {
   const shared = { content: JSON.stringify([row.prompt, null]), family: row.data_source || "verl", level: 0 };
   if (template !== undefined) return { ...shared, question: askedText(row, template) };
   return { ...shared, question: taskOf(row) + added, messages: withAdded(row.prompt, added) };
 }
 
-/** In the last turn of the user, or the last of all. */
+/** Appends a text to the last user turn, or to the last turn. */
 function withAdded(turns: Row["prompt"], added: string): readonly ChatMessage[] {
   const user = turns.findLastIndex(({ role }) => role === "user");
   const at = user < 0 ? turns.length - 1 : user;

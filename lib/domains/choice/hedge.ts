@@ -1,24 +1,24 @@
 import { CLOSING, isWord, KIND, NO_WORD, OPENING } from "./letters.ts";
 
-/** Words that put one option beside another. */
+/** Words that join one option with another. */
 const BESIDE =
   "(?:or|and|also|either|both|alternatively|maybe|perhaps|possibly|probably|unless|even|then|but|though|although|plus|versus|vs|to|through|as well as|und|oder|ou|y|o|e)";
-/** Between two letters that stand beside each other: marks, fonts, such words; a period only inside a list of letters. */
+/** Text between two joined letters: punctuation, fonts, joining words; a period only inside a list of letters. */
 const CONNECTOR = `(?:[\\s*_$(){}\\[\\]"'“”‘’\`,;:/&|+=<>~→⇒⟶↔–—\\\\-]|\\\\?(?:boxed|text|textbf|textit|mathrm|mathbf|quad|qquad|cup|lor|vee|wedge|land|cap|to|rightarrow|implies)\\b|\\b${BESIDE}\\b\\.?|${KIND}\\b|\\.(?!\\s|$)|…|和|或|与|及|、|，)`;
 /** Words that leave open which option it is, anywhere in the sentence of one. */
 const OPEN =
   "(?:or|also|either|both|alternatively|maybe|perhaps|possibly|unless|equally|likewise|as well|(?:could|might|may|can)(?:\\s{1,4}(?:also|well|equally|just as well)){0,2}\\s{1,4}be)";
 /** More options in a list: "A, B and D are wrong". */
 const MORE = `(?:\\s{0,2}(?:,|&|,?\\s?and|,?\\s?or)\\s{1,2}\\(?[A-Z]\\)?(?=[\\s,])){0,8}`;
-/** Behind another option: it is not the answer. */
+/** Text after another option that denies it. */
 const DENIED_BEHIND = new RegExp(
   `^${CLOSING}${MORE}[\\s,]{0,4}(?:(?:is|are|was|were|being|would be|seems?|looks?|can(?:not|['’]t)|does(?:n['’]t| not)|do(?:n['’]t| not)|isn['’]t|aren['’]t|fails?|has|have|which)\\b)[^.;!?\\n]{0,40}?(?:\\b(?:not|wrong|incorrect|false|impossible|excluded|eliminated|ruled out|too|fails?|invalid|irrelevant|smaller|larger|tempting|no)\\b|n['’]t\\b)|^${CLOSING}\\s{1,4}(?:fails?|cannot|can['’]t|doesn['’]t|isn['’]t)\\b`,
   "iu",
 );
-/** Before another option: it is set aside. */
+/** Text before another option that denies it. */
 const DENIED_BEFORE =
   /\b(?:not|never|neither|nor|rather than|instead of|than|unlike|except|excluding|excludes?|rules? out|ruling out|eliminat\w+|reject\w*|against|over)\s{1,4}(?:option\s|choice\s|answer\s|the\s){0,2}[\s*_$({["'“‘`]{0,4}$|n['’]t\s{1,4}(?:option\s)?[\s*_$({["'“‘`]{0,4}$/i;
-/** Words before an option's letter that are no part of a name; behind another word it is the D of "vitamin D". */
+/** Words before an option's letter that cannot be part of a name; after any other word it may be the D of "vitamin D". */
 const FUNCTION_WORD =
   /\b(?:and|or|nor|xor|else|by|then|with|to|vs|versus|also|maybe|perhaps|possibly|probably|likely|but|not|is|be|as|otherwise|either|both|first|second|then|next|option|choice|answer|letter|alternatively|even|than|of|the|if|when|while|for|from|on|in|at)$/i;
 const REASON = /\b(?:because|since|given that|due to)\b/i;
@@ -27,7 +27,7 @@ const LABELLED = /^[*_]{0,2}(?:[)\]][*_]{0,2}[.:]?|[.:])[*_]{0,2}\s+(?=\S)|^\s[-
 const SENTENCE = /(?<!\bvs)[.!?](?=\s|$)|\n/;
 const SCOPE_CHARS = 240;
 
-/** What is made once for the letters that may be named. */
+/** Patterns compiled once for a set of option letters. */
 interface Patterns {
   readonly beside: RegExp;
   readonly bare: RegExp;
@@ -60,10 +60,10 @@ function patternsFor(letters: string): Patterns {
 }
 
 /**
- * Whether a statement that chooses an option names another beside it, or leaves open which it is: "C or D", "C; D", "C (D is
- * also right)", "[C][D]", "C. Or D." Another that is denied ("not D", "D is wrong") does not count, nor one in the
- * option's own words ("C) vitamin D") or in a reason, unless that says "or D", "also D".
- * @param after what follows the letter
+ * True if a statement that chooses an option also names another, or leaves open which it is: "C or D", "C; D", "C (D
+ * is also right)", "[C][D]", "C. Or D." Another option does not count if it is denied ("not D", "D is wrong"), occurs
+ * in the option's own words ("C) vitamin D"), or occurs in a reason, unless that says "or D", "also D".
+ * @param after text that follows the letter
  */
 export function isHedged(letter: string, after: string, letters: string): boolean {
   const { beside, bare, open, listed, later } = patternsFor(letters);
@@ -92,7 +92,10 @@ export function isHedged(letter: string, after: string, letters: string): boolea
   return later.flatMap((pattern) => [...more.matchAll(pattern)]).some((match) => names(match, more));
 }
 
-/** A small letter is an option in brackets or at the end of its clause; "a cat", "A cat" and "I think" are none. */
+/**
+ * True if a letter is an article or pronoun: a lower-case letter is an option only in brackets or at the end of its
+ * clause; "a cat", "A cat" and "I think" name no option.
+ */
 function isArticle(letter: string, before: string, behind: string): boolean {
   if (/[({[]$/.test(before)) return false;
   if (isWord(letter, behind)) return true;

@@ -1,16 +1,16 @@
-/** What may stand around a letter: emphasis, brackets, quotes, a font, a box. Bounded, so that no run is tried twice over. */
+/** Text that may surround a letter: emphasis, brackets, quotes, a font, a box. Bounded, so that matching stays linear. */
 export const OPENING = "(?:[\\s*_$({\\[\"'“‘`]|\\\\(?:boxed|text|textbf|mathrm|mathbf|\\()\\{?){0,8}";
 export const CLOSING = "[)\\]}*_$\"'”’`]{0,8}";
-/** Behind a letter: no part of a word or a name. */
+/** Asserts that no letter, digit or apostrophe continues the letter into a word or name. */
 export const NO_WORD = "(?![\\p{L}\\p{N}_+#]|['’]\\p{L})";
 export const KIND = "(?:[oO]ption|OPTION|[cC]hoice|[lL]etter|[aA]nswer)";
 
-/** As many options as there are letters, A first. */
+/** Largest number of options: the letters of the alphabet, A first. */
 export const MOST_CHOICES = 26;
-/** The fewest letters that are looked at, so that a letter beyond the options is one too. */
+/** Fewest letters that are recognised, so that a letter beyond the options is recognised as one. */
 const LEAST = 10;
 
-/** The letters that a response may name where there are so many options: `A-J`. */
+/** The letters that a response may name for this number of options: `A-J`. */
 export const lettersFor = (choices: number): string =>
   `A-${String.fromCharCode(64 + Math.min(Math.max(choices, LEAST), MOST_CHOICES))}`;
 

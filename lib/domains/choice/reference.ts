@@ -4,7 +4,7 @@ import type { Rules } from "./rules.ts";
 /**
  * The letter as the benchmarks' own harnesses find it, thought included. Time linear in the response: no pattern
  * repeats a part that can match in more than one way.
- * Source: simple-evals (GPQA), MMLU-Pro's evaluation, whose random last resort is left out.
+ * Source: simple-evals (GPQA), MMLU-Pro's evaluation, without its random fallback.
  */
 export const REFERENCE: Rules = {
   responseOf: (completion) => completion,
@@ -12,14 +12,14 @@ export const REFERENCE: Rules = {
   letterOf: (response, style) => (style === "gpqa" ? gpqaLetter(response) : mmluProLetter(response)),
 };
 
-/** First "Answer: X", in any case; a letter of the wrong case comes back as it is and equals no answer. */
+/** First "Answer: X", ignoring case; a letter of the wrong case is returned unchanged and matches no answer. */
 export function gpqaLetter(response: string): string | undefined {
   return /Answer[ \t]*:[ \t]*\$?([A-D])/i.exec(response)?.[1];
 }
 
 /**
- * The first of three levels that finds one: the first "answer is (X)"; the last "answer: X" of the first line that
- * has one; the last letter that stands alone, be it the pronoun "I".
+ * Tries three patterns in order: the first "answer is (X)"; the last "answer: X" of the first line that has one; the
+ * last letter that stands alone, even if it is the pronoun "I".
  */
 export function mmluProLetter(response: string): string | undefined {
   return /answer is \(?([A-J])/.exec(response)?.[1] ?? labelledLetter(response) ?? loneLetter(response);

@@ -1,12 +1,12 @@
-/** How a benchmark's harness looks for the letter. */
+/** The benchmark harness whose rules find the letter. */
 export type Style = "gpqa" | "mmlu-pro";
 
-/** Where strict and reference judging differ. */
+/** Rules in which strict and reference judging differ. */
 export interface Rules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
-  /** Whether a response says nothing. */
+  /** True if a response is blank. */
   isBlank(response: string): boolean;
-  /** The letter that a response chooses of so many; undefined where it chooses none. One beyond them may be chosen too. */
+  /** The letter that a response chooses; undefined if it chooses none. May be a letter beyond the number of options. */
   letterOf(response: string, style: Style, choices: number): string | undefined;
 }

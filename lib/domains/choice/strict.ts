@@ -32,14 +32,17 @@ const STATED = [
 ].join("|");
 /** "Option C is correct", "(C) must be the right answer". */
 const JUDGED = `\\s{1,4}(?:is|should\\s{1,4}be|must\\s{1,4}be|would\\s{1,4}be)\\s{1,4}(?:the\\s{1,4})?(?:correct|right|best|answer)(?:\\s{1,4}(?:answer|option|choice|one))?(?=\\s{0,4}(?:[.,;:!*]|$|because\\b|since\\b))`;
-/** "It's C", "Select (C)", "Therefore: C", "Hence, C": only where a sentence begins with it and nothing but a reason follows. */
+/**
+ * "It's C", "Select (C)", "Therefore: C", "Hence, C": only at the beginning of a sentence that ends there or
+ * continues with a reason.
+ */
 const SHORT =
   "(?<=(?:^|[.!?:;*_>\\n])\\s{0,4}[*_]{0,2})(?:(?:[sS]o\\s{1,4}|[tT]hus,?\\s{1,4}|[hH]ence,?\\s{1,4}|[tT]herefore,?\\s{1,4})?[iI]t(?:['’]s|\\s{1,4}(?:is|must\\s{1,4}be))|[sS]elect|[cC]hoose|[pP]ick|(?:[tT]herefore|[tT]hus|[hH]ence|[sS]o|[cC]onclusion)\\b\\s{0,2}[:,]?)";
 
-/** After the letter: the end of its sentence, or a reason. */
+/** Text after the letter: the end of its sentence, or a reason. */
 const ENDS = `${CLOSING}\\s{0,4}(?:[.;!\\n]|$|,?\\s{0,4}(?:because|since)\\b)`;
 
-/** What is made once for the letters that a response may name. */
+/** Patterns compiled once for the letters that a response may name. */
 interface Patterns {
   readonly chosen: RegExp;
   readonly open: RegExp;
@@ -74,29 +77,29 @@ function patternsFor(letters: string): Patterns {
   return patterns;
 }
 
-/** After the letter: a question mark, which takes it back. */
+/** Text after the letter: a question mark, which retracts it. */
 const ASKS = new RegExp(`^${CLOSING}[\\s!(]{0,3}\\?`);
-/** After a small letter: the end of its clause or of what encloses it. */
+/** Text after a lower-case letter: the end of its clause or of the enclosing brackets. */
 const CLOSES = /^\)(?=\s)|^[)}\]*_$"'”’`]{0,8}\s{0,4}(?:[.,;!\n]|$|<\/)/;
-/** Before a judgement, in its sentence: words that suppose, ask or deny it. */
+/** Words before a judgement, in its sentence, that make it a supposition, a question or a denial. */
 const SUPPOSED =
   /\b(?:if|whether|not|never|neither|nor|unless|assum\w+|suppos\w+|claim\w*|says?|argue\w*|why|doubt\w*|might|could)\b[^.!?\n]*$|n['’]t\b[^.!?\n]*$/i;
-/** Before "answer is": words that suppose or deny it. "If" and "not" further away speak of something else. */
+/** Words before "answer is" that make it a supposition or a denial. "If" and "not" further away refer to something else. */
 const DENIED =
   /\b(?:if|whether|unless|assum\w+|suppos\w+|doubt\w*|wrong|incorrect|false|untrue)\s{1,4}(?:that\s{1,4})?(?:(?:the|my|our)\s{1,4})?(?:(?:correct|right|final|best)\s{1,4})?$/i;
 /** Text before a letter without brackets or "option"; after anything else it is the letter of "plan B". */
 const BEFORE_BARE = /(?:^|[.!?:,;*\n]|\b(?:that|so|thus|hence|therefore))\s{0,4}$/i;
-/** Another letter, brackets and all, right before a judged one: "A and C is correct". */
+/** Another letter, with any brackets, right before a judged one: "A and C is correct". */
 const PAIRED = /[\p{Lu}][)\]}*_$]{0,4}\s{0,4}(?:,|\/|&|and|or)\s{0,4}$/u;
-/** Between two statements: the second corrects the first. */
+/** Text between two statements that marks the second as a correction. */
 const CORRECTS = /[.!?\n]|\b(?:no|wait|actually|rather|sorry|instead|correction|mean)\b/i;
 const BEFORE_CHARS = 60;
 const AFTER_CHARS = 480;
 
-/** A line that begins with an option's letter: options are told, not chosen. */
+/** A line that begins with an option's letter: it lists options and chooses none. */
 const LISTED = /(?:^|\n)\s{0,4}[*_([-]{0,4}\s{0,2}[A-Z][*_]{0,2}[).:\]]/;
 
-/** A letter that a statement names; undefined where it names two. */
+/** A letter named by a statement; undefined if the statement names two. */
 interface Statement {
   readonly letter: string | undefined;
   readonly named: string;
@@ -104,9 +107,9 @@ interface Statement {
 }
 
 /**
- * The last letter that is stated as the answer, in a box, after "answer is" or "answer should be", or judged to be the
- * correct option; or the response if it is a letter. None where the last statement is hedged. An unmarked "A" or "I"
- * before a word in small letters is an article or a pronoun; a small letter counts where its clause ends with it.
+ * The last letter that is stated as the answer: in a box, after "answer is" or "answer should be", or judged the
+ * correct option; or the response if it is a single letter. Undefined if the last statement is hedged. An unmarked
+ * "A" or "I" before a lower-case word is an article or pronoun; a lower-case letter counts at the end of its clause.
  */
 export function committedLetter(response: string, choices = 10): string | undefined {
   const letters = lettersFor(choices);
@@ -126,7 +129,7 @@ export function committedLetter(response: string, choices = 10): string | undefi
   return isLeftOpen ? undefined : last.letter;
 }
 
-/** The letter of a match of `chosen`, as a capital; undefined where the words around it take it back. */
+/** The letter of a match of `chosen`, as a capital; undefined if the surrounding words retract it. */
 function namedLetter(match: RegExpExecArray, response: string): string | undefined {
   const { opening, short, kind, judged, letter, own } = match.groups as Partial<Record<string, string>>;
   const end = match.index + match[0].length;
@@ -145,7 +148,7 @@ function namedLetter(match: RegExpExecArray, response: string): string | undefin
   return letter!.toUpperCase();
 }
 
-/** Of a response that states nothing: the letter that it consists of, that is its label, or that its last line is. */
+/** For a response without a statement: the letter that is the whole response, its label, or its last line. */
 function loneLetter(response: string, letters: string): string | undefined {
   const { alone, labelled, line } = patternsFor(letters);
   const whole = alone.exec(response)?.groups?.["letter"];

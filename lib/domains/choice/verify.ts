@@ -15,7 +15,7 @@ const referenceSchema = z.object({
   answer: z.string().regex(/^[A-Z]$/),
   choices: z.int().min(2).max(MOST_CHOICES),
   style: z.enum(["gpqa", "mmlu-pro"]),
-  /** The order of the row's options, and the seed of that order: kept for reports, not judged. */
+  /** The order of the row's options, and the seed of that order: kept for reports, ignored by the verifier. */
   order: z.array(z.int().min(0)).optional(),
   seed: z.int().min(0).optional(),
   compat: compatField,
@@ -30,10 +30,10 @@ export interface ChoiceReference {
 
 /**
  * Multiple choice: the letter that the response commits to must be the right one. The reference is { answer: "C",
- * choices: 4, style: "gpqa" | "mmlu-pro", order?, seed?, compat? }, of up to 26 choices; strict unless said.
- * Strict reads what follows the thought and takes the last letter that is stated as the answer (see committedLetter),
- * or a response that is a letter and nothing else. Reference finds the letter as the
- * benchmark's own harness does. A response without a letter is wrong in both: nothing is drawn at random.
+ * choices: 4, style: "gpqa" | "mmlu-pro", order?, seed?, compat? }, with up to 26 choices; compat is strict by
+ * default. Strict reads the text after the thought and takes the last letter stated as the answer (see
+ * committedLetter), or a response that is a single letter. Reference finds the letter as the
+ * benchmark's own harness does. A response without a letter is wrong in both: no random guess is made.
  */
 export const choice: Verifier<ChoiceReference> = {
   ...FACTS.choice,

@@ -10,7 +10,7 @@ import { FACTS, MAX_TOTAL_MS } from "./facts.ts";
 import { STRICT } from "./strict.ts";
 
 const MAX_PROGRAM_CHARS = 1 << 20;
-/** Calls of the function by one test; HumanEval's most take a hundred. */
+/** Most calls of the function by one test; the largest HumanEval tests make a hundred. */
 const MOST_CALLS = 1000;
 const LIMITS: PythonLimits = { wallMs: 10_000, memoryBytes: 2 ** 30, outputBytes: 4 << 20 };
 
@@ -23,9 +23,9 @@ const referenceSchema = z.object({
 export type AssertionsReference = z.infer<typeof referenceSchema>;
 
 /**
- * What runs a test, in a process that holds nothing of the program: the function under test is a stand-in that gives the
- * results known so far, in order, and ends the run at the first call that has none. Seeds are fixed, so that each run asks
- * the same.
+ * Runs a test in a process that holds none of the program: the function under test is a stand-in that returns the
+ * results known so far, in order, and ends the run at the first call without a result. Seeds are fixed, so each run
+ * makes the same calls.
  */
 const TESTER = `
 def hone_step(prelude, test, name, results):
@@ -60,13 +60,13 @@ const CALLER = (entryPoint: string) =>
   `\n\ndef hone_call(args, kwargs):\n    return ${entryPoint}(*args, **kwargs)\n`;
 
 /**
- * A Python function judged by assertions, as HumanEval and MBPP have them: all must hold. The program and the tests run in
- * processes of their own; the one learns only the arguments of each call, the other only the results, so that no program
- * sees what is expected or has its own notion of equality. What it prints does not count, nor what it does to its arguments.
- * The reference is { entryPoint, prelude?, tests }: the function's name, Python that comes before program and tests
- * alike (imports, helpers), and Python that asserts, with the function under its name and as `candidate`.
- * Wrong where a test fails, or the program raises or is too slow; unparsable where it does not compile; no_answer without
- * one. A sandbox that does not work throws, and a test that passes what cannot be sent (an instance of a class).
+ * Judges a Python function by assertions, as in HumanEval and MBPP: all must hold. The program and the tests run in
+ * separate processes: the program receives only the arguments of each call, the tests only the results, so that no
+ * program sees the expected values or supplies its own equality. Its output and changes of its arguments are ignored.
+ * The reference is { entryPoint, prelude?, tests }: the function's name, Python that precedes both program and tests
+ * (imports, helpers), and Python that asserts, with the function under its name and as `candidate`. Wrong if a test
+ * fails, or the program raises or is too slow; unparsable if it does not compile; no_answer without a program. Throws
+ * if the sandbox does not work, or a test passes a value that cannot be serialised (a class instance).
  * Source: openai/human-eval, execution.py; google-research/mbpp.
  */
 export function assertionsVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<AssertionsReference> {
@@ -141,7 +141,7 @@ function readStep({ value, end, detail, stderr }: PythonRun, where: string): Ste
   throw new HoneError("HONE_ERR_DATA", `assertions: ${where} cannot be run: ${why}`);
 }
 
-/** Why a call gave no result. */
+/** Reason why a call returned no result. */
 function faultOf({
   end,
   detail,

@@ -8,8 +8,8 @@ import {
 } from "../../python/value.ts";
 
 /**
- * Whether a program printed what is expected: the same lines, each without the blanks at its ends, or lines of numbers
- * that are equal as decimals (1.0 = 1.00, 1e2 = 100). Case counts; there is no tolerance. Linear in both texts.
+ * True if a program's output equals the expected one: the same lines, ignoring blanks at their ends, or lines of
+ * numbers that are equal as decimals (1.0 = 1.00, 1e2 = 100). Case-sensitive; no tolerance. Linear in both texts.
  * Source: PipelineRL, domains/coding.
  */
 export function outputsMatch(actual: string, expected: string): boolean {
@@ -36,7 +36,7 @@ function sameNumbers(left: string, right: string): boolean {
 const DECIMAL = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,18}))?$/;
 const SPECIAL = /^([+-]?)(?:(inf(?:inity)?)|s?nan\d*)$/i;
 
-/** A text that is the same for equal decimals ("nan" for those that equal nothing); undefined for what is no number. */
+/** A canonical text of a decimal number ("nan" for one that equals nothing); undefined for text that is not a number. */
 export function decimal(token: string): string | undefined {
   const text = token.replaceAll("_", "");
   const special = SPECIAL.exec(text);
@@ -55,9 +55,9 @@ export function decimal(token: string): string | undefined {
 }
 
 /**
- * Whether a call returned what is expected, as exactly as JSON allows: numbers by exact value, an int equal to a
- * float of that value, but True and False only to themselves; tuples as lists at any depth; int keys of a dict as
- * their text; nothing else equals anything.
+ * True if a call returned the expected value, compared as exactly as JSON allows: numbers by exact value, an int
+ * equal to a float of that value, but True and False equal only themselves; tuples equal lists at any depth; int keys
+ * of a dict equal their text.
  */
 export function sameValue(actual: PythonValue, expected: PythonValue): boolean {
   if (isSequence(actual) && isSequence(expected)) {
@@ -83,7 +83,7 @@ function sameEntries(actual: PythonDict, expected: PythonDict): boolean {
   });
 }
 
-/** `1` and "1" are one key, and no other kinds are. */
+/** The keys `1` and "1" are equal; keys of other types have no text. */
 function keyText(key: PythonValue): string | undefined {
   if (key.type === "int") return `s${key.value}`;
   return key.type === "bool" ? `bool ${key.value}` : hashKey(key);

@@ -1,11 +1,11 @@
 import { trim } from "../../python/text.ts";
 
-/** The answer ends at the first of each; the last one is a rule in markdown. */
+/** The answer ends at the first of these; the last one is a horizontal rule in markdown. */
 const ENDS = ["[END FINAL RESPONSE]", "<|end|>", "</s>", "<|im_end|>", "<|endoftext|>", "\n---\n"];
 
 /**
- * The program in a text: the last of its blocks, preferring those that are no interpreter session. Undefined without
- * one, or when it is empty.
+ * The program in a text: the last code block, preferring those that are not interpreter sessions. Undefined if there
+ * is none or it is empty.
  * Source: PipelineRL, domains/coding.
  */
 export function lastProgram(text: string, blocksOf: (answer: string) => string[]): string | undefined {
@@ -19,14 +19,17 @@ export function lastProgram(text: string, blocksOf: (answer: string) => string[]
   return code === "" ? undefined : code;
 }
 
-/** Any fence followed by a line break opens a block, its neighbour closes it: what is between two blocks may count. */
+/**
+ * Any fence followed by a line break opens a block and the next fence closes it, so text between two blocks may be
+ * read as a block.
+ */
 export function looseBlocks(text: string): string[] {
   return Array.from(text.matchAll(/```(?:python|py)?\n([\s\S]*?)```/gi), ([, block]) => block!);
 }
 
 /**
- * Blocks that say Python by the first word behind the fence; without any, those that say nothing. Fences are read in
- * pairs, so that the end of a block in another language opens nothing; an indented block is moved to the left.
+ * Blocks whose info string begins with Python; if there are none, blocks without info string. Fences are paired, so
+ * that the end of a block in another language opens nothing; indented blocks are dedented.
  * Source: CommonMark 0.31, fenced code blocks.
  */
 export function pythonBlocks(text: string): string[] {
@@ -37,7 +40,7 @@ export function pythonBlocks(text: string): string[] {
 }
 
 interface FencedBlock {
-  /** What follows the opening fence on its line. */
+  /** The info string after the opening fence. */
   readonly info: string;
   readonly body: string;
 }
@@ -61,7 +64,7 @@ function fencedBlocks(text: string): FencedBlock[] {
   return blocks;
 }
 
-/** How many quotations a line stands in. */
+/** Depth of block quotes of a line. */
 const quotations = (line: string): number =>
   (/^[^\S\n>]*(?:>[^\S\n>]*)*/.exec(line)![0].match(/>/g) ?? []).length;
 

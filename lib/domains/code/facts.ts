@@ -7,7 +7,7 @@ export const MAX_TOTAL_MS = 60_000;
 /** The sandbox enforces the time limit; this one is for a stuck thread, on a machine however busy. */
 const limits = { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 };
 
-/** What is known of the verifiers of this domain without loading them. */
+/** Facts about the verifiers of this domain that are available without loading them. */
 export const FACTS = {
   code: { name: "code", version: 4, limits },
   expression: { name: "expression", version: 1 },

@@ -10,19 +10,19 @@ import { AT_ONCE, type Outcome, runTests } from "./test-runner.ts";
 /** Output allowed beyond twice what is expected. */
 const SPARE_OUTPUT_BYTES = 1 << 20;
 
-/** Where strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ; the rest is below. */
 export interface Rules extends TestReading {
   /** The program in a completion; undefined without one. */
   programIn(completion: string): string | undefined;
-  /** How the sandbox runs it. */
+  /** How the sandbox runs the program. */
   readonly dialect: PythonProgram["dialect"];
-  /** Whether a call returned what is expected. */
+  /** True if a call returned the expected value. */
   equals(actual: PythonValue, expected: PythonValue): boolean;
-  /** What standard error means for a program that ended well; undefined if nothing. */
+  /** The fault that standard error indicates for a program that exited normally; undefined if none. */
   complaintOf(stderr: string): "syntax" | "crash" | undefined;
-  /** Whether a program that is too slow is unparsable; else it is wrong. */
+  /** True if a program that is too slow is unparsable; otherwise it is wrong. */
   readonly tooSlowIsUnparsable: boolean;
-  /** Whether no test is run after one that fails; else the verdict depends on all. */
+  /** True if no test runs after a failed one; otherwise the verdict depends on all tests. */
   readonly endsAtFailure: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface CodeReference extends CodeTests {
 }
 
 interface TestOutcome extends Outcome {
-  /** Why it did not pass. */
+  /** Reason why the program did not pass. */
   readonly reason: string;
   readonly unparsable: boolean;
 }

@@ -11,7 +11,7 @@ import type { Rules } from "./judging.ts";
 export const REFERENCE: Rules = {
   programIn: (completion) => lastProgram(completion, looseBlocks),
 
-  /** A list of lines as Python prints the list, which no program expects. */
+  /** Spells a list of lines as Python prints a list; no program expects such input. */
   textOf: strOf,
   resultIsJson: () => true,
   dialect: "guarded",

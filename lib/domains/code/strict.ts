@@ -5,7 +5,7 @@ import type { Rules } from "./judging.ts";
 
 const END_OF_THINKING = "</think>";
 
-/** Programs as training judges them: what follows the last `</think>`, run as `python3 program.py` would. */
+/** Judges programs for training: takes the text after the last `</think>` and runs it as `python3 program.py` would. */
 export const STRICT: Rules = {
   programIn(completion) {
     const thought = completion.lastIndexOf(END_OF_THINKING);
@@ -18,7 +18,7 @@ export const STRICT: Rules = {
   /** Lists of lines are joined. */
   textOf: (value) => (value.type === "list" ? value.items.map(strOf).join("\n") : strOf(value)),
 
-  /** As in LiveCodeBench; in a row of values "100" is a text. */
+  /** As in LiveCodeBench; in a row of values "100" is a string. */
   resultIsJson: (argumentsAreJson) => argumentsAreJson,
 
   dialect: "script",

@@ -7,16 +7,16 @@ export type CodeTest =
   | { readonly kind: "script"; readonly stdin: string; readonly expected: string }
   | { readonly kind: "call"; readonly args: readonly PythonValue[]; readonly expected: PythonValue };
 
-/** Where strict and reference judging read differently. */
+/** Rules of reading in which strict and reference judging differ. */
 export interface TestReading {
-  /** What a program reads or prints, as the value stands in the row. */
+  /** The text that a program reads or prints, from the value in the row. */
   textOf(value: PythonValue): string;
-  /** Whether the result of a call, if it is JSON text, stands for the parsed value. */
+  /** True if the result of a call that is JSON text is parsed. */
   resultIsJson(argumentsAreJson: boolean): boolean;
 }
 
 export interface CodeTests {
-  /** Undefined: a program that reads standard input. */
+  /** Name of the function; undefined for a program that reads standard input. */
   readonly functionName: string | undefined;
   readonly tests: readonly CodeTest[];
 }
@@ -71,8 +71,8 @@ function scriptTest(input: PythonValue, output: PythonValue, reading: TestReadin
 }
 
 /**
- * Arguments: a list is used directly; a text holds one JSON value per line, or is the one argument. A result may be
- * inside a list of its own.
+ * Arguments: a list is used directly; a text holds one JSON value per line, or is the single argument. A result may
+ * be wrapped in a list.
  */
 function callTest(input: PythonValue, output: PythonValue, reading: TestReading): CodeTest {
   const inner = output.type === "list" && output.items.length === 1 ? output.items[0]! : output;

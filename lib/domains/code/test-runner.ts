@@ -1,4 +1,4 @@
-/** The outcome of one test; `end` stops the tests that follow, whose outcomes no longer matter. */
+/** The outcome of one test; `end` skips the tests that follow, whose outcomes no longer matter. */
 export interface Outcome {
   readonly passed: boolean;
   readonly end: boolean;
@@ -8,9 +8,9 @@ export interface Outcome {
 export const AT_ONCE = 2;
 
 /**
- * Runs tests in order, two at a time, until one ends the run. Outcomes up to and including the first test that did,
- * whichever was done first: the same answer gives the same list. Rejects as `run` does for one of those; tests that no
- * longer matter are called off by their signal, and all have ended when this settles.
+ * Runs tests in order, two at a time, until one ends the run. Returns outcomes up to and including the first test in
+ * order that did, whichever finished first: the same answer gives the same list. Rejects as `run` does for one of
+ * those. Aborts tests that no longer matter through their signal, and settles after all have ended.
  */
 export async function runTests<T extends Outcome>(
   count: number,

@@ -33,13 +33,13 @@ const referenceSchema = z.object({
 });
 
 /**
- * A Python program: all tests of the problem must pass, by what it prints or by what its function returns. The last
- * fenced block of the completion is run, once per test, each in a sandboxed process of its own; what comes out is
- * compared out here, so that a program can pass only by having the answers.
- * The reference is { input_output, fn_name?, compat?, limits? }, its tests as readTests reads them; strict unless said.
- * Wrong where a test fails, raises, is too slow or prints while a function is called; unparsable where the program does
- * not compile, and in reference mode where it is too slow; no_answer without a program. A sandbox that does not work
- * throws. The reference runs every test, because its verdict depends on all; strict stops at the first that fails.
+ * A Python program: all tests of the problem must pass, by its output or by its function's result. The last fenced
+ * block of the completion runs once per test, each time in a new sandboxed process; results are compared outside the
+ * sandbox, so that a program can pass only by computing the answers. The reference is { input_output, fn_name?,
+ * compat?, limits? }, its tests as readTests reads them; strict by default. Wrong if a test fails, raises, is too
+ * slow or prints while a function is called; unparsable if the program does not compile, and in reference mode if it
+ * is too slow; no_answer without a program. Throws if the sandbox does not work. The reference runs every test,
+ * because its verdict depends on all; strict stops at the first failure.
  * Source: PipelineRL, domains/coding, for rows of TACO and APPS.
  */
 export function codeVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<CodeReference> {

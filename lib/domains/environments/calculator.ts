@@ -26,7 +26,7 @@ const TOOL = "Compute";
 interface Desk {
   readonly expression: string;
   readonly value: string;
-  /** How much of the first message is the call that the problem needs, in [0, 1]. */
+  /** How well the first message matches the call that the problem needs, in [0, 1]. */
   called: number;
   answer: string | undefined;
 }
@@ -75,7 +75,10 @@ export const calculator: Environment<Desk> = {
     if (answer === value) return 1;
     return 0.3 * called + 0.4 * inPlace(answer, value);
   },
-  /** Calls and answers with what came back; with one turn, answers. Careless, it answers with the value of another problem. */
+  /**
+   * Calls the tool and answers with its result; with one turn, only answers. If careless, answers with the value of
+   * another problem.
+   */
   expert({ reference, level }, { turn, maxTurns, observations, careless, random }) {
     const { expression, value } = reference as Pick<Desk, "expression" | "value">;
     if (careless) return computing.draw(random, level).answer;
@@ -85,7 +88,7 @@ export const calculator: Environment<Desk> = {
   },
 };
 
-/** Share of characters that stand where they should. */
+/** Fraction of characters at the right position. */
 function inPlace(text: string, right: string): number {
   const same = [...right].filter((character, i) => text[i] === character).length;
   return same / Math.max(right.length, text.length);
@@ -93,7 +96,7 @@ function inPlace(text: string, right: string): number {
 
 const MOST_CHARS = 200;
 
-/** Value of an expression; undefined for what is none. */
+/** Value of an expression; undefined if the text is not an expression. */
 export function computed(expression: string): bigint | undefined {
   const text = expression.replace(/\s/g, "");
   if (text.length > MOST_CHARS || !/^[\d+*()-]+$/.test(text)) return undefined;

@@ -2,7 +2,7 @@ import { atLevel, type Family } from "../../data/family.ts";
 import type { Environment } from "../environment.ts";
 import { NOUNS } from "../lexicon.ts";
 
-/** Four to seven words of three letters, one of which is meant. */
+/** Four to seven words of three letters, one of which is the target. */
 export const guessing: Family = {
   name: "guess",
   domain: "word-guess",
@@ -27,14 +27,14 @@ interface Game {
   fitting: number;
 }
 
-/** Letters of a guess that stand where they do in a word, "_" for the others. */
+/** The letters of a guess that match the word at the same position, "_" for the others. */
 const shown = (guess: string, word: string): string =>
   [...word].map((letter, i) => (guess[i] === letter ? letter : "_")).join("");
 
 /**
- * Guessing a word: each message is a guess (its last word), and what comes back are the letters that stand where they do
- * in the word meant, "_" for the others, or "no" for what was not among the words. 1 for the word within the turns;
- * otherwise 0.3 times the share of guesses that could have been right by what had been shown before them.
+ * Word guessing: each message is a guess (its last word), and the observation shows the letters that match the target
+ * at the same position, "_" for the others, or "no" for a guess outside the list. Scores 1 for finding the word in
+ * time; otherwise 0.3 times the fraction of guesses that were consistent with the observations before them.
  */
 export const wordGuess: Environment<Game> = {
   reset({ reference }) {
@@ -53,7 +53,7 @@ export const wordGuess: Environment<Game> = {
   score({ secret, guesses, fitting }) {
     return guesses.at(-1) === secret ? 1 : (0.3 * fitting) / Math.max(1, guesses.length);
   },
-  /** A word that can be right by all that was shown; careless, any of the words. */
+  /** Guesses a word consistent with all observations; if careless, any of the words. */
   expert({ reference }, { messages, observations, careless, random }) {
     const { words } = reference as Pick<Game, "words">;
     if (careless) return random.choice(words);

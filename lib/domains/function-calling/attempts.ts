@@ -31,8 +31,8 @@ const GIVEN =
   /["'](?:arguments|parameters|args|params|kwargs|input|inputs|tool_input|action_input)["']\s{0,4}:\s{0,4}(?:["']?\s{0,4}[{[]|$)/i;
 
 /**
- * What in a text begins a call, in a form that is read or in any other, whole or not; undefined for a text that calls
- * nothing. Prose may name the functions, `f`, `f()` or `f(city)`; with a value in the parentheses it is a call.
+ * The part of a text that begins a call in any form, complete or not; undefined for a text without a call. Prose may
+ * name the functions, `f`, `f()` or `f(city)`; with a value in the parentheses it is a call.
  */
 export function attemptIn(text: string, entry: Entry): string | undefined {
   const folded = fold(text);
@@ -43,12 +43,12 @@ export function attemptIn(text: string, entry: Entry): string | undefined {
   return readPythonCalls(folded.trim()).kind === "calls" ? "nothing but a call" : undefined;
 }
 
-/** What stands before the name in each form. */
+/** Text before the name in each form. */
 const OPENINGS: readonly string[] = TOOL_CALL_FORMS.map(({ write }) => fold(write("\0", {})).split("\0")[0]!);
 /** A text that begins as JSON of calls or as a list of calls in Python. */
 const BEGUN = /^(?:```\w{0,8}\s{0,4})?(?:\{|\[\s{0,4}\{|\[\s{0,4}[a-z_][\w.]{0,80}$)/i;
 
-/** Whether a text ends within the opening of a form, or is JSON that does not end. */
+/** True if a text ends within the opening of a form, or is unterminated JSON. */
 function isBegun(text: string): boolean {
   const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
   const tail = at < 0 ? "" : text.slice(at);
@@ -56,7 +56,10 @@ function isBegun(text: string): boolean {
   return BEGUN.test(text) && readJson(text.replace(/^```\w{0,8}\s|\s*```$/g, "")) === undefined;
 }
 
-/** Whether a text is nothing but the name of a function or its beginning, or a line of its name, a mark and a value. */
+/**
+ * True if a text consists only of a function's name or its beginning, or of a line with its name, a punctuation mark
+ * and a value.
+ */
 function isNameOf({ functions }: Entry, text: string): boolean {
   const bare = text.replace(/^["'`]{1,8}|["'`]{1,8}$/g, "");
   const names = functions.flatMap(({ name }) => [name, name.replaceAll(".", "_")]);
@@ -65,7 +68,7 @@ function isNameOf({ functions }: Entry, text: string): boolean {
   return line !== null && names.includes(line[2]!) && (line[1] !== "" || line[3] !== undefined);
 }
 
-/** Without what only hides a mark: invisible characters, full-width and escaped ones, curly quotes. */
+/** Removes disguises of marks: invisible characters, full-width and escaped ones, curly quotes. */
 function fold(text: string): string {
   return text
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -108,7 +111,7 @@ function offeredCalls(entry: Entry): readonly RegExp[] {
 
 const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Blocks that are closed and empty, of every form in JSON; a list in one may have no item. */
+/** Closed empty blocks of every JSON form; a list in one may be empty. */
 const EMPTY: readonly RegExp[] = [
   ...new Set(
     TOOL_CALL_FORMS.filter(({ body, open, close }) => body.kind === "json" && open && close).map(
@@ -117,11 +120,11 @@ const EMPTY: readonly RegExp[] = [
   ),
 ].map((pattern) => new RegExp(pattern, "gi"));
 
-/** What gpt-oss thinks, and the heads of its messages. */
+/** Thought channels of gpt-oss, and the headers of its messages. */
 const UNSPOKEN =
   /<\|channel\|>analysis<\|message\|>[\s\S]*?(?:<\|end\|>|$)|<\|start\|>\w{1,20}|<\|channel\|>(?:final|commentary(?=<\|message\|>))/g;
 
-/** The text without thoughts and empty blocks of calls, and whether one of them, or the whole text, is an empty list. */
+/** The text without thoughts and empty call blocks, and whether one of them, or the whole text, is an empty list. */
 export function withoutEmptyBlocks(text: string): { readonly rest: string; readonly isStated: boolean } {
   let isStated = /^\s*\[\s*\]\s*$/.test(text);
   let rest = text.replace(UNSPOKEN, "");

@@ -21,7 +21,7 @@ const rowSchema = z.object({
 });
 
 const what = "function-calling case";
-/** Lines of category files. The text is kept: JSON.parse would make 1.0 and 1 the same. */
+/** Lines of category files. Keeps the text: JSON.parse would make 1.0 and 1 equal. */
 const entries = new RowsBeside<string>({
   what,
   noun: "entry",
@@ -51,9 +51,7 @@ export const readCase: CaseReader = async (row, folder, text) => {
   };
 };
 
-/**
- * Rows with a label of partial credit and those of relevance use the JSON dialect; the others show it by their tags.
- */
+/** Rows with a label of partial credit and those of relevance use the JSON dialect; the others show it by their tags. */
 function dialectOf(category: string | undefined, partial: number | undefined): Dialect | undefined {
   return partial !== undefined || /relevance/.test(category ?? "") ? "tool_calls" : undefined;
 }

@@ -3,30 +3,30 @@ import { type Entry, type ExpectedCall, type FunctionSchema, Unjudgeable } from 
 import { checkArgument } from "./parameter-check.ts";
 import { type Comparison, isEmptyText } from "./value-check.ts";
 
-/** How names are compared: an API that allows no dots in names has "a.b" as "a_b". */
+/** How names are compared: an API without dots in names spells "a.b" as "a_b". */
 export type Naming = "dotted" | "underscored";
 
-/** Where strict and reference judging check differently. */
+/** Rules of checking in which strict and reference judging differ. */
 export interface CheckRules {
   readonly comparison: Comparison;
-  /** Whether a schema must say which parameters are required; else it requires none. */
+  /** True if a schema must list its required parameters; otherwise a missing list means none are required. */
   readonly needsRequired: boolean;
-  /** Whether an argument without a name is a fault; else it is dropped. */
+  /** True if an argument without a name is a fault; otherwise it is dropped. */
   readonly refusesPositional: boolean;
 }
 
 export interface CheckResult {
-  /** Undefined when every call is right; else the reference's name of what is wrong. */
+  /** Undefined if every call is right; else the reference's name of the error. */
   readonly fault: string | undefined;
   /** Share of the expected calls that were made, in [0, 1]; extra calls do not lower it. */
   readonly matched: number;
 }
 
 /**
- * Compares the calls with those expected: in any order for parallel categories, each expected call taking the first
- * unmatched one that fits. A name must be right, required parameters present, every parameter known, of its type and
- * among the allowed values, and what is left out must be allowed to be.
- * Throws Unjudgeable where the reference's check breaks.
+ * Compares the calls with the expected ones: in any order for parallel categories, each expected call taking the
+ * first unmatched one that fits. A name must be right, required parameters present, every parameter known, of its
+ * type and among the allowed values, and omitted parameters must be optional.
+ * Throws Unjudgeable if the reference's check raises an error.
  * Source: BFCL v4, ast_checker; share of matched calls as PipelineRL counts it.
  */
 export function check(entry: Entry, calls: readonly Call[], naming: Naming, rules: CheckRules): CheckResult {

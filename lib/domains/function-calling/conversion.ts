@@ -8,7 +8,7 @@ export const INTEGER = /^-?\d+$/;
 
 export const integer = (digits: string): PythonValue => int(BigInt(digits));
 
-/** What int() and then float() make of a text, or the text. */
+/** The result of Python's int() or else float() of a text, or the text itself. */
 export function numberOrText(text: string): PythonValue {
   const whole = readInt(text);
   if (whole !== undefined) return int(whole);
@@ -19,7 +19,7 @@ export function numberOrText(text: string): PythonValue {
 /** The parts between commas, trimmed; nesting does not count. */
 export const commaParts = (text: string): string[] => text.split(",").map((part) => part.trim());
 
-/** Between these ends on one line, the first that closes; undefined where there is none. */
+/** Text from `start` up to the first of these closing marks on the same line; undefined if there is none. */
 export function upTo(text: string, start: number, end: string): string | undefined {
   const close = text.indexOf(end, start);
   const found = close < 0 ? undefined : text.slice(start, close);

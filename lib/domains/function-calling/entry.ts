@@ -17,22 +17,22 @@ export interface ParameterType {
 export interface FunctionSchema {
   readonly name: string;
   readonly parameters: ReadonlyMap<string, ParameterType>;
-  /** Undefined where the schema does not say. */
+  /** Undefined if the schema has no list of required parameters. */
   readonly required: readonly string[] | undefined;
 }
 
-/** A call that counts as right: the values each parameter may have; "" among them lets it be left out. */
+/** An expected call: the allowed values of each parameter; "" among them makes it optional. */
 export interface ExpectedCall {
   readonly name: string;
   readonly allowed: ReadonlyMap<string, readonly PythonValue[]>;
 }
 
-/** A row of a category file, with what is asked of a completion. */
+/** A row of a category file, with the requirements for a completion. */
 export interface Entry {
   readonly category: string;
   readonly language: Language;
   readonly functions: readonly FunctionSchema[];
-  /** Undefined for the categories that ask only whether there is a call. */
+  /** Undefined for categories that only ask whether there is a call. */
   readonly expected: readonly ExpectedCall[] | undefined;
 }
 
@@ -42,9 +42,9 @@ export class Unjudgeable extends Error {}
 type Dict = ReadonlyMap<string, PythonValue>;
 
 /**
- * Reads a row { id, category?, function, ground_truth? }, as JSON text (then `1` and `1.0` stay apart, as the check
- * of types needs) or as a parsed object. Without `category` the id's beginning tells it ("live_simple_0-0-0").
- * Throws HONE_ERR_DATA naming the row and what is wrong with it.
+ * Reads a row { id, category?, function, ground_truth? }, as JSON text (which keeps `1` and `1.0` apart, as the type
+ * check needs) or as a parsed object. Without `category` the id's beginning gives it ("live_simple_0-0-0"). Throws
+ * HONE_ERR_DATA naming the row and its fault.
  * Source: BFCL v4, BFCL_v4_<category>.json and possible_answer/.
  */
 export function readEntry(row: unknown): Entry {

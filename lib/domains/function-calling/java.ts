@@ -89,7 +89,7 @@ function fromArrayList(text: string, items: string | undefined): PythonValue {
   return list(calls(text.slice(start, end), "add(").map((inside) => element(inside.trim())));
 }
 
-/** `new HashMap<K, V>() {{ put("k", v); }}` or an empty one; what follows the first closing brace is not read. */
+/** `new HashMap<K, V>() {{ put("k", v); }}` or an empty one; ignores text after the first closing brace. */
 function fromHashMap(text: string): PythonValue {
   const start = /new\s+HashMap<[^\n]*?>\s*\(\)/.exec(text);
   if (start === null) return str(text);
@@ -106,7 +106,7 @@ function fromHashMap(text: string): PythonValue {
   return dict(entries)!;
 }
 
-/** What stands in each `name(...)` up to the first closing parenthesis; at least one character. */
+/** The arguments of each `name(...)` up to the first closing parenthesis; at least one character. */
 function calls(text: string, opening: string): string[] {
   const found: string[] = [];
   for (let at = text.indexOf(opening); at >= 0; ) {
@@ -119,7 +119,7 @@ function calls(text: string, opening: string): string[] {
   return found;
 }
 
-/** A value of unknown type. */
+/** Converts a value of unknown type. */
 function fromValue(text: string): PythonValue {
   if (text === "true" || text === "false") return bool(text === "true");
   if (text.startsWith('"') && text.endsWith('"')) return str(text.slice(1, -1));

@@ -63,7 +63,7 @@ function fromArray(text: string, items: string | undefined): PythonValue {
   }
 }
 
-/** Two dimensions; the elements are of unknown type whatever the schema says. */
+/** Converts a two-dimensional array; the element type is unknown regardless of the schema. */
 function fromRows(text: string): PythonValue | undefined {
   const opening = /^(?:\[|new\s+Array\()\s*(?=\[)/.exec(text);
   if (opening === null) return undefined;
@@ -94,10 +94,10 @@ function fromObject(text: string): PythonValue {
   return dict(entries)!;
 }
 
-/** Without any quotes at either end. */
+/** Strips quotes from both ends. */
 const withoutQuotes = (text: string): string => text.replace(/^['"]+/, "").replace(/['"]+$/, "");
 
-/** A value of unknown type. */
+/** Converts a value of unknown type. */
 function fromValue(text: string): PythonValue {
   const trimmed = text.trim();
   if (trimmed === "true" || trimmed === "false") return bool(trimmed === "true");

@@ -6,7 +6,7 @@ import { type Entry, Unjudgeable } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
 import { readSourceCalls } from "./source-calls.ts";
 
-/** JSON or other marks of calls, as chat templates have them; or nothing but calls in Python syntax, as BFCL asks. */
+/** JSON or other call markup of chat templates; or a response of calls in Python syntax alone, as BFCL requests. */
 export type Dialect = "tool_calls" | "python";
 
 /** The contents of a completion, before they are compared with what is expected. */
@@ -17,11 +17,11 @@ export interface Reading {
   readonly calls: Calls;
 }
 
-/** Where strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ; the rest is below. */
 export interface Rules extends CheckRules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
-  /** Whether a text is in the dialect of marks. */
+  /** True if a text uses call markup. */
   isMarked(text: string): boolean;
   /** The calls of a text in that dialect. */
   readMarked(text: string, entry: Entry): Calls;
@@ -62,7 +62,7 @@ function compared(entry: Entry, calls: readonly Call[], naming: Naming, rules: R
   }
 }
 
-/** Whether an entry of the relevance categories asks that nothing is called. */
+/** True for relevance entries that require no call. */
 export const wantsNone = ({ category }: Entry): boolean => category.includes("irrelevance");
 
 function judgeRelevance(entry: Entry, calls: Calls): ScoredVerdict {

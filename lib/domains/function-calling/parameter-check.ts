@@ -23,14 +23,14 @@ const TYPES: Readonly<Record<Language, ReadonlyMap<string, TypeName>>> = {
   java: JAVA_TYPES,
   javascript: JAVASCRIPT_TYPES,
 };
-/** Types whose elements are looked into. */
+/** Types whose elements are checked. */
 const NESTING: Readonly<Record<Language, readonly string[]>> = {
   python: ["array", "tuple"],
   java: ["Array", "ArrayList"],
   javascript: ["array"],
 };
 
-/** The value of one parameter, what its type is to be, and what it may be. */
+/** The value of one parameter, its expected type, and its allowed values. */
 export interface Argument {
   readonly value: PythonValue;
   readonly type: ParameterType;
@@ -40,9 +40,9 @@ export interface Argument {
 }
 
 /**
- * Undefined when the value is of the parameter's type and allowed; else the reference's name of what is wrong. Values
- * of Java and JavaScript functions are source text. Allowed values of another type than the schema's are variables:
- * they are compared as they are. Throws Unjudgeable on types that the reference has no rule for.
+ * Undefined if the value has the parameter's type and is allowed; else the reference's name of the error. Values of
+ * Java and JavaScript functions are source text. Allowed values of another type than the schema's are variable names,
+ * compared unchanged. Throws Unjudgeable for types without a rule in the reference.
  * Source: BFCL v4, ast_checker.
  */
 export function checkArgument(argument: Argument): string | undefined {
@@ -74,7 +74,7 @@ function typeNamed(name: string | undefined, language: Language): TypeName {
   return type;
 }
 
-/** Source text to a value; a tuple to a list and an int to a float where the schema asks for those. */
+/** Converts source text to a value, and, if the schema requires it, a tuple to a list and an int to a float. */
 function converted({ value, type, language }: Argument, isNesting: boolean): PythonValue {
   if (language === "java" && value.type === "str")
     return fromJava(value.value, type.type!, isNesting ? type.items : undefined);
@@ -89,7 +89,7 @@ function converted({ value, type, language }: Argument, isNesting: boolean): Pyt
   return value;
 }
 
-/** The type of the first allowed value, "" (may be left out) not counted. */
+/** The type of the first allowed value other than "", which marks an optional parameter. */
 const typeOfAllowed = (allowed: Values): TypeName | undefined =>
   allowed.find((value) => !isEmptyText(value))?.type;
 

@@ -13,9 +13,9 @@ const GENERICS = /<[\w\s,.?[\]<>]*>/y;
 const HEAD = /^\s*(?:new\s+)?([\w$]+(?:\s*\.\s*[\w$]+)*)\s*\(/;
 
 /**
- * The one call of a response in Java or JavaScript syntax with named arguments, `[f(a=1, b="x", c=new int[]{1})]`:
- * every value is its source text, strings and characters without their quotes. Backticks and blanks around it are
- * dropped, missing brackets added. Brackets and quotes must close.
+ * The single call of a response in Java or JavaScript syntax with named arguments, `[f(a=1, b="x", c=new int[]{1})]`:
+ * every value is its source text, strings and characters without their quotes. Strips backticks and blanks around it
+ * and adds missing outer brackets. Inner brackets and quotes must be balanced.
  * Source: BFCL v4, decoding of prompted models for Java and JavaScript; a scanner in place of tree-sitter.
  */
 export function readSourceCalls(text: string): Calls {
@@ -36,7 +36,7 @@ export function readSourceCalls(text: string): Calls {
   return { kind: "calls", calls: [call], ended: false };
 }
 
-/** Without backticks and blanks at its end; a loop, since a pattern would start over at each blank. */
+/** Strips trailing backticks and blanks; a loop, since a pattern would restart at each blank. */
 function withoutTail(text: string): string {
   let end = text.length;
   while (end > 0 && "`\n ".includes(text[end - 1]!)) end -= 1;
@@ -82,7 +82,7 @@ function splitArguments(text: string, start: number): string[] | undefined {
   return undefined;
 }
 
-/** Where the quote that opens here closes, or -1. */
+/** Index of the quote that closes the one at `start`, or -1. */
 function endOfQuote(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at += 1;
@@ -91,7 +91,7 @@ function endOfQuote(text: string, start: number): number {
   return -1;
 }
 
-/** The last `>` of type arguments, or the `<` itself where it is none of theirs. */
+/** Index of the last `>` of type arguments, or of the `<` itself if it opens none. */
 function endOfGenerics(text: string, start: number): number {
   if (!/\w/.test(text[start - 1] ?? "")) return start;
   GENERICS.lastIndex = start;

@@ -9,7 +9,7 @@ import type { Entry, FunctionSchema } from "./entry.ts";
 import { type Reading, type Rules, wantsNone } from "./judging.ts";
 import { TYPED_COMPARISON } from "./value-check.ts";
 
-/** Calls as training judges them: read behind the thought in any form, values compared as they are, all or nothing. */
+/** Judges calls for training: reads any form after the thought, compares values exactly, and gives no partial credit. */
 export const STRICT: Rules = {
   responseOf: finalResponse,
   isMarked: looksMarked,
@@ -28,10 +28,10 @@ export const STRICT: Rules = {
   },
 };
 
-/** A list of calls that was cut off can look like a complete, shorter one; one whose end is written cannot. */
+/** A truncated list of calls can look like a complete, shorter one; one with an end mark cannot. */
 const isCutOff = ({ finish }: Completion): boolean => finish === "length" || finish === "abort";
 
-/** Whether the schema has a text for an argument: texts need no quotes between tags. */
+/** True if the schema's type of an argument is string: between tags, strings need no quotes. */
 function isText(entry: Entry, name: string, argument: string): boolean {
   const type = entry.functions.find((schema) => isNamed(schema, name))?.parameters.get(argument)?.type;
   return entry.language !== "python" || type === "string" || type === "any";
@@ -46,8 +46,8 @@ function evasion(entry: Entry, { text, calls }: Reading): ScoredVerdict | undefi
 }
 
 /**
- * Where nothing is to be called: no answer without a word, unless it is the empty list of a form; and nothing that
- * begins a call, in any form, finished or not.
+ * Judges a response to an entry that requires no call: it must contain a word or the empty list of a form, and
+ * nothing that begins a call in any form, finished or not.
  */
 function refusal(entry: Entry, text: string, calls: Reading["calls"]): ScoredVerdict | undefined {
   if (calls.kind === "calls") return undefined;

@@ -13,7 +13,7 @@ type Reference = z.infer<typeof referenceSchema>;
 const MAX_ANSWER_CHARS = 1000;
 const MAX_ARGUMENTS = 32;
 
-/** One `name='text'` or `name=123`, or undefined. Leading zeros are not a number. */
+/** Parses one `name='text'` or `name=123`; undefined otherwise. Numbers have no leading zeros. */
 function parseArgument(text: string): readonly [string, string | number] | undefined {
   const match = /^\s*(\w+)=(?:'([^']*)'|(0|[1-9]\d{0,14}))\s*$/.exec(text);
   if (!match) return undefined;

@@ -6,7 +6,7 @@ import { jsonCalls } from "../json-calls.ts";
 const MAX_BLOCK_CHARS = 200_000;
 const TAG = /<(\/?)tool_calls>/gi;
 
-/** Whether a text has a list of calls as the reference knows it. */
+/** True if a text has a list of calls in the reference's form. */
 export const hasToolCalls = (text: string): boolean => /<tool_calls>/i.test(text);
 
 /**
@@ -33,7 +33,7 @@ export function readToolCalls(text: string): Calls {
     : { kind: "calls", calls, ended: true };
 }
 
-/** What stands between opening and closing tags, trimmed; a tag opened twice begins where it first was. */
+/** The trimmed text between opening and closing tags; a tag opened twice begins at the first. */
 function blocksOf(text: string): string[] {
   const found: string[] = [];
   let start: number | undefined;

@@ -4,23 +4,23 @@ import { Unjudgeable } from "./entry.ts";
 type Values = readonly PythonValue[];
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** How a value is compared with those that are allowed. */
+/** How a value is compared with the allowed ones. */
 export interface Comparison {
   /** The form in which texts are compared: strict compares them unchanged. */
   form(text: string): string;
-  /** @param isFloat whether the schema asks for a float, so that how an allowed number is written says nothing. */
+  /** @param isFloat true if the schema's type is float, so that the spelling of an allowed number does not matter. */
   equal(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean;
-  /** The values of a list of allowed ones; "" among them says that the parameter may be left out. */
+  /** The values of a list of allowed ones; "" among them makes the parameter optional. */
   valuesOf(allowed: Values): Values;
   /** The values that an allowed object has for a key. */
   valuesOfKey(allowed: PythonValue): Values;
-  /** Whether a key with these values may be left out. */
+  /** True if a key with these values is optional. */
   mayLack(allowed: PythonValue): boolean;
-  /** The elements of an allowed list, where it is one. */
+  /** The elements of an allowed list; undefined if it is not a list. */
   elementsOf(allowed: PythonValue): Values;
 }
 
-/** As Python compares: 1 is 1.0 is True, "" is a value like any other, and a text is the list of its characters. */
+/** Compares as Python does: 1 equals 1.0 and True, "" is an ordinary value, and a text is the list of its characters. */
 export const PYTHON_COMPARISON: Omit<Comparison, "form"> = {
   equal: equals,
   valuesOf: (allowed) => allowed,
@@ -29,7 +29,7 @@ export const PYTHON_COMPARISON: Omit<Comparison, "form"> = {
   elementsOf: (allowed) => indexed(allowed),
 };
 
-/** Values by their types: a whole number may stand for a float, where a float is due also the other way around. */
+/** Compares by type: an integer may stand for a float, and where a float is required also the reverse. */
 export const TYPED_COMPARISON: Omit<Comparison, "form"> = {
   equal: sameValue,
   valuesOf: (allowed) => allowed.filter((value) => !isEmptyText(value)),
@@ -70,9 +70,9 @@ const isIn = (value: PythonValue, values: Values, { equal }: Comparison, isFloat
   values.some((other) => equal(value, other, isFloat));
 
 /**
- * Whether a value is one of the allowed ones, each kind compared in its own way: texts in the given form, elements of
- * lists likewise, dicts key by key. The answer is undefined, or the reference's name of what is wrong.
- * Throws Unjudgeable where the reference's check breaks on its own gold.
+ * Checks that a value is one of the allowed ones, each type compared in its own way: texts in the given form,
+ * elements of lists likewise, dicts key by key. Returns undefined, or the reference's name of the error. Throws
+ * Unjudgeable if the reference's check fails on its own gold answer.
  * Source: BFCL v4, ast_checker.
  */
 export function checkText(value: PythonValue, allowed: Values, by: Comparison): string | undefined {
@@ -94,7 +94,7 @@ export function checkList(
   return isIn(given, lists, by, isFloat) ? undefined : "value_error:list/tuple";
 }
 
-/** What indexing gives in Python: the elements of a list, the characters of a text. */
+/** Items by index as in Python: the elements of a list, the characters of a text. */
 function indexed(value: PythonValue): Values {
   if (value.type === "list" || value.type === "tuple") return value.items;
   if (value.type === "str") return [...value.value].map((character) => ({ type: "str", value: character }));
@@ -118,7 +118,7 @@ export function checkDict(
   return fault;
 }
 
-/** Every key given must be known and have one of its values; every other known key must allow "". */
+/** Every given key must be known and have one of its values; every other known key must be optional. */
 function compareDicts(
   given: PythonDict,
   gold: PythonDict,

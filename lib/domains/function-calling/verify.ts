@@ -20,18 +20,18 @@ const referenceSchema = z.object({
 export interface FunctionCallingReference {
   readonly entry: Entry;
   readonly rules: Rules;
-  /** Undefined: determined from the response, by its tags. */
+  /** Undefined: detected from the response's tags. */
   readonly dialect: Dialect | undefined;
 }
 
 /**
- * Function calls: the calls of the response must be those expected, or, for the relevance categories, there must be
- * one or none. Two ways to write them: with the marks of a chat template (names with "_" for "."), or nothing but
- * `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
- * The reference is { entry, dialect?, compat? }: a row of a category file, better as its JSON text than parsed, since
- * parsing loses the difference of 1 and 1.0; strict unless said. Strict reads what follows the last `</think>`, gives
- * no credit for some of several calls, and closes the reference's leniencies (docs/reference/verify.md).
- * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
+ * Function calls: the calls of the response must be the expected ones, or, for the relevance categories, there must
+ * be one or none. Two dialects: the markup of a chat template (names with "_" for "."), or nothing but `[f(a=1),
+ * g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax). The reference is { entry,
+ * dialect?, compat? }: a row of a category file, preferably as JSON text, since parsing makes 1 and 1.0 equal; strict
+ * by default. Strict reads the text after the last `</think>`, gives no partial credit, and closes the reference's
+ * loopholes (docs/reference/verify.md).
+ * Source: BFCL v4, single-turn; statuses and partial credit as in PipelineRL.
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {
   ...FACTS.functionCalling,

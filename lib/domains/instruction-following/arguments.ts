@@ -3,11 +3,11 @@ import { isWordless } from "../blank.ts";
 
 /** A number of things; rows may ask for zero. */
 export const amount = z.int().nonnegative();
-/** A count or a position from one, where the published checkers take zero for "not given". */
+/** A count or 1-based position; the published checkers treat zero as "not given". */
 export const ordinal = z.int().positive();
 /** Text with something in it. */
 export const phrase = z.string().refine((text) => text.trim() !== "", "must not be blank");
-/** The same, without the white space that some rows have around it. */
+/** A phrase without the surrounding white space that some rows have. */
 export const trimmed = phrase.transform((text) => text.trim());
 export const noArguments = z.object({});
 
@@ -15,7 +15,7 @@ export const noArguments = z.object({});
 export const relation = z.enum(["at least", "less than"]);
 export type Relation = z.output<typeof relation>;
 
-/** Whether there are that many of them. Parts without a visible word are none for "at least" and some for "less than". */
+/** Compares the number of parts. For "at least" parts without a visible word do not count; for "less than" they do. */
 export const compareWritten = (parts: readonly string[], how: Relation, bound: number): boolean =>
   compare(how === "at least" ? parts.filter((part) => !isWordless(part)).length : parts.length, how, bound);
 

@@ -7,7 +7,7 @@ import type { CaseReader } from "../verify-case.ts";
 import type { Mode } from "./judging.ts";
 import { instructionFollowing } from "./verify.ts";
 
-/** The published prompts of IFEval and of IFBench. Where they use a key twice, the row's constraint ids tell which it means. */
+/** The published prompts of IFEval and of IFBench. If both use a key, the row's constraint ids tell which it refers to. */
 const PROMPT_FILES = ["ifeval_input_data.jsonl", "ifbench_test.jsonl"];
 
 const kwargsSchema = z.record(z.string(), z.unknown()).nullable();
@@ -31,7 +31,7 @@ interface Constraints {
 }
 type Prompts = ReadonlyMap<string, readonly Constraints[]>;
 
-/** By folder, so that a file of cases reads its prompts once. */
+/** Prompts by folder, so that a case file reads its prompts once. */
 const READ = new Map<string, Promise<Prompts>>();
 
 /**

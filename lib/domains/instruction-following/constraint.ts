@@ -1,20 +1,20 @@
 import type { z } from "zod";
 import type { ResponseText } from "./text/response-text.ts";
 
-/** Whether a response follows one constraint. Pure, never throws, time linear in the response. */
+/** True if a response follows one constraint. Pure, never throws, time linear in the response. */
 export type Check = (response: ResponseText) => boolean;
 
-/** One kind of constraint: reads its arguments and makes the check. */
+/** One kind of constraint: reads its arguments and creates the check. */
 export interface Constraint {
   /**
-   * The check for one row's arguments; unknown names among them are ignored, null ones are already gone.
-   * Throws ZodError on arguments that are missing, zero where a count is meant, or of another type: such a row cannot
-   * be graded (reference implementations draw random values for it).
+   * Creates the check for one row's arguments; ignores unknown names; null arguments are already removed. Throws
+   * ZodError for arguments that are missing, zero where a count is required, or of another type: such a row cannot be
+   * graded (reference implementations draw random values for it).
    */
   bind(args: Readonly<Record<string, unknown>>): Check;
   /** The check of the published checkers, their bugs included. */
   bindAsReference(args: Readonly<Record<string, unknown>>): Check;
-  /** Strict: the response must equal a text of the row to the character, so it may have no word if that text has none. */
+  /** Set if, in strict judging, the response must equal a text of the row exactly, so it may lack words if that text does. */
   readonly verbatim?: true;
 }
 
@@ -22,9 +22,9 @@ export interface Constraint {
 export type ConstraintTable = Readonly<Record<string, Constraint>>;
 
 /**
- * A constraint from a zod schema of its arguments and a function that turns them into a check; another one where the
- * published checker judges otherwise. Whatever costs time (a pattern, a normalised phrase) is made once, outside the
- * check.
+ * Builds a constraint from a zod schema of its arguments and a function that turns them into a check; optionally
+ * another check if the published checker judges differently. Expensive setup (a pattern, a normalised phrase) is done
+ * once, outside the check.
  */
 export function constraint<S extends z.ZodType>(
   schema: S,

@@ -6,7 +6,7 @@ import { LENGTH } from "./constraints/length.ts";
 import { STYLE } from "./constraints/style.ts";
 import { IFBENCH } from "./ifbench/ifbench.ts";
 
-/** One table a family of constraints. */
+/** One table per family of constraints. */
 const TABLES: readonly ConstraintTable[] = [KEYWORDS, EDGE_WORDS, LENGTH, FORMAT, COPY, STYLE, IFBENCH];
 
 /**

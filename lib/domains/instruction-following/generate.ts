@@ -2,7 +2,7 @@ import { atLevel, type Draft, type Family } from "../../data/family.ts";
 import type { CounterRandom } from "../../random.ts";
 import { NOUNS } from "../lexicon.ts";
 
-/** In the order they are stated in the question. */
+/** In the order in which the question states them. */
 const KINDS = ["count", "include", "start", "end", "avoid", "case"] as const;
 type Kind = (typeof KINDS)[number];
 

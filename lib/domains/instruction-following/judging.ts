@@ -8,17 +8,17 @@ const MAX_RESPONSE_CHARS = 1 << 18;
 const MAX_REASON_CHARS = 190;
 
 /**
- * `train` and `strict` judge the response unchanged; `loose` accepts a constraint that any of eight trimmed variants
- * follows. A blank response follows nothing in these three; `constraint` gives what the constraints themselves
- * return, for blank ones too.
+ * `train` and `strict` judge the response unchanged; `loose` accepts a constraint if any of eight trimmed variants
+ * follows it. A blank response follows no constraint in these three; `constraint` returns the constraints' own
+ * results, for blank ones too.
  */
 export type Mode = "train" | "strict" | "loose" | "constraint";
 
-/** Where strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ; the rest is below. */
 export interface Rules {
   /** The part of a completion that is judged. */
   responseOf(completion: string, mode: Mode): string;
-  /** Whether a response is blank and therefore no answer. */
+  /** True if a response is blank and therefore no answer. */
   isEmpty(response: string, mode: Mode): boolean;
   /** The check of a constraint. Throws as the constraint does. */
   bind(kind: Constraint, args: Readonly<Record<string, unknown>>): Check;
@@ -58,7 +58,10 @@ function explain(constraints: readonly BoundConstraint[], followed: readonly boo
   return (broken.length === 0 ? digits : `${digits}: not ${broken.join(", ")}`).slice(0, MAX_REASON_CHARS);
 }
 
-/** The response, without its first line, last line, both; and each of these without asterisks. Blank ones follow nothing. */
+/**
+ * The response without its first line, its last line, or both; and each of these without asterisks. Blank variants
+ * follow no constraint.
+ */
 function variants(response: string, rules: Rules): string[] {
   const lines = response.split("\n");
   const trimmed = [lines.slice(1), lines.slice(0, -1), lines.slice(1, -1)].map((kept) =>

@@ -14,7 +14,7 @@ export const REFERENCE: Rules = {
 const BEGIN = "[begin final response]";
 const END = "[end final response]";
 
-/** The first marked response, or all of it. */
+/** The first marked response, or the whole completion. */
 function marked(completion: string): string {
   const lower = completion.toLowerCase();
   const begin = lower.indexOf(BEGIN);

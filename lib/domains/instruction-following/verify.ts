@@ -22,11 +22,11 @@ const referenceSchema = z.object({
 /**
  * Instruction following: the score is the fraction of a prompt's constraints that the response follows. The reference
  * is { instruction_id_list, kwargs, mode?, compat? }: constraint ids and, in the same order, their arguments (null or
- * absent ones are not given); mode is train unless said, compat strict. A row that names an unknown constraint, or
- * lacks an argument, is refused: published checkers draw one at random, and nothing can be learnt from that.
- * Strict judges what follows the thought (final-response.ts), takes keywords literally, and closes the exploits that
- * the constraints name; reference judges as PipelineRL does in mode train, and as IFEval does in the others.
- * Every check takes time linear in the response, of which at most 2^18 characters are judged.
+ * absent ones are not given); mode is train by default, compat strict. A row that names an unknown constraint, or
+ * lacks an argument, is refused: published checkers draw one at random, which teaches nothing. Strict judges the text
+ * after the thought (final-response.ts), takes keywords literally, and closes the exploits that the constraints name;
+ * reference judges as PipelineRL does in mode train, and as IFEval does in the others. Every check takes time linear
+ * in the response, of which at most 2^18 characters are judged.
  * Source: IF-RLVR rows (IF_multi_constraints_upto5) and IFEval; the constraints are in constraints.ts.
  */
 export const instructionFollowing: Verifier<InstructionReference> = {

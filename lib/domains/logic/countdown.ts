@@ -15,7 +15,7 @@ const number = z.int().nonnegative();
 const referenceSchema = z.object({ nums: z.array(number).min(1).max(20), target: z.int() });
 type Reference = z.infer<typeof referenceSchema>;
 
-/** As models write it -> the operators of the puzzle. */
+/** Spellings used by models -> the operators of the puzzle. */
 const WRITTEN: readonly (readonly [RegExp, string])[] = [
   [/\\(?:times|cdot|ast)(?![a-zA-Z])|[×⋅·∗]/g, "*"],
   [/\\div(?![a-zA-Z])|[÷∕]/g, "/"],
@@ -24,9 +24,9 @@ const WRITTEN: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Countdown: an expression of + - * / and parentheses that takes each number exactly once and has the wanted value, in
- * exact fractions. It is the last `<answer>…</answer>` or `\boxed{}` of the response after its thinking; "= target" may
- * follow it, the operators may be LaTeX's or Unicode's. Two with an "or" between them are none.
+ * Countdown: an expression of + - * / and parentheses that uses each number exactly once and equals the target, in
+ * exact fractions. Reads the last `<answer>…</answer>` or `\boxed{}` after the thought; "= target" may follow it,
+ * operators may be LaTeX's or Unicode's. Two alternatives joined by "or" are not an answer.
  * Source: the rows of Jiayi-Pan/Countdown-Tasks-3to4 and TinyZero's rules for them.
  */
 export const countdown: Verifier<Reference> = {

@@ -1,6 +1,6 @@
 import type { VerifierFacts } from "../verifier.ts";
 
-/** What is known of the verifiers of this domain without loading them. */
+/** Facts about the verifiers of this domain that are available without loading them. */
 export const FACTS = {
   logic: { name: "logic", version: 3 },
   truthTable: { name: "truth-table", version: 1 },

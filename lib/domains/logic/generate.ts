@@ -43,7 +43,7 @@ export const truthTable: Family = {
 const SYMBOLS = "1234";
 let squares: readonly (readonly string[])[] | undefined;
 
-/** All 576 Latin squares of order 4, rows as strings, found once by extending rows that clash in no column. */
+/** All 576 Latin squares of order 4, rows as strings, built once row by row without clashes in a column. */
 function latinSquares(): readonly (readonly string[])[] {
   if (squares) return squares;
   const permutations = [...SYMBOLS].reduce<string[]>(

@@ -17,7 +17,7 @@ type Reference = z.infer<typeof referenceSchema>;
 
 const MAX_ANSWER_CHARS = 100;
 
-/** True when the text has every one of the symbols 1..n exactly once. */
+/** True if the text has every symbol of 1..n exactly once. */
 function isPermutation(symbols: readonly string[]): boolean {
   return (
     new Set(symbols).size === symbols.length && symbols.every((symbol) => Number(symbol) <= symbols.length)

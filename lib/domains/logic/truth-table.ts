@@ -13,7 +13,7 @@ const referenceSchema = z.object({
 });
 type Reference = z.infer<typeof referenceSchema>;
 
-/** Truth table of a formula: one bit per assignment, assignments in counting order, all of them right. */
+/** Truth table of a formula: one bit per assignment, assignments in counting order; all must be right. */
 export const truthTable: Verifier<Reference> = {
   ...FACTS.truthTable,
   parseReference: (raw) => checkedReference(referenceSchema, raw, "truth-table", "{ table }"),

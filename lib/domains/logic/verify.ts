@@ -11,7 +11,7 @@ import type { Game } from "./judging/game.ts";
 
 const MAX_ANSWER_CHARS = 1 << 20;
 
-/** Where strict and reference judging differ. */
+/** Rules in which strict and reference judging differ. */
 interface Rules {
   /** The part of a completion that the game gets. */
   responseOf(completion: string): string;
@@ -42,11 +42,11 @@ export interface LogicReference {
 const BY_TASK: ReadonlyMap<string, Game> = new Map(GAMES.map((game) => [game.task, game]));
 
 /**
- * The logic puzzles, one game a file in games/. The reference is { task, game_data | game_data_str, compat? } as in
- * a row's `info`: game_data = { question, answer, metadata, ... }, game_data_str the same as JSON; strict unless said.
- * Most games judge by the puzzle's rules, some by the stored answer; each says which.
- * Strict reads what follows the thought (final-response.ts); reference hands the whole completion to the game, as
- * PipelineRL does. Nothing an answer says is ever run.
+ * The logic puzzles, one game per file in games/. The reference is { task, game_data | game_data_str, compat? } as in
+ * a row's `info`: game_data = { question, answer, metadata, ... }, game_data_str the same as JSON; strict by default.
+ * Most games judge by the puzzle's rules, some by the stored answer; each says which. Strict reads the text after the
+ * thought (final-response.ts); reference passes the whole completion to the game, as PipelineRL does. No code in an
+ * answer is ever executed.
  * Source: INTELLECT-3-RL `logic` rows, judged by i3-logic's verifiers of the SynLogic games.
  */
 export const logic: Verifier<LogicReference> = {

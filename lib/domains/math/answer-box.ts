@@ -1,9 +1,9 @@
 import { boxContent, lastBox, type Tail } from "./boxed.ts";
 
 const BOX = "\\boxed{";
-/** What a box is set in. */
+/** Text that may surround a box. */
 const SET_IN = String.raw`(?:[\s$*_()\[\]]|\\[()\[\],;:! ]|\\q?quad)`;
-/** What may stand between two boxes of one answer: marks, numbers of a list, and words that offer another one. */
+/** Text that may separate two boxes of one answer: punctuation, list numbers, and words that introduce an alternative. */
 const BETWEEN =
   /\\(?:text|quad|qquad|[()[\],;:! ])|\((?:[a-z]|\d{1,2})\)|\b\d{1,2}[.)](?=\s)|\b(?:and|or|also|else|otherwise|alternatively|either|even|maybe|perhaps|possibly|if (?:so|not|wrong))\b|[\s$*_{}()[\],;:./|!&-]/gi;
 const BETWEEN_CHARS = 80;
@@ -23,9 +23,9 @@ const MOST_BOXES = 16;
 const BEFORE_CHARS = 80;
 
 /**
- * The last box of a response with what else is said to be the answer: the boxes that lead up to it with nothing but a comma,
- * "and" or "or" between, and a number beside it with an "or" between. They are a list in one box, so that two different
- * answers are never one of them.
+ * The last box of a response, together with other parts of the same answer: preceding boxes separated by only a
+ * comma, "and" or "or", and an adjacent number joined by "or". They form a list in one box, so that two different
+ * answers never equal one of them.
  */
 export function answerBox(response: string): Tail {
   const last = lastBox(response);
@@ -45,7 +45,7 @@ export function answerBox(response: string): Tail {
   return values.length === 1 ? last : { status: "found", text: `\\boxed{${values.join(", ")}}` };
 }
 
-/** A box that begins the text, and what stands behind it. */
+/** A box at the start of the text, and the text after it. */
 function closedBox(text: string): { readonly text: string; readonly behind: string } | undefined {
   let depth = 0;
   for (let i = BOX.length - 1; i < text.length; i++) {

@@ -1,13 +1,13 @@
 import { boxContent, lastBox, MAX_TAIL, type Tail } from "./boxed.ts";
 
-/** Where a prompt may ask for the answer, if not in a box: behind these words, or in this tag. */
+/** Where a prompt may request the answer, other than in a box: after these words, or in this tag. */
 export const MARKERS = ["Answer:", "####", "<answer>"] as const;
 export type Marker = (typeof MARKERS)[number];
 
-/** What stands before "Answer:" on its line: a quote, a heading, a list's mark, bold type. */
+/** Text before "Answer:" on its line: a quote, a heading, a list bullet, bold type. */
 const BEFORE = String.raw`[ \t>]*(?<heading>#{1,6}[ \t]*)?(?:(?:[-+•◦▪]|\d{1,2}[.)])[ \t]+)?[ \t*_]*`;
 
-/** The end of each marker; a heading may do without its colon. */
+/** The text that completes each marker; a heading needs no colon. */
 const MARKED: Readonly<Record<Marker, RegExp>> = {
   "Answer:": new RegExp(
     String.raw`(?:^|</think>)${BEFORE}(?:final[ \t]+)?answer[ \t*_]*(?:[:：]|(?<bare>$))`,
@@ -21,10 +21,10 @@ const END_TAG = /<\/answer>/i;
 const OTHER_TAG = /<answer>([^<]{0,200})<\/answer>[\s*$,.]{0,8}(?:or|alternatively)\b[\s*$,]{0,8}$/i;
 
 /**
- * The last answer that a response states, as a text that begins with its box: the last box, or what follows the last
- * marker in the last 1,000 characters, put into a box; whichever begins later. A box behind the marker is the marked
- * answer itself ("Answer: \boxed{7}").
- * @param boxOf the last box of a response, with what belongs to it.
+ * The last answer that a response states, as a text that begins with its box: the last box, or the text after the
+ * last marker in the last 1,000 characters, put into a box; whichever begins later. A box after the marker is the
+ * marked answer itself ("Answer: \boxed{7}").
+ * @param boxOf returns the last box of a response, with the rest of its answer
  */
 export function lastStated(
   response: string,
@@ -45,7 +45,7 @@ export function lastStated(
     : { status: "unparsable", reason: `braces after ${marker} do not match` };
 }
 
-/** The last marker with something behind it, and that. */
+/** The last marker followed by text, and that text. */
 function lastMarked(response: string, marker: Marker): { at: number; content: string } | undefined {
   const tail = response.slice(-MAX_TAIL);
   const found = [...tail.matchAll(MARKED[marker])].filter(
@@ -69,7 +69,7 @@ function behind(rest: string, marker: Marker): string | undefined {
 
 /** Marks of Markdown before a value: bold type, quotes, code, a bullet that is no minus sign. */
 const OPENING = /^(?:[\s*_`>]|[•◦▪])+/;
-/** And behind it, with the mark of a sentence; the star of \mathbb{N}^* stays. */
+/** Trailing emphasis and the punctuation of a sentence; the star of \mathbb{N}^* stays. */
 const CLOSING = /(?:[\s_`]|(?<!\^|\^\{|[ℕℤℝℚℂ])\*|(?<=[*_`])[.。]|[。](?=[\s*_`]*$))+$/;
 /** Display math and blocks of code around a value. */
 const DISPLAYS = [
@@ -78,7 +78,7 @@ const DISPLAYS = [
   [/^```[a-z]*\n/, "```"],
 ] as const;
 
-/** The value that a text begins with: a line, or a formula set apart, and what the lines behind it add to it. */
+/** The value at the start of a text: a line or a display formula, plus the continuation in the lines after it. */
 function stated(rest: string): string | undefined {
   const text = rest.replace(/^[\s*_>•◦▪]+/, "");
   if (text === "") return undefined;
@@ -89,7 +89,7 @@ function stated(rest: string): string | undefined {
 
 interface After {
   readonly lines: readonly string[];
-  /** Whether the value was set apart as a formula. */
+  /** True if the value was a display formula. */
   readonly shown: boolean;
 }
 
@@ -110,15 +110,15 @@ function displayed(text: string): [string, After] | undefined {
   return undefined;
 }
 
-/** What makes a line go on with the value, and what may stand between that and another one. */
+/** Words that continue the value on the next line, and text that may separate two values. */
 const FURTHER =
   /^[\s*_>(-]{0,8}(or|either|alternatively|otherwise|maybe|perhaps|possibly|and)\b[\s,:]{0,4}(?:(?:maybe|perhaps|possibly|also|even|either|(?:it )?(?:is|may be|could be))\b[\s,:]{0,4}){0,4}/i;
 const WORD = /\p{L}{2,}/u;
 const NOTHING = /^(?:[\s*_`>$.,;∎■□-]|\\[[\]()])*$/;
 
 /**
- * What the lines behind a value add to it: a line that begins with "or" or "and", and one that is nothing but another
- * value, which counts at once, or behind blank lines too where the first value stood on a line of its own.
+ * Continuation of a value in the lines after it: a line that begins with "or" or "and", or a line with only another
+ * value, which must follow immediately, or after blank lines if the first value was on a line of its own.
  */
 function added(lines: readonly string[], isApart: boolean): string {
   let text = "";
@@ -141,7 +141,7 @@ function added(lines: readonly string[], isApart: boolean): string {
   return text;
 }
 
-/** Without dollar signs, which "Answer: $Answer" leads models to write one by one, and without bold type. */
+/** Removes dollar signs, which "Answer: $Answer" leads models to copy, and bold type. */
 const withoutMarks = (content: string): string =>
   content
     .replace(/(?<!\\)\$/g, "")

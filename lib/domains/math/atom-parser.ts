@@ -9,7 +9,7 @@ import { isCurrency } from "./unit-names.ts";
 
 const MAX_DEPTH = 120;
 
-/** Atoms: numbers, names, and what one token opens, to the token that closes it. */
+/** Parses atoms: numbers, names, and groups from their opening to their closing token. */
 export abstract class AtomParser extends GroupParser {
   #depth = 0;
 

@@ -1,9 +1,9 @@
-/** Whole numbers of any length as rows of bits. */
+/** Operations on the bits of integers of any length. */
 import { bitLength } from "./rational.ts";
 
 const abs = (x: bigint) => (x < 0n ? -x : x);
 
-/** x * 2^by, rounded down. */
+/** x * 2^by, rounded towards negative infinity. */
 export const shift = (x: bigint, by: number): bigint => (by >= 0 ? x << BigInt(by) : x >> BigInt(-by));
 
 /** Bit length to within one, without printing numbers that fit a double. */
@@ -12,7 +12,7 @@ export function width(m: bigint): number {
   return approximate < 1e300 ? Math.floor(Math.log2(approximate)) + 1 : bitLength(m);
 }
 
-/** Floor of the square root, 0 for negative n. A double gives the first digits, and each step doubles the correct ones. */
+/** Floor of the square root, 0 for negative n. Starts from a double; each Newton step doubles the correct digits. */
 export function squareRoot(n: bigint): bigint {
   if (n < 0n) return 0n;
   const bits = n === 0n ? 0 : width(n);

@@ -28,7 +28,7 @@ export interface BoxContent {
   readonly closed: boolean;
 }
 
-/** What stands in a box that opens the text; undefined when no brace closes anything after it. */
+/** The content of a box at the start of the text; undefined if its brace is never closed. */
 export function boxContent(tail: string): BoxContent | undefined {
   const open = BOX.length - 1;
   const close = closingBrace(tail, open, tail.length);
@@ -37,14 +37,14 @@ export function boxContent(tail: string): BoxContent | undefined {
   return last > open ? { text: tail.slice(open, last + 1), closed: false } : undefined;
 }
 
-/** Boxes this close to the next one belong to the same answer; so do those of a list, up to the second distance. */
+/** Boxes at most this far apart belong to the same answer; those of a list may be further apart, up to the second distance. */
 const ADJACENT_CHARS = 10;
 const LISTED_CHARS = 70;
 const SEPARATOR = /\b(?:and|or)\b|[,;]/;
 
 /**
- * The contents of `\boxed{}` and `\fbox{}` in a text, joined by commas; the text itself when it has none.
- * `every` takes all boxes, otherwise the last one and those that lead up to it. Neighbours alike count once.
+ * The contents of `\boxed{}` and `\fbox{}` in a text, joined by commas; the text itself if it has none. `every` takes
+ * all boxes, otherwise the last one and those adjacent before it. Equal neighbours count once.
  */
 export function boxContents(text: string, every: boolean): string {
   const found: string[] = [];

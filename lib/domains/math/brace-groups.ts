@@ -14,7 +14,7 @@ export function bracedArguments(text: string): string {
   return done;
 }
 
-/** \underbrace{x+1}_{\text{why}} as {x+1}: a brace above or below and what is written beside it. */
+/** \underbrace{x+1}_{\text{why}} as {x+1}: removes a brace above or below with its label. */
 export function withoutLabelledBraces(text: string): string {
   const match = /\\(?:under|over)brace\s*(?=\{)/.exec(text);
   if (match === null) return text;
@@ -42,7 +42,7 @@ export function fractionsOfOver(text: string): string {
   return fractionsOfOver(`${text.slice(0, open + 1)}\\frac{${above}}{${below}}${text.slice(close)}`);
 }
 
-/** Where the bracket at `open` closes; undefined where it does not. */
+/** Index of the bracket that closes the one at `open`; undefined if there is none. */
 export function closingPlace(text: string, open: number): number | undefined {
   const [opens, closes] = [text[open]!, CLOSING[text[open]!]];
   let depth = 0;
@@ -54,7 +54,7 @@ export function closingPlace(text: string, open: number): number | undefined {
   return undefined;
 }
 
-/** The brace of the innermost group around a place; -1 where it stands in none. */
+/** Index of the opening brace of the innermost group around a position; -1 outside of any group. */
 function openingPlace(text: string, at: number): number {
   const open: number[] = [];
   for (let i = 0; i < at; i++) {

@@ -1,9 +1,9 @@
 import { BudgetExceeded } from "./rational.ts";
 
-/** Work one verdict may spend, in steps of about a tenth of a microsecond: it bounds the verdict's time. */
+/** Steps of about a tenth of a microsecond that one verdict may spend: bounds the verdict's time. */
 export const STEPS_PER_VERDICT = 300_000;
 
-/** Counts work down. When none is left, any computation ends by BudgetExceeded. */
+/** Counts down the remaining work; once it is used up, any computation throws BudgetExceeded. */
 export class Budget {
   #left: number;
   constructor(steps: number = STEPS_PER_VERDICT) {

@@ -5,7 +5,7 @@ import type { Expr, Value } from "./syntax.ts";
 import * as s from "./syntax.ts";
 import { SyntaxFault, type Token } from "./token.ts";
 
-/** What a bracket holds: elements grouped by ";", and how many separators were written. */
+/** Content of a bracket: elements grouped by ";", and the number of separators. */
 export interface List {
   readonly groups: readonly (readonly Value[])[];
   readonly separators: number;
@@ -127,7 +127,7 @@ export abstract class CallParser extends NameParser {
   }
 }
 
-/** Functions of several arguments, and those of one that are written `\operatorname{...}`. */
+/** Functions of several arguments, and functions of one argument written `\operatorname{...}`. */
 const MANY = new Set(["gcd", "lcm", "max", "min"]);
 const OPERATORS = new Set("arsinh arcosh artanh arcsinh arccosh arctanh floor ceil".split(" "));
 const INVERTIBLE = new Set("sin cos tan csc sec cot sinh cosh tanh".split(" "));

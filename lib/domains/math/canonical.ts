@@ -120,7 +120,7 @@ function primeRoot(prime: bigint, numerator: number, denominator: number, ring: 
   return ring.root(prime, denominator / g, numerator / g);
 }
 
-/** b^(c1 m1 + c2 m2 + ...) = product of (b^(m/v))^u for c = u/v; a positive rational base splits into primes. */
+/** b^(c1 m1 + c2 m2 + ...) = product of (b^(m/v))^u for c = u/v; factors a positive rational base into primes. */
 function symbolicPower(base: Fraction, exponent: Fraction, field: FractionField): Fraction {
   if (exponent.den !== field.ring.one) return opaquePower(base, exponent, field);
   let result = field.of(field.ring.one);

@@ -1,7 +1,7 @@
-/** Minutes after midnight that a time of day may mean: two values if it may be morning or afternoon. */
+/** Possible meanings of a time of day in minutes after midnight: two if it may be morning or afternoon. */
 export interface Clock {
   readonly minutes: readonly number[];
-  /** "p.m." or "noon" was said: without it 2:30 may be a ratio. */
+  /** True if the text says "p.m." or "noon": without it 2:30 may be a ratio. */
   readonly sure: boolean;
 }
 
@@ -23,7 +23,7 @@ export function readClock(text: string): Clock | undefined {
   return { minutes: hours >= 1 && hours <= 12 ? [at, (at + HALF_DAY) % (2 * HALF_DAY)] : [at], sure: false };
 }
 
-/** Whether two answers are the same time of day; undefined unless one of them is surely a time. */
+/** True if two answers are the same time of day; undefined unless one of them is surely a time. */
 export function sameTime(gold: Clock | undefined, answer: Clock | undefined): boolean | undefined {
   if (!gold?.sure && !answer?.sure) return undefined;
   return gold !== undefined && answer !== undefined && gold.minutes.some((at) => answer.minutes.includes(at));

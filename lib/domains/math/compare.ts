@@ -16,8 +16,8 @@ const CHOPPED_BITS = 49;
 const CHOPPING_BITS = 128;
 
 /**
- * Whether an answer states the same thing as the gold answer. Not symmetric: a gold relation accepts the set it
- * describes, a gold tuple accepts a set in its written order, not the other way round.
+ * True if an answer equals the gold answer. Not symmetric: a gold relation accepts the set it describes, and a gold
+ * tuple a set in the same written order, but not the reverse.
  * Source: Math-Verify 0.8 `verify` with strict set and relation comparison.
  */
 export function matches(gold: Value, answer: Value, how: Comparison): boolean {
@@ -36,7 +36,10 @@ export function matches(gold: Value, answer: Value, how: Comparison): boolean {
   return expressionsMatch(g as Expr, a as Expr, how);
 }
 
-/** Strict: one thing in two shapes, a point as a column of numbers, a set of reals as the bounds of its numbers. */
+/**
+ * Strict: compares different notations of one object: a point and a column of numbers, a set of reals and bounds of
+ * its numbers.
+ */
 function sameShapeMatches(gold: Value, answer: Value, how: Comparison): boolean {
   const [g, a] = [asPoint(gold), asPoint(answer)];
   if (isSetLike(gold) && a !== undefined) return setsMatch(gold, a, how, matches);
@@ -136,7 +139,7 @@ function letters(e: Expr): readonly string[] | undefined {
 const isNumber = (e: Expr): boolean =>
   e.kind === "number" || (e.kind === "percent" && e.of.kind === "number");
 
-/** The reference on constants of which one is a decimal; undefined when one has no real value. */
+/** Compares constants as the reference does if one is a decimal; undefined if one has no real value. */
 function roundedMatch(gold: Expr, answer: Expr, how: Comparison): boolean | undefined {
   const a = exactValue(gold, how.budget);
   const b = exactValue(answer, how.budget);

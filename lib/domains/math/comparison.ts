@@ -1,7 +1,7 @@
 import type { Budget } from "./budget.ts";
 import type { Value } from "./syntax.ts";
 
-/** How answers are compared. */
+/** Options of a comparison of answers. */
 export interface Comparison {
   readonly budget: Budget;
   /** Off: labels of the reference, its known false positives included. */

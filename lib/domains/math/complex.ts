@@ -108,7 +108,7 @@ export class ComplexArithmetic {
     const [up, down] = this.#exponentials(z);
     return this.multiply(real({ m: 1n, e: -1 }), this.add(up, down));
   }
-  /** e^(iz) and e^(-iz). */
+  /** Returns e^(iz) and e^(-iz). */
   #exponentials(z: Complex): readonly [Complex, Complex] {
     const turned = this.multiply(IMAGINARY_UNIT, z);
     return [this.exp(turned), this.exp(this.negate(turned))];

@@ -4,18 +4,18 @@ import type { Rational } from "./rational.ts";
 import * as q from "./rational.ts";
 import { contains, type Expr } from "./syntax.ts";
 
-/** A decimal written to this many places is taken for a rounded value; one with fewer is exact. */
+/** A decimal with this many places may be a rounded value; one with fewer is exact. */
 const ROUNDED_PLACES = 6;
-/** And must agree to this relative error, or 0.0000004 would equal 0. */
+/** They must also agree to this relative error, or else 0.0000004 would equal 0. */
 const RELATIVE_ERROR: Rational = { n: 1n, d: 10_000n };
 
 export const isDecimal = (e: Expr): boolean =>
   contains(e, (part) => part.kind === "number" && part.form === "decimal");
 
 /**
- * Equality of two constants of which one at least is a decimal. Decimals are exact: 0.1 is not 0.10000001. One with
- * six places or more may also be another value rounded or cut off: 0.333333 is 1/3, 3.1415926 is pi, but 0.333334 is
- * neither. Undefined when one of them has no real value.
+ * Equality of two constants of which at least one is a decimal. Decimals are exact: 0.1 is not 0.10000001. One with
+ * six places or more may also be a rounded or truncated value: 0.333333 is 1/3, 3.1415926 is pi, but 0.333334 is
+ * neither. Undefined if one of them has no real value.
  */
 export function decimalsMatch(gold: Expr, answer: Expr, budget: Budget): boolean | undefined {
   const [g, a] = [exactValue(gold, budget), exactValue(answer, budget)];
@@ -41,7 +41,7 @@ function multiplicity(n: bigint, prime: bigint): readonly [times: number, rest: 
   return [times, rest];
 }
 
-/** Whether `short` is `long` rounded to, or cut off after, that many places. */
+/** True if `short` is `long` rounded or truncated to that number of places. */
 function shortens(short: Rational, long: Rational, digits: number): boolean {
   const gap = absolute(q.subtract(short, long));
   if (q.compare(gap, q.multiply(absolute(long), RELATIVE_ERROR)) > 0) return false;

@@ -47,10 +47,10 @@ function spendSeries(r: RealArithmetic): void {
   r.spend((r.bits / 3) * (1 + (r.bits / 512) ** 2));
 }
 
-/** x as a fixed-point integer of w fraction bits. */
+/** x as a fixed-point integer with w fraction bits. */
 const fixedPoint = (x: Real, w: number): bigint => shift(x.m, x.e + w);
 
-/** e^x. Throws Undefined where |x| is 2^41 or more. */
+/** e^x. Throws Undefined for |x| >= 2^41. */
 export function exp(r: RealArithmetic, x: Real): Real {
   if (top(x) > 41) throw new Undefined("magnitude out of range");
   const halvings = 8;
@@ -90,7 +90,7 @@ export function ln(r: RealArithmetic, x: Real): Real {
 
 /** 1 - cos(2^doublings x) for a small x, all with W fraction bits. */
 function doubledVersine(x: bigint, W: bigint, doublings: number): bigint {
-  // By the series of 1 - cos, then by 1 - cos 2t = 2(1 - cos t)(1 + cos t): nothing cancels.
+  // Sums the series of 1 - cos, then applies 1 - cos 2t = 2(1 - cos t)(1 + cos t), which avoids cancellation.
   const square = (x * x) >> W;
   let term = square >> 1n;
   let versine = 0n;

@@ -2,7 +2,7 @@ import type { Qualifier, Range } from "./qualifier.ts";
 import type { Reading } from "./reading.ts";
 import { type Expr, freeSymbols, isExpr, type Relation, type Value } from "./syntax.ts";
 
-/** What both sides say without qualifiers that change nothing; undefined where one of them may change something. */
+/** Both answers without qualifiers that do not change their meaning; undefined if one of them may. */
 export function withoutHarmless(gold: Reading, answer: Reading): readonly [Reading, Reading] | undefined {
   const [g, a] = [gold.parts, answer.parts];
   if (g === undefined && a === undefined) return undefined;
@@ -16,7 +16,7 @@ export function withoutHarmless(gold: Reading, answer: Reading): readonly [Readi
   return [g?.core ?? gold, a?.core ?? answer];
 }
 
-/** Of a name that both sides speak of, they say the same. */
+/** True if both sides say the same about every name that both mention. */
 const agree = (gold: readonly Qualifier[], answer: readonly Qualifier[]): boolean =>
   gold.every((one) =>
     answer.every(
@@ -35,14 +35,14 @@ const isSameRange = (left: Range, right: Range): boolean =>
 /** Ranges of numbers that count something: usual for an index, a condition on any other name. */
 const WHOLE: ReadonlySet<Range> = new Set(["integer", "rational", "natural", "positive", "nonnegative"]);
 const INDEX = /^[i-np-tN]$/;
-/** Counts from its first on: half of a family that goes both ways, all of a sequence. */
+/** Ranges counted from their first element: half of a family unbounded in both directions, all of a sequence. */
 const COUNTING: ReadonlySet<Range> = new Set(["natural", "positive", "nonnegative"]);
-/** Families of angles go both ways. */
+/** Families of angles are unbounded in both directions. */
 const PERIODIC = /\\pi|π|°|\\circ/;
 
 /**
- * Whether a qualifier only says what a name is that the answer is written with. Of the unknown itself ("x = 2, x > 0",
- * "x \in \mathbb{R}"), of an inequality and of a set it says more.
+ * True if a qualifier only describes a name used in the answer. About the unknown itself ("x = 2, x > 0", "x \in
+ * \mathbb{R}"), an inequality or a set, a qualifier says more.
  */
 function isHarmless({ names, range }: Qualifier, { value, text }: Reading): boolean {
   if (value === undefined) return false;
@@ -80,21 +80,21 @@ const namesWithin = (value: Value): readonly string[] =>
 const subscripts = (e: Expr): readonly string[] =>
   e.kind === "symbol" ? (/_\{?([A-Za-z])\}?$/.exec(e.name)?.slice(1) ?? []) : [];
 
-/** Names are in small letters where no letter is used in both cases. */
+/** Compares names in lower case if no letter is used in both cases. */
 const isIn = (written: readonly string[], name: string): boolean =>
   written.includes(name) || written.includes(name.toLowerCase());
 
-/** Whether the answer says what the name is: the name alone, or an equation for it. */
+/** True if the answer is about the name: the name alone, or an equation for it. */
 const isAbout = (value: Value, name: string): boolean =>
   sidesOf(value).some((side) => side.kind === "symbol" && isIn([side.name], name));
 
-/** Pairs that say the same as two options: their letters, what they stand for, or both. */
+/** Pairs of readings equivalent to two options: their letters, their values, or both. */
 export function asOptions(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[] {
   const [g, a] = [gold.option, answer.option];
   if (a === undefined) return g?.rest && g.isSure ? [[g.rest, answer]] : [];
   if (g === undefined) return a.rest && a.isSure ? [[gold, a.rest]] : [];
   if (g.letter !== a.letter || a.rest?.parsed === false) return [];
   if (g.rest && a.rest) return [[g.rest, a.rest]];
-  // One side is the letter alone: of "C" and "(C) 12" the second may be a product, of "(C)" it is none.
+  // One side is the letter alone: "(C)" is an option, but "C" beside "(C) 12" may be a product.
   return g.isSure || a.isSure ? [[gold, gold]] : [];
 }

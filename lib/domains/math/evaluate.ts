@@ -16,7 +16,7 @@ export type Point = ReadonlyMap<string, Complex>;
 const MAX_SERIES_TERMS = 400;
 /** Bits of an argument that decide the value of a function nobody defined. */
 const OPAQUE_BITS = 96;
-/** A value this close to an integer, in bits after the point, is taken as it by floor and factorial. */
+/** floor and factorial treat a value within this many bits of an integer as the integer. */
 const INTEGER_BITS = 100;
 const APPROXIMATE_BITS = 128;
 

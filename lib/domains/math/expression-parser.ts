@@ -22,7 +22,7 @@ export abstract class ExpressionParser extends AtomParser {
     return value;
   }
 
-  /** A sum; anything else (a set, an interval) only when it stands alone. */
+  /** A sum; any other value (a set, an interval) only if it is not part of a sum. */
   protected additive(): Value {
     const first = this.term(false);
     if (this.peek() !== "+" && this.peek() !== "-") return first;
@@ -48,7 +48,7 @@ export abstract class ExpressionParser extends AtomParser {
     }
   }
 
-  /** 3:4:5, equal to 6:8:10 and to nothing else. */
+  /** 3:4:5 equals 6:8:10 and no other kind of value. */
   #ratio(parts: Expr[], inArgument: boolean): Expr {
     while (this.accept(":")) parts.push(this.expression(this.#signed(inArgument)));
     const last = parts.pop()!;
@@ -120,7 +120,7 @@ export abstract class ExpressionParser extends AtomParser {
     if (this.peek() === "number") return numberOf(this.next().text);
     const named = NAMES.has(this.peek());
     const atom = named ? this.name(this.next()) : this.expression(this.primary());
-    // x^{a^b}: a letter takes its own superscript, a number does not.
+    // x^{a^b}: a letter can have its own superscript, a number cannot.
     return this.accept("^") ? s.power(atom, this.exponent()) : atom;
   }
 }

@@ -2,7 +2,7 @@ import { atLevel, type Family } from "../../data/family.ts";
 
 const CHAIN_MODULUS = 5;
 
-/** A chain of 1, 2, 4 or 6 additions and multiplications mod 5: forty facts in all, so a small model can know them. */
+/** A chain of 1, 2, 4 or 6 additions and multiplications mod 5: forty facts in all, few enough for a small model to learn. */
 export const chain: Family = {
   name: "chain",
   domain: "math",

@@ -4,7 +4,7 @@ import type { Expr, Value } from "./syntax.ts";
 import * as s from "./syntax.ts";
 import { SyntaxFault } from "./token.ts";
 
-/** What stands between brackets, braces and bars, and the arguments of f(x). */
+/** Parses the content of brackets, braces and bars, and the arguments of f(x). */
 export abstract class GroupParser extends CallParser {
   /** Open |...| groups at this bracket level: a bar then closes rather than opens. */
   protected bars = 0;

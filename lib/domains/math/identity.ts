@@ -20,10 +20,10 @@ const WHOLE_ARGUMENTS = new Set(["factorial", "binomial", "gcd", "lcm"]);
 const ROUNDING = new Set(["floor", "ceil", "mod"]);
 
 /**
- * Whether two expressions are the same function of their symbols. In this order:
- * exact, by canonical form; for expressions with symbols, agreement to 50 digits at 8 random points (real symbols
- * of either sign, principal branches); for constants, agreement beyond their separation bound. Agreement to some
- * number of digits alone is never enough. False when undecided, undefined or too costly.
+ * True if two expressions are the same function of their symbols. Tries in this order: canonical forms; for
+ * expressions with symbols, agreement to 50 digits at 8 random points (real symbols of either sign, principal
+ * branches); for constants, agreement beyond their separation bound. Agreement to a fixed number of digits alone
+ * never suffices. False if undecided, undefined or too expensive.
  */
 export function identical(a: Expr, b: Expr, budget: Budget): boolean {
   if (sameExpr(a, b)) return !undefinedForm(a, budget);
@@ -46,7 +46,7 @@ function undefinedForm(e: Expr, budget: Budget): boolean {
   }
 }
 
-/** Division by what may be zero, and functions that have poles. */
+/** True for division by an expression that may be zero, and for functions with poles. */
 function mayHaveNoValue(part: Expr): boolean {
   if (part.kind !== "power") return part.kind === "call" || part.kind === "bound";
   const { base, exponent } = part;
@@ -54,7 +54,7 @@ function mayHaveNoValue(part: Expr): boolean {
   return exponent.value.n <= 0n && !(base.kind === "number" && base.value.n !== 0n);
 }
 
-/** True or false when canonical forms decide, undefined when they do not. */
+/** True or false if canonical forms decide, otherwise undefined. */
 function exactly(a: Expr, b: Expr, budget: Budget): boolean | undefined {
   const field = new FractionField(new PolynomialRing(budget));
   try {
@@ -90,7 +90,7 @@ function constantsAgree(a: Expr, b: Expr, budget: Budget): boolean {
   return value !== undefined && value < -bits - 8;
 }
 
-/** |a - b| within 2^-bits of the larger, or of what cancellation inside may have cost. */
+/** |a - b| within 2^-bits of the larger value, allowing for cancellation inside the expressions. */
 function near(a: Complex, b: Complex, at: Evaluator, bits: number): boolean {
   return magnitude(at.subtract(a, b)) <= Math.max(magnitude(a), magnitude(b), at.peak) - bits;
 }
@@ -108,7 +108,7 @@ function agreeAtRandom(a: Expr, b: Expr, symbols: readonly string[], budget: Bud
   return agreed >= POINTS || (agreed === 0 && zeros >= POINTS);
 }
 
-/** "zero" when both vanish: that says little about functions that vanish on whole stretches. */
+/** "zero" if both vanish, which is weak evidence: functions may vanish on whole intervals. */
 function agreeAt(a: Expr, b: Expr, point: Point, budget: Budget): "agree" | "differ" | "zero" {
   const at = new Evaluator(BITS, budget, point);
   const [x, y] = [at.value(a), at.value(b)];

@@ -51,7 +51,7 @@ export function factorial(n: bigint): bigint {
   return product;
 }
 
-/** n choose k; 0 for k < 0 or 0 <= n < k. */
+/** Binomial coefficient n choose k; 0 for k < 0 or 0 <= n < k. */
 export function binomial(n: bigint, k: bigint): bigint {
   if (k < 0n) return 0n;
   if (n >= 0n && k > n) return 0n;

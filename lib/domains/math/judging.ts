@@ -12,9 +12,9 @@ import type { Value } from "./syntax.ts";
 /** Longer gold answers are no answers (solutions, code), and no grammar reads them. */
 export const MAX_GOLD_CHARS = 4000;
 
-/** Where strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ; the rest is below. */
 export interface Rules {
-  /** Whether `matches` is strict. */
+  /** True if `matches` compares strictly. */
   readonly strict: boolean;
   /** The part of a completion whose last box counts. */
   responseOf(completion: string): string;
@@ -22,11 +22,11 @@ export interface Rules {
   read(tail: string, gold?: Reading): Reading | undefined;
   /** The verdict on two readings in cases that do not depend on their values. */
   decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
-  /** Pairs of readings that say the same as these two, any of which may be equal. */
+  /** Pairs of readings equivalent to these two; the answer is right if any pair is equal. */
   essences?(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[];
-  /** The last box of a response, with what belongs to it. */
+  /** The last box of a response, with the rest of its answer. */
   boxOf?(response: string): Tail;
-  /** Why an answer is refused even if it is equal; undefined for an honest one. */
+  /** Reason to refuse an answer even if it is equal; undefined for an honest one. */
   evasion?(gold: Value, answer: Reading, budget: Budget): string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function readGold(answer: string, rules: Rules): Reading {
   return gold;
 }
 
-/** The verdict on the last box of a completion. @param after a marker that may stand for the box. */
+/** The verdict on the last box of a completion. @param after a marker that may replace the box */
 export function judgeBox(completion: string, gold: Reading, rules: Rules, after?: Marker): ScoredVerdict {
   const tail = lastStated(rules.responseOf(completion), after, rules.boxOf);
   if (tail.status === "no_answer") return noAnswer(tail.reason);

@@ -12,8 +12,8 @@ const OPERATOR_NAME = /\\operatorname\*?[ \t\r\n]*\{\s*([A-Za-z]+)\s*\}/y;
 const WHITE = /[ \t\r\n]+/y;
 
 /**
- * Splits normalised LaTeX into tokens; one pass, longest known spelling first. Throws SyntaxFault.
- * Strict reads `tr` and `lcm` as products of letters like any other, and `dx` as a differential in integrals alone.
+ * Splits normalised LaTeX into tokens in one pass, longest known spelling first. Throws SyntaxFault. Strict reads
+ * `tr` and `lcm` as products of letters, and `dx` as a differential only in integrals.
  */
 export function tokenize(text: string, strict: boolean): Token[] {
   const tokens: Token[] = [];

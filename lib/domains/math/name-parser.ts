@@ -9,9 +9,9 @@ export interface ParseOptions {
   /** Read the letter i as the imaginary unit; capital I always is. */
   readonly imaginary: boolean;
   /**
-   * Reads as a mathematician does where the reference does not: only a proper fraction after an integer makes a mixed
-   * number (the reference also adds 2(3) to 5), 1011_2 keeps its base, a text after a number is a unit, R and r are
-   * two letters where both are used, 3:4:5 is no quotient.
+   * Uses a mathematician's conventions where the reference does not: only a proper fraction after an integer makes a
+   * mixed number (the reference also adds 2(3) to 5), 1011_2 keeps its base, a text after a number is a unit, R and r
+   * are two letters if both are used, 3:4:5 is not a quotient.
    */
   readonly strict: boolean;
   /** Receives both sides of each "a \\approx b" of which the value is a. */
@@ -20,7 +20,7 @@ export interface ParseOptions {
 
 const CASED = new Set(["letter", "symbol", "e"]);
 
-/** Whether R and r, or \Gamma and \gamma, both stand there. */
+/** True if both R and r, or both \Gamma and \gamma, occur. */
 function usesBothCases(tokens: readonly Token[]): boolean {
   const spelt = new Map<string, string>();
   for (const { kind, text } of tokens) {
@@ -61,7 +61,7 @@ export abstract class NameParser extends TokenStream {
     return base.kind === "symbol" ? s.symbol(`${base.name}${text}`) : base;
   }
 
-  /** "_1" or "_{10}" as part of a name; empty when there is none. */
+  /** "_1" or "_{10}" as part of a name; empty if there is none. */
   protected subscript(): string {
     if (!this.accept("_")) return "";
     const text = this.accept("{") ? this.#braced() : spelling(this.#inner());
@@ -92,18 +92,18 @@ export abstract class NameParser extends TokenStream {
     return s.symbol(this.#foldsCase || token.kind === "accent" ? name.toLowerCase() : name);
   }
 
-  /** Whether the next token is a text that strict reads as a unit. */
+  /** True if the next token is a text that strict reads as a unit. */
   protected beforeUnit(): boolean {
     return this.options.strict && isText(this.upcoming());
   }
 
-  /** What a text after a number means, with its exponent. Throws SyntaxFault where it is no unit. */
+  /** The unit named by a text after a number, with its exponent. Throws SyntaxFault if it is not a unit. */
   protected unit(): Expr {
     const unit = readUnit(this.next().body ?? "");
     return this.accept("^") ? lastRaised(unit, this.exponent()) : unit;
   }
 
-  /** What follows "^". */
+  /** The expression after "^". */
   protected abstract exponent(): Expr;
 }
 
@@ -113,7 +113,7 @@ export const isText = (token: Token): boolean =>
 export const numberOf = (text: string): Expr =>
   s.number(parseDecimal(text), text.includes(".") ? "decimal" : "integer");
 
-/** m s^{-1}, km/h^2: the exponent is that of the last unit alone. */
+/** m s^{-1}, km/h^2: the exponent applies to the last unit only. */
 function lastRaised(unit: Expr, exponent: Expr): Expr {
   if (unit.kind !== "product") return s.power(unit, exponent);
   return s.product([...unit.factors.slice(0, -1), s.power(unit.factors.at(-1)!, exponent)]);

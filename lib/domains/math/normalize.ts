@@ -9,7 +9,7 @@ const RIGHT =
 const FALLING_FACTORIAL = /\(([a-zA-Z0-9+\-*/\\ ]+?)\)_\{([a-zA-Z0-9+\-*/\\ ]+?)\}/g;
 const REMOVED = /\\mathrm\{th\}|\\!\s*|\\text\s*\{\s*\}|\\\$|\$|(?<!\\)["']|\\displaystyle/g;
 
-/** One pass, first alternative that fits at each place. */
+/** Applied in one pass; the first alternative that matches at a position wins. */
 const REPLACED: readonly Rewrite[] = [
   [/\\math(?:rm|it|bf)/, "\\text"],
   [/\\text(?:normal|bf|it|rm)/, "\\text"],
@@ -32,7 +32,7 @@ const REPLACED: readonly Rewrite[] = [
 ];
 const ANY_REPLACED = new RegExp(REPLACED.map(([pattern]) => `(${pattern.source})`).join("|"), "g");
 
-/** With a text that must occur for the search to be worth it. */
+/** Each with a text whose absence makes the search unnecessary. */
 const OPERATORS: readonly (readonly [...Rewrite, when: string])[] = [
   [/\^\s?\((.*?)\)/g, "^{$1}", "^"],
   [/sqrt\s?\((.*?)\)/g, "\\sqrt{$1}", "sqrt"],
@@ -44,10 +44,10 @@ const OPERATORS: readonly (readonly [...Rewrite, when: string])[] = [
 ];
 
 /**
- * The text inside a box as the grammar wants it: spellings unified, spacing and fonts dropped, units dropped,
- * shorthand fractions and roots given their braces. Idempotent on plain numbers.
- * Strict mode has a reading of its own (presentation.ts) and takes from here only the braces of shorthand.
- * Source: the normaliser of latex2sympy2_extended, steps in its order.
+ * Converts the text inside a box to the grammar's form: unifies spellings, drops spacing, fonts and units, and adds
+ * braces to shorthand fractions and roots. Idempotent on plain numbers. Strict mode has its own reading
+ * (presentation.ts) and uses only the braces of shorthand from here.
+ * Source: the normaliser of latex2sympy2_extended, with the same order of steps.
  */
 export function normalizeLatex(boxed: string): string {
   let text = boxed.replaceAll("\\mathrm{T}", "T").replaceAll("\\mathrm{d}", "d").replaceAll("{\\rm d}", "d");

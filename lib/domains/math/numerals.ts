@@ -7,7 +7,7 @@ const GROUPED = new RegExp(
   String.raw`(?<![\d.^_A-Za-z])(?<!(?<!\\),)(\d{1,3})(${THIN})(\d{3}(?:\2\d{3})*)(?![\d,]|\2\d)`,
   "g",
 );
-/** 1,234,567 with plain commas is one number only where it is the only one and in no bracket. */
+/** 1,234,567 with plain commas is one number only if it is the only one and outside of brackets. */
 const LONE_GROUPED = /^((?:\\text\{[^{}]*\}|[^,;([{])*?)(?<![\d.])(\d{1,3}(?:,\d{3})+)(?!\d)([^,;]*)$/;
 const REPEATING =
   /(?<![\d.])(\d*)\.(\d*)(?:\\(?:overline|bar)\s?(?:\{(\d+)\}|(\d))|\\dot\s?\{?(\d)\}?(?:(\d*)\\dot\s?\{?(\d)\}?)?|(?<=\.)\((\d+)\))(?!\d)/g;
@@ -73,7 +73,7 @@ export function plainNumerals(text: string): string {
   return NUMERALS.reduce((done, [when, rewrite]) => (when.test(done) ? rewrite(done) : done), text);
 }
 
-/** A text that is one grouped number and what stands around it, without the commas. */
+/** A text of one grouped number and its surroundings, without the commas. */
 export function withoutGroupCommas(text: string): string {
   const match = text.includes(",") ? LONE_GROUPED.exec(text) : null;
   return match ? `${match[1]}${match[2]!.replaceAll(",", "")}${match[3]}` : text;

@@ -1,4 +1,4 @@
-/** An option's letter with what it stands for: "(C) 12", "\text{(C) }12", "C. 12". */
+/** An option's letter with its value: "(C) 12", "\text{(C) }12", "C. 12". */
 export interface Labelled {
   readonly letter: string;
   /** Empty for the letter alone. */
@@ -9,7 +9,7 @@ export interface Labelled {
 
 const FONT = String.raw`\\(?:text|textbf|textrm|textit|mathrm|mathbf)\s*`;
 const GAP = String.raw`(?:\s|~|\\[ ,;:!]|\\q?quad(?![A-Za-z]))`;
-/** Each form of a letter, and how sure it is. What follows it is a value: no operator joins the two. */
+/** Each form of a letter, and whether it is unambiguous. A value without a leading operator must follow it. */
 const FORMS: readonly (readonly [RegExp, boolean])[] = [
   [
     new RegExp(
@@ -26,17 +26,17 @@ const FORMS: readonly (readonly [RegExp, boolean])[] = [
 ];
 const OPERATOR =
   /^\\(?:approx|cdot|times|pm|mp|neq?|leq?|geq?|lt|gt|to|rightarrow|Rightarrow|implies|iff|equiv|sim|cong|div|cup|cap|in|mid|land|lor|vee|wedge)(?![A-Za-z])/;
-/** Says more than the option: another letter, another answer. */
+/** Text that says more than the option: another letter, another answer. */
 const MORE =
   /\([A-J]\)|\{\s*\(?[A-J]\)?[.:]?\s*\}|(?<![A-Za-z])(?:or|and|not|either)(?![A-Za-z])|(?:^|[\s,;])[A-J](?:$|[\s,;.])/;
 
 const ANY_LETTER = /\(([A-J])\)|\{\s*\(?([A-J])\)?[.:]?\s*\}/g;
 
-/** Whether an answer names two options and more, each in brackets or in a font of its own. */
+/** True if an answer names two or more options, each in brackets or in its own font. */
 export const namesSeveral = (boxed: string): boolean =>
   new Set([...boxed.matchAll(ANY_LETTER)].map(([, inBrackets, inFont]) => inBrackets ?? inFont)).size > 1;
 
-/** The option that an answer names; undefined where it names none, or more than one. */
+/** The option that an answer names; undefined if it names none, or several. */
 export function optionOf(boxed: string): Labelled | undefined {
   const text = boxed.trim();
   for (const [form, isSure] of FORMS) {

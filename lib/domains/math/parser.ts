@@ -62,7 +62,7 @@ class AnswerParser extends ExpressionParser {
     }
   }
 
-  /** One element, or the two of "a \pm b". */
+  /** One element, or the two values of "a \pm b". */
   #element(): readonly Value[] {
     if (this.accept("pm") || this.accept("mp")) {
       const e = this.expression();
@@ -142,7 +142,7 @@ function joined(kind: "union" | "intersection", items: readonly Value[]): Value 
   return sets.reduce((left, right): Value => ({ kind, left, right }));
 }
 
-/** The names of a relation: of two inequalities on x and y there is no set of one number. */
+/** The names in a relation: two inequalities on x and y do not define a set of numbers. */
 const namesIn = (item: Value): readonly string[] =>
   item.kind === "relation"
     ? item.links.flatMap(({ left, right }) =>

@@ -17,9 +17,9 @@ const MAX_EXPONENT = 1e6;
 const keyOf = (powers: Powers): string => powers.map(([atom, exponent]) => `${atom}^${exponent}`).join("*");
 
 /**
- * Exact arithmetic in polynomials over atoms: symbols, roots of integers, pi, and whatever else is not taken apart.
- * A root atom a with a^degree = radicand keeps its exponent in [0, degree), so equal polynomials in independent atoms
- * have equal terms. Work and size are charged to the budget.
+ * Exact arithmetic in polynomials over atoms: symbols, roots of integers, pi, and other subexpressions that stay
+ * opaque. A root atom a with a^degree = radicand keeps its exponent in [0, degree), so equal polynomials in
+ * independent atoms have equal terms. Charges work and size to the budget.
  */
 export class PolynomialRing {
   readonly #ids = new Map<string, number>();
@@ -53,7 +53,7 @@ export class PolynomialRing {
   constant(value: Rational): Polynomial {
     return value.n === 0n ? this.zero : new Map([["", { coefficient: value, powers: [] }]]);
   }
-  /** An atom of its own; `independent` says that no polynomial in the other atoms can equal it. */
+  /** A new atom; `independent` asserts that no polynomial in the other atoms can equal it. */
   atom(name: string, exponent = 1, independent = false): Polynomial {
     if (!independent) this.independent = false;
     return this.#monomial(q.ONE, [[this.#intern(name, undefined), exponent]]);
@@ -128,7 +128,7 @@ export class PolynomialRing {
     return product;
   }
 
-  /** The one term of a monomial; undefined for a sum or zero. */
+  /** The single term of a monomial; undefined for a sum or zero. */
   single(a: Polynomial): Term | undefined {
     return a.size === 1 ? [...a.values()][0] : undefined;
   }
@@ -156,7 +156,7 @@ export class PolynomialRing {
   }
 }
 
-/** A product of fractions is reduced: quadratic in the digits. */
+/** Reducing a product of fractions takes time quadratic in the digits. */
 const coefficientCost = (r: Rational): number =>
   r.n < SMALL && r.n > -SMALL && r.d < SMALL ? 2 : (q.bitLength(r.n) + q.bitLength(r.d)) ** 2 / 16_000;
 const SMALL = 1n << 64n;

@@ -136,13 +136,13 @@ const LEADING =
   /^(?:\s|\\(?:therefore|implies|Rightarrow|Longrightarrow|rightarrow|to|approx)(?![A-Za-z])|≈|[:=](?!=))+/;
 const TRAILING = /(?:\s|\\(?:\\|blacksquare|qed|checkmark|$)|(?<!\.\s*)[.]|[,;:])+$/;
 
-/** Nothing but words, in several pieces: \text{Mon}\text{day}. */
+/** A text of words only, in several pieces: \text{Mon}\text{day}. */
 const TEXTS = /^\s*\\text\s*\{[A-Za-z ]*\}(?:\s*\\text\s*\{[A-Za-z ]*\})+\s*\.?\s*$/;
 
 /**
- * The inside of a box without what only changes its look: fonts, sizes, colours, spacing, frames, delimiters' sizes,
- * labels such as "Answer:", the period of a sentence; spellings are unified, unit words set in \text{}. What is
- * removed never changes a value, and what is not known stays.
+ * The content of a box without markup that only changes its look: fonts, sizes, colours, spacing, frames, delimiters'
+ * sizes, labels such as "Answer:", the period of a sentence. Unifies spellings and sets unit words in \text{}. Never
+ * changes a value; leaves unknown commands in place.
  */
 export function plainLatex(boxed: string): string {
   if (/^\d+$/.test(boxed)) return boxed;
@@ -181,10 +181,10 @@ function trimmed(text: string): string {
   return kept.replace(/(?<=\\text\s*\{[^{}]*[^{}.\s])\s*[.]\s*\}$/, "}");
 }
 
-/** A formula, with what may stand before it in words: "Answer: 12", "x = 5", "The answer is 12". */
+/** A formula, optionally introduced by words: "Answer: 12", "x = 5", "The answer is 12". */
 const FORMULA = /^\s*(?:(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s*|[A-Za-z]\s*=\s*)?[-\\\d(]/i;
 
-/** {…} or \text{…} around the whole answer goes, when a formula stands in it. */
+/** Removes {…} or \text{…} around the whole answer if it contains a formula. */
 function unwrapped(text: string): string {
   const open = /^(?:\\text\s*)?\{/.exec(text)?.[0];
   if (open === undefined || !text.endsWith("}") || !encloses(text, open.length - 1)) return text;
@@ -194,7 +194,7 @@ function unwrapped(text: string): string {
   return unwrapped(trimmed(inner));
 }
 
-/** Whether the brace at `open` closes at the end of the text. */
+/** True if the brace at `open` closes at the end of the text. */
 function encloses(text: string, open: number): boolean {
   let depth = 0;
   for (let i = open; i < text.length; i++) {
@@ -205,7 +205,7 @@ function encloses(text: string, open: number): boolean {
   return false;
 }
 
-/** "Answer: 7", "\text{Area: } 7" and "\text{The answer is } 7" are 7; a word that changes what follows stays. */
+/** "Answer: 7", "\text{Area: } 7" and "\text{The answer is } 7" are 7; a word that changes the meaning stays. */
 function withoutLabel(text: string): string {
   const match = LABEL.exec(text);
   if (match === null) return text;
@@ -218,7 +218,7 @@ function withoutLabel(text: string): string {
   return label && rest !== "" ? unwrapped(trimmed(rest)) : text;
 }
 
-/** ]0,1[ as (0,1): outward brackets at an open end, where some bracket is outward. */
+/** Rewrites ]0,1[ as (0,1) if some bracket faces outward. */
 function forwardBrackets(text: string): string {
   if (!text.includes("]") && !text.includes("[")) return text;
   const places = [...text.matchAll(/\\sqrt\s*\[[^\][]*\]|[[\]]/g)]

@@ -16,7 +16,7 @@ export type Range =
   | "positive"
   | "nonnegative";
 
-/** What is left of a text without the qualifiers at its end, and these. */
+/** A text without the qualifiers at its end, and those qualifiers. */
 export interface Qualified {
   readonly core: string;
   readonly qualifiers: readonly Qualifier[];
@@ -49,7 +49,7 @@ const KINDS: ReadonlyMap<string, Range> = new Map([
 
 type Reader = (names: string, rest: string) => Range | undefined;
 
-/** Each form of words, of a text whose sets and signs are single characters. */
+/** Each phrasing of a qualifier, for a text whose sets and signs are single characters. */
 const FORMS: readonly (readonly [RegExp, Reader])[] = [
   [new RegExp(`^${EACH} ?${NAMES} ?∈ ?(\\S{1,12})$`), (_, set) => SETS.find(([form]) => form.test(set))?.[1]],
   [new RegExp(`^(?:for|and) (?:all|any|every|each) (?:values? of )?${NAMES}()$`), () => "any"],
@@ -105,14 +105,14 @@ function spoken(text: string): string {
   return done.trim();
 }
 
-/** Where a qualifier may begin: behind a separator, in brackets, at a word. */
+/** Where a qualifier may begin: after a separator, in brackets, at a word. */
 const START =
   /[,;(]|\[|\\(?:quad|qquad|left|text|mathrm|textrm|mbox|forall)(?![A-Za-z])|\\[ ,;:]|∀|(?<![A-Za-z])(?:for|where|with|and)(?![A-Za-z])/g;
 const MOST_STARTS = 12;
 const MOST_QUALIFIERS = 3;
 const SIGNS = /\\(?:in|forall|ge|geq|geqslant|gt)(?![A-Za-z])|[∈∀≥>=]|for|where|with|constant/;
 
-/** The text without what is said at its end of its names; undefined where nothing is. */
+/** The text without the qualifiers of its names at the end; undefined if there are none. */
 export function withoutQualifiers(text: string): Qualified | undefined {
   if (!SIGNS.test(text)) return undefined;
   let core = text;
@@ -135,7 +135,7 @@ function lastQualifier(text: string): { core: string; qualifier: Qualifier } | u
   return undefined;
 }
 
-/** The first start is tried first: of ", where c is a constant" the comma, and not the "where". */
+/** Tries the first start first: for ", where c is a constant" the comma and not the "where". */
 function qualifierOf(tail: string): Qualifier | undefined {
   const words = inBrackets(
     spoken(tail)

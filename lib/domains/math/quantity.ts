@@ -22,8 +22,8 @@ const POWERS = new Map([
 ]);
 
 /**
- * What a text after a number says: a unit ("cm", "km/h", "square feet"), a scale ("million"), or the things counted
- * ("distinct roots"). Throws SyntaxFault for words that say something else of the number: "is wrong", "or 7".
+ * The meaning of a text after a number: a unit ("cm", "km/h", "square feet"), a scale ("million"), or the things
+ * counted ("distinct roots"). Throws SyntaxFault for words that change the meaning of the number: "is wrong", "or 7".
  */
 export function readUnit(body: string): Expr {
   const text = body
@@ -76,10 +76,10 @@ const PLURALS = new Map([
 ]);
 
 interface Unit {
-  /** In base units; degrees are pi/180. */
+  /** Size in base units; a degree is pi/180. */
   readonly size: Expr;
   readonly dimension: string;
-  /** Put together from several ("3 hours 20 minutes"): the value says nothing without it. */
+  /** True if combined from several units ("3 hours 20 minutes"): the value is meaningless without them. */
   readonly mixed: boolean;
 }
 interface Quantity {
@@ -90,7 +90,7 @@ interface Quantity {
 const ANGLE = "rad^1";
 const DEGREE: Expr = s.quotient(s.constant("pi"), s.whole(180));
 
-/** Value and unit of an expression; undefined where units stand that make it no quantity: 5 cm + 3 s. */
+/** Value and unit of an expression; undefined if its units do not form a quantity: 5 cm + 3 s. */
 function quantityOf(e: Expr): Quantity | undefined {
   if (!mentionsUnit(e)) return { value: e, unit: undefined };
   if (e.kind === "sum") return total(e.terms);
@@ -151,7 +151,7 @@ function dimensionOf(units: readonly UnitPower[]): string {
   return written.sort().join(" ");
 }
 
-/** A sum of quantities. A unit after the last term is the sum's; angles may leave some of their degrees unwritten. */
+/** A sum of quantities. A unit after the last term applies to the sum; angles may omit some of their degree signs. */
 function total(terms: readonly Expr[]): Quantity | undefined {
   const parts = terms.map(quantityOf);
   if (!parts.every((part) => part !== undefined)) return undefined;
@@ -196,7 +196,7 @@ function quantitiesCompared(gold: Expr, answer: Expr): readonly (readonly [Expr,
 
 const inBase = ({ value, unit }: Quantity): Expr => (unit ? s.product([value, unit.size]) : value);
 
-/** The expression with its units read as letters, where the other side has those letters: 12 V for 12V. */
+/** The expression with its units read as variables, if the other side has these variables: 12 V for 12V. */
 function asLetters(e: Expr, other: Expr): Expr | undefined {
   const letters = s.freeSymbols(other);
   const units = [...s.freeSymbols(e)].filter(isUnitName).map((name) => name.slice(MARK.length));
@@ -216,6 +216,6 @@ function asUnits(e: Expr): Expr {
 /** Degrees as the number they are, for the argument of a function. */
 export const inRadians = (e: Expr): Expr => s.substitute(e, `${MARK}°`, DEGREE);
 
-/** The expression without a unit it may have: the number that is compared with an approximation of it. */
+/** The expression without its unit, if any: the number to compare with an approximation. */
 export const withoutUnit = (e: Expr): Expr => quantityOf(e)?.value ?? e;
 export const degrees = (e: Expr): Expr => s.product([e, unitSymbol("°")]);

@@ -4,10 +4,10 @@ export interface Rational {
   readonly d: bigint;
 }
 
-/** A computation that would cost more than a verdict may; the comparison that asked for it is given up. */
+/** A computation would exceed the budget of a verdict; the comparison that needed it is abandoned. */
 export class BudgetExceeded extends Error {}
 
-/** A value that does not exist: 1/0, ln 0, 0^-1. It equals nothing, not even itself. */
+/** A value that does not exist: 1/0, ln 0, 0^-1. Equals nothing, not even itself. */
 export class Undefined extends Error {}
 
 /** Largest numerator or denominator the exact arithmetic builds, in bits: 10^2400 or so. */
@@ -62,7 +62,7 @@ export function multiply(a: Rational, b: Rational): Rational {
 }
 export const divide = (a: Rational, b: Rational): Rational => rational(a.n * b.d, a.d * b.n);
 
-/** a^k for an integer k; sizes are checked before anything is computed. */
+/** a^k for an integer k; checks sizes before it computes. */
 export function power(a: Rational, k: number): Rational {
   if (k === 0) return ONE;
   if (a.n === 0n) {
@@ -123,8 +123,8 @@ const FACTORS = new Map<bigint, ReadonlyMap<bigint, number>>();
 const FACTORS_KEPT = 2000;
 
 /**
- * n > 0 as prime -> exponent; a cofactor without small primes is kept whole under its own key (or as the root of a
- * perfect square), so the product is always n, whether or not the cofactor is prime.
+ * n > 0 as prime -> exponent; a cofactor without small primes stays whole under its own key (or as the root of a
+ * perfect square), so the product is always n, even if the cofactor is composite.
  */
 export function factor(n: bigint): ReadonlyMap<bigint, number> {
   const known = FACTORS.get(n);

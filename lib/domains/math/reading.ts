@@ -8,19 +8,19 @@ import { BudgetExceeded, Undefined } from "./rational.ts";
 import type { Expr, Value } from "./syntax.ts";
 import { SyntaxFault } from "./token.ts";
 
-/** What was made of an answer: its normalised text, and its value when it is an expression of the grammar. */
+/** A parsed answer: its normalised text, and its value if it is an expression of the grammar. */
 export interface Reading {
   readonly text: string;
   readonly value: Value | undefined;
-  /** True when the grammar took it: a literal 1/0 parses but has no value. */
+  /** True if it parsed: a literal 1/0 parses but has no value. */
   readonly parsed: boolean;
-  /** Both sides of every "a \approx b" of which a was kept. */
+  /** Both sides of every "a \approx b" that was reduced to a. */
   readonly approximations: readonly (readonly [Expr, Expr])[];
   /** Strict: the time of day the text may be. */
   readonly clock?: Clock;
-  /** Strict: what it says without the qualifiers at its end, and these. */
+  /** Strict: the reading without the qualifiers at its end, and these qualifiers. */
   readonly parts?: { readonly core: Reading; readonly qualifiers: readonly Qualifier[] };
-  /** Strict: the option that it names, and what that stands for; no rest for the letter alone. */
+  /** Strict: the option that it names, and the option's value; no rest for the letter alone. */
   readonly option?: { readonly letter: string; readonly rest?: Reading; readonly isSure: boolean };
   /** Strict: it names two options and more. */
   readonly severalOptions?: true;
@@ -30,15 +30,15 @@ export interface Reading {
 const COMPLEX_MARKERS =
   /\\mathbb\{C\}|\\i\b|\bi\b|\\text\{i\}|\\mathrm\{i\}|\\imath\b|\\det|\\operatorname\{(?:tr|rank|Re|Im|Arg)\}|\\(?:Re|Im|arg|overline|bar)\b|\\begin\{[pbv]?matrix\}/;
 
-/** As the reference does: normalised and parsed; after a failure, the last part of a chain of equalities. */
+/** Reads as the reference does: normalises and parses; after a failure, parses the last part of a chain of equalities. */
 export function readLatex(boxed: string): Reading {
   const text = normalizeLatex(boxed);
   return attempt(text, false) ?? retried(text) ?? unread(text);
 }
 
 /**
- * Strict: what the box says once its looks are off. What is no expression of the grammar compares as text.
- * @param known returned as it is where the box says the same in the same words.
+ * Strict: reads the content of a box without its presentation. Text that is not an expression compares as text.
+ * @param known returned unchanged if the box has the same text
  */
 export function readStrictly(boxed: string, known?: Reading): Reading {
   const reading = readPlainly(asRatio(boxed, known), known);
@@ -52,7 +52,7 @@ export function readStrictly(boxed: string, known?: Reading): Reading {
   };
 }
 
-/** "1 to 2" as "1:2", where a ratio is asked for. */
+/** Rewrites "1 to 2" as "1:2" if a ratio is expected. */
 const asRatio = (boxed: string, known: Reading | undefined): string =>
   known?.text.includes(":")
     ? boxed.replace(/(?<=[\d})]\s*)(?:\\text\s*\{\s*to\s*\}|to)(?=\s*[\\\d({])/g, ":")
@@ -81,7 +81,7 @@ function readPlainly(boxed: string, known?: Reading): Reading {
 
 const unread = (text: string): Reading => ({ text, value: undefined, parsed: false, approximations: [] });
 
-/** Without spaces but those that keep two words or two numbers apart. */
+/** Removes spaces except those between two words or two numbers. */
 const squeezed = (text: string): string => text.replace(/(?<![A-Za-z\d])\s+|\s+(?![A-Za-z\d])/g, "");
 
 function retried(text: string): Reading | undefined {

@@ -4,13 +4,13 @@ import type { Rational } from "./rational.ts";
 import * as q from "./rational.ts";
 import { constant, type Expr, type Interval, isExpr, negate, type Value } from "./syntax.ts";
 
-/** Where a piece of the real line ends; `at` is undefined at infinity. */
+/** An end of a piece of the real line; `at` is undefined at infinity. */
 interface End {
   readonly at: Rational | undefined;
   readonly written: Expr;
   readonly open: boolean;
 }
-/** A non-empty interval, or a point when both ends are the same closed one. */
+/** A non-empty interval, or a point if both ends are the same closed one. */
 interface Span {
   readonly left: End;
   readonly right: End;
@@ -21,9 +21,9 @@ const MAX_SPANS = 100;
 const INFINITY = constant("infinity");
 
 /**
- * A set of reals as its disjoint intervals and points from left to right, touching ones joined: unions,
- * intersections and differences of intervals, finite sets and R are worked out. Two sets of reals are equal exactly
- * when these lists are. Undefined when an end is symbolic, not real, or the set is of another kind.
+ * A set of reals as its disjoint intervals and points from left to right, touching ones joined; computes unions,
+ * intersections and differences of intervals, finite sets and R. Two sets of reals are equal exactly if these lists
+ * are. Undefined if an end is symbolic or not real, or the set is of another kind.
  */
 export function realIntervals(value: Value, budget: Budget): readonly Interval[] | undefined {
   return spansOf(value, budget)?.map(({ left, right }) => ({
@@ -86,12 +86,12 @@ const everything = (): Span => ({
   right: { at: undefined, written: INFINITY, open: true },
 });
 
-/** Order of left ends: at equal places a closed end starts first. */
+/** Order of left ends: at equal values a closed end comes first. */
 function compareLeft(a: End, b: End): number {
   if (a.at === undefined || b.at === undefined) return (a.at ? 1 : 0) - (b.at ? 1 : 0);
   return q.compare(a.at, b.at) || Number(a.open) - Number(b.open);
 }
-/** Order of right ends: at equal places an open end stops first. */
+/** Order of right ends: at equal values an open end comes first. */
 function compareRight(a: End, b: End): number {
   if (a.at === undefined || b.at === undefined) return (b.at ? 1 : 0) - (a.at ? 1 : 0);
   return q.compare(a.at, b.at) || Number(b.open) - Number(a.open);
@@ -101,7 +101,7 @@ function isEmpty(left: End, right: End): boolean {
   const order = q.compare(left.at, right.at);
   return order > 0 || (order === 0 && (left.open || right.open));
 }
-/** Whether a span ending at `right` leaves a gap, if only of one point, before one starting at `left`. */
+/** True if a span ending at `right` leaves a gap, even of one point, before one starting at `left`. */
 function apart(right: End, left: End): boolean {
   if (left.at === undefined || right.at === undefined) return false;
   const order = q.compare(right.at, left.at);

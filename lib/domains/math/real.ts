@@ -2,7 +2,7 @@ import { shift, squareRoot, width } from "./bits.ts";
 import type { Budget } from "./budget.ts";
 import { BudgetExceeded, bitLength, type Rational, Undefined } from "./rational.ts";
 
-/** m * 2^e; zero is m = 0. Mantissas hold at most the precision of the arithmetic that made them. */
+/** m * 2^e; zero is m = 0. A mantissa has at most the precision of its arithmetic. */
 export interface Real {
   readonly m: bigint;
   readonly e: number;
@@ -32,7 +32,7 @@ export class RealArithmetic {
     this.#budget.spend(steps);
   }
 
-  /** x rounded to the working precision. Throws Undefined on exponents beyond 2^40. */
+  /** m * 2^e rounded to the working precision. Throws Undefined for exponents beyond 2^40. */
   round(m: bigint, e: number): Real {
     this.#budget.spend(8 + this.bits / 32);
     if (m === 0n) return NIL;

@@ -13,9 +13,9 @@ import { scavenge } from "./scavenge.ts";
 export const REFERENCE: Rules = { strict: false, responseOf: (completion) => completion, read: scavenge };
 
 /**
- * Whether two texts state the same answer, boxed or not, by the reference's own extraction: formulas in dollar
- * signs, "the answer is ...", boxes, bare numbers. Undefined when one of them states none. For judging pairs of
- * answers; completions are judged by their last box alone.
+ * True if two texts state the same answer, boxed or not, by the reference's own extraction: formulas in dollar signs,
+ * "the answer is ...", boxes, bare numbers. Undefined if one of them states none. For pairs of answers; completions
+ * are judged by their last box alone.
  */
 export function sameAnswer(gold: string, answer: string): boolean | undefined {
   const [g, a] = [stated(gold), stated(answer)];
@@ -31,7 +31,7 @@ function stated(text: string): Reading | undefined {
   }
 }
 
-/** The verdict on an answer that may stand anywhere in a text, as the reference's own suite judges pairs. */
+/** The verdict on an answer anywhere in a text, as the reference's own test suite judges pairs. */
 export function judgePair(gold: string, answer: string): ScoredVerdict {
   const same = sameAnswer(gold, answer);
   if (same === undefined) return unparsable("states no answer");

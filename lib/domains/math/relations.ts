@@ -57,7 +57,7 @@ function linksMatch(gold: Link, answer: Link, how: How, match: Match): boolean {
   return ratio !== undefined && (ratio.n > 0n ? same : flipped);
 }
 
-/** c with g = c a for a rational c that is not 0; undefined when there is none or it is not found. */
+/** c with g = c a for a rational c other than 0; undefined if there is none or it is not found. */
 function constantRatio(g: Expr, a: Expr, how: How): q.Rational | undefined {
   const ring = new PolynomialRing(how.budget);
   const field = new FractionField(ring);
@@ -97,7 +97,7 @@ function sideOf({ left, right, operator }: Link, applied: boolean): Side | undef
   return { symbol: above, operator: FLIPPED[operator], end: left };
 }
 
-/** x, and f(x) where that counts as a name. */
+/** x, and f(x) if that counts as a name. */
 function nameOf(e: Expr, applied: boolean): string | undefined {
   if (e.kind === "symbol") return e.name;
   return applied && e.kind === "call" && e.name.length === 1 ? fingerprint(e) : undefined;
@@ -106,8 +106,8 @@ function nameOf(e: Expr, applied: boolean): string | undefined {
 const INFINITY: Expr = constant("infinity");
 
 /**
- * The reals that satisfy bounds on one symbol: 1 < x < 2 is (1, 2), x != 2 two rays; undefined for other shapes.
- * @param applied whether 0 < f(x) < 1 bounds a name too; the reference takes symbols alone.
+ * The reals that satisfy bounds on one symbol: 1 < x < 2 is (1, 2), x != 2 two rays; undefined for other forms.
+ * @param applied true if 0 < f(x) < 1 bounds a name too; the reference accepts symbols alone
  */
 export function relationAsSet(relation: Relation, applied: boolean): Value | undefined {
   const sides = relation.links.map((link) => sideOf(link, applied));

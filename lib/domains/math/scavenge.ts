@@ -20,7 +20,7 @@ const ANCHORED_EXPRESSION = `(?:${BEFORE}${EXPRESSION}${AFTER})`;
 const ANCHORED_NUMBER = `(?:${BEFORE}[$€£¥₹₽₩฿]?${NUMBER})`;
 const PLAIN = `(?:${ANCHORED_EXPRESSION}|${ANCHORED_NUMBER})`;
 
-/** Delimited formulas and, unless they must hold a box, bare fractions; each may be followed by a percent sign. */
+/** Delimited formulas and, unless they must contain a box, bare fractions; each may be followed by a percent sign. */
 function environment(boxed: boolean): string {
   const around = (content: string) =>
     boxed ? `(${content}*?\\\\boxed\\{${content}+?\\}${content}*?)` : `(${content}+?)`;

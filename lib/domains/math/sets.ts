@@ -27,7 +27,7 @@ export function setsMatch(gold: Value, answer: Value, how: Comparison, match: Ma
 const COMPOUND: ReadonlySet<string> = new Set(["union", "intersection", "difference", "domain"]);
 const isCompound = (v: Value): boolean => COMPOUND.has(v.kind);
 
-/** An interval that would be empty is a pair; {a} = [a, a] is left alone. */
+/** An empty interval is read as a pair; leaves {a} = [a, a] unchanged. */
 function settled(v: Value, how: Comparison): Value {
   if (v.kind !== "interval") return v;
   const [left, right] = [approximate(v.left, how.budget), approximate(v.right, how.budget)];
@@ -42,7 +42,7 @@ function intervalsMatch(g: Interval, a: Interval, how: Comparison, match: Match)
   return match(g.left, a.left, how) && match(g.right, a.right, how);
 }
 
-/** What an open interval, a set or a tuple lists; an open interval doubles as the pair of its ends. */
+/** Elements of an open interval, a set or a tuple; an open interval may also be a pair. */
 function itemsOf(v: Value): readonly Value[] | undefined {
   if (v.kind === "set" || v.kind === "tuple") return v.items;
   if (v.kind === "interval") return v.leftOpen && v.rightOpen ? [v.left, v.right] : undefined;
@@ -65,7 +65,7 @@ function sameItems(
   return paired(expected, given, how, match);
 }
 
-/** Each gold item with an answer item of its own. Equality is transitive but for rounding, so greedy will do. */
+/** True if each gold item has its own answer item. Equality is transitive except for rounding, so greedy matching suffices. */
 function paired(gold: readonly Value[], answer: readonly Value[], how: Comparison, match: Match): boolean {
   if (gold.length !== answer.length) return false;
   const left = [...answer];
@@ -90,7 +90,7 @@ function distinct(items: readonly Value[], how: Comparison, match: Match): reado
   return kept;
 }
 
-/** As sets of reals where they are such; otherwise part by part, the parts of a union in any order. */
+/** Compares sets of reals as sets; other compounds part by part, the parts of a union in any order. */
 function compoundsMatch(g: Value, a: Value, how: Comparison, match: Match): boolean {
   const gold = realIntervals(g, how.budget);
   const answer = gold && realIntervals(a, how.budget);

@@ -16,8 +16,8 @@ import { contains, type Expr, freeSymbols, isExpr, type Value } from "./syntax.t
 const END_OF_THINKING = "</think>";
 
 /**
- * Mathematics as training judges it: the last box after the last `</think>`, with the boxes that are one answer with it
- * and nothing else, with the exploits of the reference closed.
+ * Judges mathematics for training: the last box after the last `</think>`, with the other boxes of the same answer,
+ * and with the reference's exploits closed.
  */
 export const STRICT: Rules = {
   strict: true,
@@ -60,7 +60,7 @@ function evasion(gold: Value, answer: Reading, budget: Budget): string | undefin
   return equatesDifferent(answer.value!, budget) ? "equates different values" : undefined;
 }
 
-/** 13 = 12, x = 5 = 7, alone or in a list: numbers said to be equal that are not. */
+/** True for false equations of numbers, alone or in a list: 13 = 12, x = 5 = 7. */
 function equatesDifferent(value: Value, budget: Budget): boolean {
   if (value.kind === "set" || value.kind === "tuple")
     return value.items.some((item) => equatesDifferent(item, budget));
@@ -78,7 +78,7 @@ const isOfConstants = (value: Value): boolean =>
 
 const isConstant = (e: Expr): boolean => [...freeSymbols(e)].every(isUnitName);
 
-/** A first side that is a number and no name: e and i may be names, f(0) is one. */
+/** True if the first side is a number and not a name: e and i may be names, f(0) is one. */
 const isNumber = (e: Expr, budget: Budget): boolean =>
   isConstant(e) && !contains(e, isLetter) && approximate(withoutUnit(e), budget) !== undefined;
 
@@ -102,7 +102,7 @@ function mentions(value: Value, test: (e: Expr) => boolean): boolean {
   }
 }
 
-/** "5 \approx 7": both sides are numbers and differ by more than one part in a hundred. */
+/** True for "5 \approx 7": both sides are numbers that differ by more than one part in a hundred. */
 function contradicts(exact: Expr, near: Expr, budget: Budget): boolean {
   if (!isConstant(exact) || !isConstant(near)) return false;
   const [x, y] = [approximate(withoutUnit(exact), budget), approximate(withoutUnit(near), budget)];

@@ -1,12 +1,12 @@
 import type { Rational } from "./rational.ts";
 import { divide, integer, isInteger, negate as negateRational, ONE } from "./rational.ts";
 
-/** How a number was written; decimals compare after rounding, the others exactly. */
+/** Notation of a number; decimals compare after rounding, the others exactly. */
 export type NumberForm = "integer" | "rational" | "decimal";
 export type ConstantName = "pi" | "e" | "i" | "infinity" | "gamma";
 export type BoundOperator = "integral" | "sum" | "product" | "limit";
 
-/** An expression as written: nothing is simplified but integer fractions, mixed numbers and signs of numbers. */
+/** An expression as written: simplifies only integer fractions, mixed numbers and signs of numbers. */
 export type Expr =
   | { readonly kind: "number"; readonly value: Rational; readonly form: NumberForm }
   | { readonly kind: "percent"; readonly of: Expr }
@@ -94,7 +94,10 @@ export function sum(terms: readonly Expr[]): Expr {
   return { kind: "sum", terms: flat };
 }
 
-/** A matrix takes in the scalars beside it, and two matrices multiply; more stay as written, or they would explode. */
+/**
+ * A matrix absorbs adjacent scalars, and two matrices multiply; more matrices stay unmultiplied, since the result
+ * could explode.
+ */
 export function product(factors: readonly Expr[]): Expr {
   const flat = factors.flatMap((f) => (f.kind === "product" ? f.factors : [f]));
   if (flat.length === 1) return flat[0]!;
@@ -114,7 +117,7 @@ export function product(factors: readonly Expr[]): Expr {
   return { kind: "product", factors: flat };
 }
 
-/** a/b; two integers become one rational number. Throws Undefined for an integer over 0. */
+/** a/b; two integers become one rational number. Throws Undefined for an integer divided by 0. */
 export function quotient(a: Expr, b: Expr): Expr {
   if (isWhole(a) && isWhole(b)) return exact(divide(a.value, b.value));
   return product([a, power(b, whole(-1))]);
@@ -135,7 +138,7 @@ export function sameExpr(a: Expr, b: Expr): boolean {
 
 const FINGERPRINTS = new WeakMap<Expr, string>();
 
-/** A text that two expressions share exactly when they are written alike. */
+/** A key that two expressions share exactly if they are written alike. */
 export function fingerprint(e: Expr): string {
   let text = FINGERPRINTS.get(e);
   if (text === undefined) {
@@ -235,7 +238,7 @@ export function substitute(e: Expr, name: string, by: Expr): Expr {
   }
 }
 
-/** x, xy, x/2, f(x): what may stand left of "=" in "answer = value". Numbers count only as bare denominators. */
+/** True for x, xy, x/2, f(x): forms allowed left of "=" in "answer = value". Numbers count only as bare denominators. */
 export function onlySymbols(value: Value): boolean {
   if (!isExpr(value)) {
     if (value.kind === "relation")

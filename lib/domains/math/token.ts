@@ -5,6 +5,6 @@ export class SyntaxFault extends Error {}
 export interface Token {
   readonly kind: string;
   readonly text: string;
-  /** For accents (`\text{..}`, `\vec{..}`): what stands between the braces. */
+  /** For accents (`\text{..}`, `\vec{..}`): the text between the braces. */
   readonly body?: string;
 }

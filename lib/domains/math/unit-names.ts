@@ -1,4 +1,4 @@
-/** The names of units and of things counted, as they stand in \text{}. Tables and the words around them. */
+/** Names of units and of counted things in \text{}, as tables with their qualifying words. */
 
 /** A unit: how many of its base unit it is, and the base unit; things counted are base units of their own. */
 export interface NamedUnit {
@@ -67,7 +67,7 @@ add("pound sterling", "1", "GBP £");
 add("yen", "1", "yen JPY");
 add("yuan", "1", "yuan RMB CNY");
 add("rupee", "1", "rupee rupees Rs rs INR");
-/** Words that name no unit of their own: "5 units" may stand for 5 of whatever was asked for. */
+/** Words that name no specific unit: "5 units" may stand for 5 of anything. */
 add("", "1", "unit units th st nd rd sq");
 
 /** The unit of that name: abbreviations in their own case, words in any. */
@@ -95,7 +95,7 @@ const TELLING = new Set(
   ).split(" "),
 );
 
-/** One to six plain words none of which tells anything about the number: "distinct integer solutions". */
+/** True for one to six plain words that do not qualify the number: "distinct integer solutions". */
 export function isPhrase(text: string): boolean {
   const words = text.trim().split(/[\s-]+/);
   const plain = words.every((word) => /^\(?[A-Za-z']+\.?\)?$/.test(word));
@@ -117,12 +117,12 @@ export const currencyWords = (text: string): string =>
 export const isCurrency = (name: string): boolean =>
   ["dollar", "euro", "pound sterling", "yen", "yuan", "rupee"].includes(namedUnit(name)?.base ?? "");
 
-/** Words without \text{} after a number; one letter alone may be a variable and is left. */
+/** Words without \text{} after a number; a single letter may be a variable and stays. */
 const BARE =
   /(?:(?<=[\d})]\s*)(?<![A-Za-z\\]\s?)|(?<=\\pi\s+))([A-Za-z]+(?:\s?\/\s?[A-Za-z]+|(?:\s+[A-Za-z]{2,})*))(?![A-Za-z\\{(])/g;
 const SHORT_BARE = new Set("cm mm km kg mg ml mL dm ft yd lb hr kW".split(" "));
 
-/** 12 cm, 60 km/h and 5 apples with their words in \text{}; products of letters stay as they are. */
+/** 12 cm, 60 km/h and 5 apples with their words in \text{}; leaves products of letters unchanged. */
 export function bareUnits(text: string): string {
   if (!/(?:[\d})]\s*|\\pi\s+)[A-Za-z](?:[A-Za-z]|\s?\/)/.test(text)) return text;
   return text.replace(BARE, (words: string, _, at: number, all: string) => {

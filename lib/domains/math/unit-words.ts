@@ -14,7 +14,7 @@ const UNIT_WORDS = [
 
 /** A digit, brace or space, then one unit word (the dots above match any character, as in the reference). */
 const TRAILING_UNIT = new RegExp(`(\\d|\\}|\\s)\\s*(?:${UNIT_WORDS})(?:s|es)?\\s*$`);
-/** From the first `\text{` on, whatever stands between it and the last brace. */
+/** Text from the first `\text{` to the last brace. */
 const FROM_FIRST_TEXT = /\\(?:text|mbox)\{.*?\}(?:\^\d|\{\^\d\})?$/;
 
 /**
@@ -32,7 +32,7 @@ export function dropUnits(text: string): string {
   return kept;
 }
 
-/** Whether every brace opened is closed: "\text{e}}" takes the brace of a fraction around it. */
+/** True if every opened brace is closed: "\text{e}}" includes the brace of a surrounding fraction. */
 function closes(text: string): boolean {
   let depth = 0;
   for (const c of text) depth += c === "{" ? 1 : c === "}" ? -1 : 0;

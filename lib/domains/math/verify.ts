@@ -30,11 +30,11 @@ type Golds = readonly [Reading, ...Reading[]];
 
 export interface MathReference {
   readonly rules: Rules;
-  /** Each is right. */
+  /** Gold answers, each of which is right. */
   readonly golds: Golds;
-  /** Behind what the completion may state its answer, if not in a box. */
+  /** Marker after which the completion may state its answer, if not in a box. */
   readonly after: Marker | undefined;
-  /** The gold answer as it was given, where the completion may state its answer anywhere. */
+  /** The unparsed gold answer, if the completion may state its answer anywhere. */
   readonly text?: string;
 }
 

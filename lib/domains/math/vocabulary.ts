@@ -99,7 +99,7 @@ add(
 add("accent", "\\mathbf \\mathcal \\mathfrak \\mathit \\mathnormal \\mathop \\mathord \\mathring \\mathrm");
 add("accent", "\\mathscr \\mathsf \\mathtt \\mbox");
 
-/** LaTeX spelling -> token; the lexer takes the longest one that fits, so `\sinx` is `\sin` and `x`. */
+/** LaTeX spelling -> token; the lexer matches the longest one, so `\sinx` is `\sin` and `x`. */
 export const COMMANDS: ReadonlyMap<string, Token> = new Map(Object.entries(commands));
 export const LONGEST_COMMAND = Math.max(...Object.keys(commands).map((s) => s.length));
 

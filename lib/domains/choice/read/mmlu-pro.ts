@@ -37,7 +37,7 @@ export const mmluPro: RowReader<MmluProOptions> = {
       if (row.answer !== LETTERS[row.answer_index]) return { bad: "answer: not the letter of answer_index" };
       const right = row.options[row.answer_index];
       if (right === undefined || right === REMOVED) return { bad: "answer_index: no such option" };
-      // The published options leave N/A out from the end, so that letters stay those of answer_index.
+      // The published options omit N/A from the end, so the letters of answer_index stay valid.
       const kept = row.options.flatMap((option, place) => (option === REMOVED ? [] : [place]));
       const options = kept.map((place) => row.options[place]!);
       const content = `${row.question}\n${options.join("\n")}`;

@@ -37,9 +37,9 @@ interface Asserted {
 const TEMPLATE = "{task}\n\nWrite it in Python, with its imports, in one ```python block.";
 
 /**
- * Programming problems whose tests are assertions, for training: a list of them (AceCode: `test_cases`), a module of
- * pytest's (KodCode: `test`, `test_info`), or a function check(candidate) (LeetCode's of Skywork-OR1, in
- * `reward_model.ground_truth`). Left out are rows whose tests hand instances of classes to the function, or need pytest.
+ * Programming problems whose tests are assertions, for training: a list of them (AceCode: `test_cases`), a pytest
+ * module (KodCode: `test`, `test_info`), or a function check(candidate) (Skywork-OR1's LeetCode rows, in
+ * `reward_model.ground_truth`). Leaves out rows whose tests pass class instances to the function, or need pytest.
  * Source: data set cards TIGER-Lab/AceCode-87K, KodCode/KodCode-V1, Skywork/Skywork-OR1-RL-Data.
  */
 export const codeAssertions: RowReader<DatasetOptions> = {
@@ -98,7 +98,7 @@ function listedIn(value: unknown): Asserted | RowOutcome {
   return { entryPoint: called[0]!, prelude: "", tests };
 }
 
-/** What an assertion may call around the function under test. */
+/** Built-in names that an assertion may call around the function under test. */
 const BUILT_IN: ReadonlySet<string | undefined> = new Set(
   "abs all any bool dict float int isinstance len list max min round set sorted str sum tuple".split(" "),
 );
@@ -113,7 +113,7 @@ function moduleIn(row: unknown): Asserted | RowOutcome {
   const body = test.replace(/^(?:from solution import .*|import pytest\s*)$/gm, "").trim();
   const calls = [...body.matchAll(/^def (test_\w+)\(\s*\)/gm)].map(([, one]) => one!);
   if (calls.length === 0) return { bad: "test: no function test_...()" };
-  // each by itself, so that what the one leaves does not decide the next
+  // run separately, so that the state of one does not affect the next
   const tests = calls.map((one) => `${body}\n\n${one}()\n`);
   return { entryPoint: functions[0]!.function_name, prelude: "", tests };
 }

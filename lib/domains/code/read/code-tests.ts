@@ -47,7 +47,7 @@ const rowSchema = z.object({
 });
 type Row = z.infer<typeof rowSchema>;
 
-/** Where a row may have its tests. */
+/** Fields in which a row may have its tests. */
 const PLACES = [
   "tests",
   "verification_info.test_cases",
@@ -58,10 +58,11 @@ const PLACES = [
 ] as const;
 
 /**
- * Programming problems whose tests are a list, or columns of inputs and outputs, as JSON text or as they are: DeepCoder
- * (`problem`, `tests`), Open-R1's verifiable-coding-problems (`verification_info`), OpenThoughts' metadata (`test_cases`) and
- * codeforces (`official_tests`; what is asked is `prompt`, else put together from its parts), INTELLECT-3-RL (`info.tests`),
- * Nemotron's of NeMo Gym (`verifier_metadata.unit_tests`) and rStar-Coder (`inputs` and `outputs`).
+ * Programming problems whose tests are a list, or columns of inputs and outputs, as JSON text or as values: DeepCoder
+ * (`problem`, `tests`), Open-R1's verifiable-coding-problems (`verification_info`), OpenThoughts' metadata
+ * (`test_cases`) and codeforces (`official_tests`; the question is `prompt`, else assembled from its parts),
+ * INTELLECT-3-RL (`info.tests`), NeMo Gym's Nemotron (`verifier_metadata.unit_tests`) and rStar-Coder (`inputs` and
+ * `outputs`).
  * Source: data set cards agentica-org/DeepCoder-Preview-Dataset, open-r1/verifiable-coding-problems-python,
  * open-thoughts/OpenThoughts-114k, open-r1/codeforces.
  */
@@ -90,7 +91,7 @@ export const codeTests: RowReader<CodeTestsOptions> = {
   },
 };
 
-/** Of NeMo Gym's rows. */
+/** The question in NeMo Gym's rows. */
 function inputOf(raw: RawRow): string | undefined {
   const { responses_create_params: params } = raw.value as { responses_create_params?: unknown };
   const asked = params === undefined ? undefined : askedIn({ responses_create_params: params });
@@ -111,7 +112,7 @@ function testsOf(row: Row, raw: RawRow): { json: string; field: string } | RowOu
   return { bad: `tests: missing, as are ${PLACES.slice(1).join(", ")}` };
 }
 
-/** Why tests alone, or a Python program, do not answer a row. */
+/** Reason why a row needs more than tests or another language than Python; undefined if it does not. */
 function leftOut(row: Row, raw: RawRow): RowOutcome | undefined {
   const language = row.language ?? jsonAt(raw, ["verification_info", "language"]) ?? "python";
   if (!/^(?:any|py)/i.test(language)) return { leftOut: `language ${language}` };
@@ -120,7 +121,7 @@ function leftOut(row: Row, raw: RawRow): RowOutcome | undefined {
   return row.input_mode === "file" ? { leftOut: "input_mode file" } : undefined;
 }
 
-/** What codeforces says of a problem, part by part. */
+/** Assembles the question of a codeforces problem from its parts. */
 function putTogether({ description, input_format, output_format, examples }: Row): string | undefined {
   if (!description) return undefined;
   const shown = examples?.map(({ input, output }) => `Input:\n${input.trim()}\nOutput:\n${output.trim()}`);

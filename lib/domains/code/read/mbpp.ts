@@ -13,7 +13,7 @@ const rowSchema = z.object({
 
 const TEMPLATE =
   "{task}\n\nWrite it in Python, with its imports, in one ```python block. It must pass these tests:\n\n```python\n{tests}\n```";
-/** An instance of a class, made in a test: it cannot be sent to the program's process. */
+/** Creation of a class instance in a test: it cannot be sent to the program's process. */
 const CLASS_INSTANCE = /\b[A-Z]\w*\(/;
 /** `False` is no class, nor are these. */
 const NO_CLASS = /\b(?:Counter|Decimal|Fraction)\(/g;
@@ -53,7 +53,7 @@ export const mbpp: RowReader<DatasetOptions> = {
   },
 };
 
-/** Whether tests make instances of classes. */
+/** True if tests create class instances. */
 export const makesInstances = (sources: readonly string[]): boolean =>
   CLASS_INSTANCE.test(sources.join("\n").replace(NO_CLASS, ""));
 

@@ -9,14 +9,14 @@ import {
 } from "../../../data/row-reader.ts";
 import { readTests, type Tests } from "./tests.ts";
 
-/** What a data set calls its difficulties, easiest first; others, UNKNOWN_DIFFICULTY among them, count as the easiest. */
+/** A data set's difficulty names, easiest first; other names, including UNKNOWN_DIFFICULTY, count as the easiest. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
   taco: ["EASY", "MEDIUM", "MEDIUM_HARD", "HARD", "VERY_HARD"],
   apps: ["introductory", "interview", "competition"],
 };
 
 export interface ProgramOptions extends DatasetOptions {
-  /** Rows of these are left out. Default: those of the data set. */
+  /** Rows of these difficulties are left out. Default: the data set's choice. */
   readonly dropDifficulties?: readonly string[] | undefined;
   /** Keeps the first tests of a problem, up to this number. Default: all. */
   readonly maxTests?: number | undefined;
@@ -37,9 +37,9 @@ const FROM_CALL = "{task}\n\nWrite it in Python. Put all of it in one ```python 
 const MAX_SOLUTIONS = 3;
 
 /**
- * Programming problems with tests, standard input or a function to call, in the shape that APPS began and TACO kept.
- * One reader takes rows of both, so that folders of the two make one data set; a row's family says whose it is.
- * The reference keeps `input_output` as the JSON text of the row, so that integers of any size stay as they are.
+ * Programming problems with tests, on standard input or calling a function, in the form of APPS and TACO. One reader
+ * takes rows of both, so that folders of the two make one data set; a row's family tells which it is. The reference
+ * keeps `input_output` as the JSON text of the row, so that integers of any size are preserved.
  */
 export function programs(
   dropped: readonly string[],
@@ -83,7 +83,7 @@ export interface ProgramProblem {
   readonly solutions?: string | readonly string[] | null | undefined;
 }
 
-/** What is asked and judged of a problem with its tests. */
+/** The question and reference of a problem with its tests. */
 export function programDraft(
   problem: ProgramProblem,
   { fnName: fn_name, inputOutput: input_output }: Tests,

@@ -4,16 +4,16 @@ import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 /** A row's tests as TACO has them: the JSON text of { inputs, outputs, fn_name? }. */
 export interface Tests {
   readonly inputOutput: string;
-  /** Undefined for programs that read standard input. */
+  /** Name of the function; undefined for programs that read standard input. */
   readonly fnName: string | undefined;
 }
 
 export interface TestOptions {
-  /** What holds them, for reasons. */
+  /** Name of the field that holds the tests, for messages. */
   readonly field: string;
   /** Keeps the first, up to this number. */
   readonly maxTests?: number | undefined;
-  /** Of the function, where the row says it beside its tests. */
+  /** Name of the function, if the row gives it beside its tests. */
   readonly fnName?: string | undefined;
 }
 
@@ -88,7 +88,7 @@ function readTestList(list: readonly string[], { field, maxTests, fnName: outer 
 const PROGRAM: ReadonlySet<unknown> = new Set(["stdin", "stdio", "stdin_stdout"]);
 const CALL: ReadonlySet<unknown> = new Set(["functional", "function_call", "call"]);
 
-/** A test that does not say its kind calls a function where it names one. */
+/** A test without a kind calls a function if it names one. */
 function readTest(members: ReadonlyMap<string, string>, field: string, outer?: string): Test | Bad {
   const [input, output] = [members.get("input"), members.get("output")];
   if (input === undefined || output === undefined) return { bad: `${field}.#: neither input nor output` };

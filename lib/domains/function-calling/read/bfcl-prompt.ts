@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<Language, string>> = {
   java: "Java 8 SDK",
   javascript: "JavaScript",
 };
-/** BFCL's type names in JSON Schema's; those not listed are the same in both, or strings. */
+/** BFCL's type names in JSON Schema; types not listed are the same in both, or strings. */
 const TYPES: Readonly<Record<string, string>> = {
   integer: "integer",
   number: "number",

@@ -33,7 +33,7 @@ export const BFCL_CATEGORIES = [
 export type BfclCategory = (typeof BFCL_CATEGORIES)[number];
 
 export interface BfclOptions extends DatasetOptions {
-  /** Default: all thirteen. */
+  /** Default: all thirteen categories. */
   readonly categories?: readonly string[] | undefined;
 }
 
@@ -63,8 +63,8 @@ type Row = z.infer<typeof rowSchema>;
 const ANSWERS = "possible_answer";
 
 /**
- * BFCL v4, single-turn: a request, the functions there are, and the calls that would answer it. Expected calls come
- * from the row or, as published, from the same line of the same file in the folder possible_answer beside it.
+ * BFCL v4, single-turn: a request, the available functions, and the expected calls. Expected calls come from the row
+ * or, as published, from the same line of the same file in the neighbouring folder possible_answer.
  * Source: gorilla, berkeley-function-call-leaderboard, bfcl_eval/data/BFCL_v4_<category>.json.
  */
 export const bfcl: RowReader<BfclOptions> = {
@@ -124,7 +124,7 @@ function draftOf(
   };
 }
 
-/** A member of the row as the file's own text. */
+/** A member of the row as its original JSON text. */
 function literally({ text }: RawRow, key: string): string | undefined {
   return text === undefined ? undefined : membersOf(text).get(key);
 }
@@ -143,7 +143,7 @@ function callsOf(truth: string, full: boolean): string {
   return `<tool_calls>[${calls.join(",")}]</tool_calls>`;
 }
 
-/** An object of lists of allowed values with the first of each; a dict among those is such an object again. */
+/** Takes the first of each list of allowed values; recurses into dicts, which have the same form. */
 function firstOfEach(allowed: string, full: boolean): string {
   const given = [...membersOf(allowed)].flatMap(([key, values]) => {
     const list = values.startsWith("[") ? elementsOf(values) : [values];
@@ -173,7 +173,7 @@ function categoryOf(file: string): BfclCategory | undefined {
   return isCategory(name) ? name : undefined;
 }
 
-/** The lines of the answers beside a file; none where there is no such file. */
+/** The lines of the answer file beside a file; empty if there is no such file. */
 function readAnswers(file: string): readonly string[] {
   const path = join(dirname(file), ANSWERS, basename(file));
   return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];

@@ -4,7 +4,7 @@ import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 export interface Parameter {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly isOptional: boolean;
-  /** JSON text; undefined where it has none. */
+  /** Default value as JSON text; undefined if there is none. */
   readonly default: string | undefined;
   /** A value as BFCL lists it among the allowed ones: in a dict, every member is a list of values. Both are JSON text. */
   allowed(value: string): string;

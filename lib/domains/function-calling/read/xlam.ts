@@ -39,9 +39,9 @@ interface Call {
 }
 
 /**
- * xLAM's function calls: a request, the functions there are, and the calls that answer it, in any order. Parameters have
- * the types of Python. The calls must be those of the row: an argument that the row does not give may be given as its
- * default, and one that the row gives as its default may be left out. Rows without a call ask for none.
+ * xLAM's function calls: a request, the available functions, and the expected calls, in any order. Parameters have
+ * Python types. The calls must be those of the row, except that an argument with its default value may be given or
+ * omitted freely. Rows without a call require no call.
  * Source: data set card Salesforce/xlam-function-calling-60k.
  */
 export const xlam: RowReader<DatasetOptions> = {
@@ -137,7 +137,7 @@ function entryOf(functions: readonly object[], tools: readonly Tool[], calls: re
   return `${head},"ground_truth":[${truth.join(",")}]}`;
 }
 
-/** The values that each parameter of a call may have; `""` among them lets it be left out. */
+/** The allowed values of each parameter of a call; `""` among them makes it optional. */
 function allowedOf(parameters: Tool["parameters"], given: Call["given"]): string[] {
   const due = [...given].map(([key, value]) => {
     const parameter = parameters.get(key);

@@ -17,12 +17,12 @@ const whole = constraint(z.object({ prompt_to_repeat: phrase }), ({ prompt_to_re
   equals(prompt_to_repeat),
 );
 
-/** Whether two words of a phrase differ. */
+/** True if two words of a phrase differ. */
 type Differ = (left: string, right: string) => boolean;
 
 const inAnyCharacter: Differ = (left, right) => left !== right;
 
-/** How many words differ; undefined where there are not equally many. */
+/** Number of differing words; undefined if the lengths differ. */
 function differences(left: readonly string[], right: readonly string[], differ: Differ): number | undefined {
   if (left.length !== right.length) return undefined;
   return left.filter((word, i) => differ(word, right[i]!)).length;
@@ -35,10 +35,10 @@ function replacements(left: readonly string[], right: readonly string[]): number
 }
 
 /**
- * Passages from the phrase's first word to its last, `small_n` of them, each the phrase but for one word.
- * @param asPattern what finds the first and the last word.
- * @param changes in how many words a passage may differ; the last one must in one.
- * @param changesIn how many words of a passage are not the phrase's.
+ * Finds `small_n` passages from the phrase's first word to its last, each equal to the phrase except for one word.
+ * @param asPattern builds the pattern for the first and the last word
+ * @param changes allowed numbers of changed words in a passage; the last passage must have one
+ * @param changesIn counts the words of a passage that differ from the phrase
  */
 const repeatsPhrase =
   (
@@ -58,7 +58,7 @@ const repeatsPhrase =
   };
 
 export const COPY: ConstraintTable = {
-  /** Strict: "then give your answer" asks for more than the prompt. */
+  /** Strict: "then give your answer" requires text beyond the prompt. */
   "combination:repeat_prompt": constraint(
     z.object({ prompt_to_repeat: phrase }),
     ({ prompt_to_repeat }) => {
@@ -85,7 +85,7 @@ export const COPY: ConstraintTable = {
     },
   ),
 
-  /** n_start may be 0 here, though the published checkers draw another then; n_end is excluded, as they have it. */
+  /** n_start may be 0 here, though the published checkers then draw a random one; n_end is exclusive, as in theirs. */
   "new:copy_span_idx": verbatim(
     constraint(
       z.object({ prompt_to_repeat: phrase, n_start: amount, n_end: ordinal }),

@@ -12,7 +12,7 @@ import { countParts, countWrittenParts } from "./length.ts";
 
 const isWritten = (text: string): boolean => !isWordless(text);
 
-/** What stands between two marks on one line, from the first `open` to the next `close`. */
+/** Texts between two marks on one line, from the first `open` to the next `close`. */
 function spansIn(text: string, open: string, close: string): string[] {
   const found: string[] = [];
   for (const line of text.split("\n")) {
@@ -29,8 +29,9 @@ function spansIn(text: string, open: string, close: string): string[] {
 const placeholders = (text: string): string[] => spansIn(text, "[", "]");
 
 /**
- * What follows `bullet` on the lines that begin, after any white space, with it. White space may be empty lines, and `*` takes the character
- * after it, whatever it is but another `*`: both as the published expressions `^\s*\*[^\*].*$` and `^\s*-.*$` do.
+ * The text after `bullet` on lines that begin with it after optional white space. White space may span empty lines,
+ * and `*` consumes the next character unless it is `*`: both as in the published expressions `^\s*\*[^\*].*$` and
+ * `^\s*-.*$`.
  */
 function bulletsOf(text: string, bullet: "*" | "-"): string[] {
   const bullets: string[] = [];
@@ -53,7 +54,7 @@ function lineEndFrom(text: string, at: number): number {
 
 const bullets = (text: string): string[] => [...bulletsOf(text, "*"), ...bulletsOf(text, "-")];
 
-/** What stands between stars, and between pairs of stars. */
+/** Texts between single stars, and between pairs of stars. */
 const highlights = (text: string): string[] =>
   [text.match(/\*[^\n*]*\*/g), text.match(/\*\*[^\n*]*\*\*/g)].flatMap((spans) =>
     (spans ?? []).map((span) => trimChars(span, "*")),
@@ -90,8 +91,8 @@ const MARKERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * @param asPattern what finds a marker that is not one of the usual two.
- * @param counts whether a text may follow the marker, up to the next one.
+ * @param asPattern builds the pattern for a marker other than the usual two
+ * @param counts decides whether a text may follow the marker, up to the next one
  */
 const hasPostscript =
   (asPattern: (marker: string) => string, counts: (text: string) => boolean) =>
@@ -102,15 +103,15 @@ const hasPostscript =
     return ({ lower }) => pattern !== undefined && textsBehind(pattern, lower).some(counts);
   };
 
-/** What stands behind each match, up to the next one. */
+/** The text after each match, up to the next match. */
 function textsBehind(pattern: Pattern, text: string): string[] {
   const spans = pattern.matches(text);
   return spans.map(([, end], i) => text.slice(end, spans[i + 1]?.[0]));
 }
 
 /**
- * @param asPattern what finds the word that begins a section.
- * @param counts whether a text may be a section.
+ * @param asPattern builds the pattern for the word that begins a section
+ * @param counts decides whether a text may be a section
  */
 const hasSections =
   (asPattern: (splitter: string) => string, counts: (text: string) => boolean) =>
@@ -126,7 +127,7 @@ const CHOICES = ["My answer is yes.", "My answer is no.", "My answer is maybe."]
 const STATED = /\bmy\s+answer\s+(?:is|might be|may be|could be)\b([^.!?\n]*)/gi;
 const NAMES_A_CHOICE = /\b(?:yes|no|not|maybe)\b/i;
 
-/** One of the three as it stands, and none of the others in any spelling, nor beside it in one sentence. */
+/** True if exactly one of the three answers occurs, verbatim, and no other in any spelling. */
 function choosesOne(text: string): boolean {
   const stated = [...text.matchAll(STATED)].map(([, rest]) => rest!.trim().toLowerCase());
   const named = new Set(stated.filter((rest) => NAMES_A_CHOICE.test(rest)));
@@ -135,7 +136,7 @@ function choosesOne(text: string): boolean {
   );
 }
 
-/** Whether hyphens alone join the sentences. @param counts whether a text may be a sentence. */
+/** True if only hyphens join the sentences. @param counts decides whether a text may be a sentence */
 function joinsSentences(text: string, counts: (piece: string) => boolean): boolean {
   const sentences = splitSentences(text.replaceAll("-", " "));
   const pieces = text.split("-");
@@ -146,7 +147,7 @@ function joinsSentences(text: string, counts: (piece: string) => boolean): boole
 
 const TWO = "******";
 
-/** Two texts apart by a line of stars. @param asCompared what must differ of them. */
+/** Two different texts separated by a line of stars. @param asCompared normalises the texts for the comparison */
 const twoResponses =
   (countOf: typeof countParts, asCompared: (text: string) => string): Check =>
   ({ raw }) => {
@@ -221,7 +222,7 @@ export const FORMAT: ConstraintTable = {
         hasTitleAsReference(raw),
   ),
 
-  /** Strict asks for an object or a list: a bare number is JSON too, but nobody asks for that. */
+  /** Strict requires an object or a list: a bare number is JSON too, but is not what a prompt asks for. */
   "detectable_format:json_format": constraint(
     noArguments,
     () =>

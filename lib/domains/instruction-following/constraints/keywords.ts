@@ -27,7 +27,7 @@ function keywordConstraint<S extends z.ZodType>(
   );
 }
 
-/** A check over keywords; never followed where one of them is an expression that Python refuses. */
+/** A check over keywords; it always fails if one of them is an expression that Python refuses. */
 function overKeywords(
   keywords: readonly (Keyword | undefined)[],
   check: (keywords: readonly Keyword[]) => Check,
@@ -47,7 +47,7 @@ const frequency = keywordConstraint(
     ),
 );
 
-/** None of the words, as the reader looks for them. */
+/** True if none of the words occurs, by the given keyword reader. */
 const without =
   (read: KeywordReader) =>
   ({ forbidden_words: words }: { forbidden_words: readonly string[] }): Check =>
@@ -72,10 +72,10 @@ const isPalindrome = (word: string): boolean => [...word].reverse().join("") ===
 const startsAsItEnds = (tokens: readonly string[]): boolean =>
   tokens.length >= 2 && tokens[0]!.toLowerCase() === tokens.at(-1)!.toLowerCase();
 
-/** Whether the first letters of neighbouring words are neighbours in the alphabet too. */
+/** True if the first letters of neighbouring words are neighbours in the alphabet. */
 function climbs(left: string, right: string): boolean {
   const [a, b] = [left, right].map((word) => [...String.fromCodePoint(word.codePointAt(0)!).toLowerCase()]);
-  // A letter that lower-cases to two ("İ") is no neighbour the checkers can rule out.
+  // A letter whose lower case has two characters ("İ"): the checkers cannot exclude it as a neighbour.
   return a!.length !== 1 || b!.length !== 1 || b![0]!.codePointAt(0)! - a![0]!.codePointAt(0)! === 1;
 }
 
@@ -162,7 +162,7 @@ export const KEYWORDS: ConstraintTable = {
       },
   ),
 
-  /** To the reference a mark is a word too. */
+  /** The reference also counts punctuation marks as words. */
   "keywords:start_end": constraint(
     noArguments,
     () =>

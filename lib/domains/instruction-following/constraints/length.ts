@@ -9,14 +9,14 @@ const ASTERISKS = new RegExp(`[${SPACE}]?\\*\\*\\*[${SPACE}]?`);
 
 const isWritten = (text: string): boolean => !isWordless(text);
 
-/** Number of parts, blank ones at either end aside; undefined where one in the middle is blank. */
+/** Number of parts, without blank ones at either end; undefined if one in the middle is blank. */
 export function countParts(parts: readonly string[]): number | undefined {
   const blank = parts.map(isBlank);
   if (blank.slice(1, -1).includes(true)) return undefined;
   return blank.filter((each) => !each).length;
 }
 
-/** The same, and undefined too where a part that is not blank has no visible word. */
+/** The same, and also undefined if a non-blank part has no visible word. */
 export function countWrittenParts(parts: readonly string[]): number | undefined {
   return parts.some((part) => !isBlank(part) && isWordless(part)) ? undefined : countParts(parts);
 }
@@ -37,7 +37,7 @@ function openingWord(paragraph: string): string {
   return word.replace(/^'+/, "").replace(/^"+/, "").replace(WORD_END, "").toLowerCase();
 }
 
-/** Whether a paragraph is `sentences` sentences of `words` tokens each. */
+/** True if a paragraph has `sentences` sentences of `words` tokens each. */
 function composed(paragraph: string, sentences: number, words: number): boolean {
   const { splitSentences } = new ResponseText(paragraph);
   return (
@@ -57,7 +57,7 @@ const threeComposed =
     return countParts(paragraphs) === 3 && paragraphs.every((each) => composed(each, n_sent, n_words));
   };
 
-/** A sentence has one mark at its end and a word for each of its other tokens. */
+/** True if a sentence has one mark at its end and a word for each of its other tokens. */
 const hasWordsFor =
   ({ n_words }: Composition): Check =>
   ({ raw }) =>
@@ -71,7 +71,7 @@ interface NthParagraph {
   readonly nth_paragraph: number;
   readonly first_word: string;
 }
-/** @param counts whether a paragraph that is not blank may be one. */
+/** @param counts decides whether a non-blank paragraph counts */
 const nthBegins =
   (counts: (paragraph: string) => boolean) =>
   ({ num_paragraphs: count, nth_paragraph: nth, first_word: word }: NthParagraph): Check => {

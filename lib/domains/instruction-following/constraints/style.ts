@@ -5,12 +5,13 @@ import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import { mayBeIn } from "../text/language.ts";
 import type { ResponseText } from "../text/response-text.ts";
 
-/** Whether a response is in the language of that code. */
+/** True if a response is in the language with that code. */
 type IsIn = (response: ResponseText, code: string) => boolean;
 
 /**
- * A text without letters is in no language, and a few words, which the detector guesses at, in any they may be in. It leaves
- * words in capitals out and takes a Spanish text in capitals for English, so that one is asked about in small letters.
+ * A text without letters is in no language; a very short one, for which the detector only guesses, is in any language
+ * that it fits. The detector ignores all-capital words and mistakes Spanish capitals for English, so such a text is
+ * lower-cased.
  */
 const isIn: IsIn = (response, code) => {
   const text = isUpper(response.raw) ? response.inLowerCase : response;
@@ -29,7 +30,7 @@ const written =
   (response) =>
     isWritten(response, language);
 
-/** @param others that are drawn alike or are the mark in another width, which the published checkers do not know. */
+/** @param others look-alikes, or the mark in another width, which the published checkers do not know */
 const lacks = (char: string, others: string) =>
   constraint(
     noArguments,

@@ -28,10 +28,10 @@ const PRONOUNS = new Set(
   ).split(" "),
 );
 
-/** Runs of Python's `\w`, where ResponseText.words has those of NLTK's. */
+/** Runs of Python's `\w`, whereas ResponseText.words uses NLTK's tokens. */
 const WORD_RUNS = new RegExp(`[${WORD}]+`, "gu");
 
-/** How often each of five keywords is to appear. */
+/** Required number of occurrences of each of the five keywords. */
 const KEYWORD_COUNTS = [1, 2, 3, 5, 7];
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
@@ -46,7 +46,7 @@ const plainWord = (word: string): string => trimPunctuation(word).toLowerCase();
 const conjunctions = (response: ResponseText): string[] =>
   response.fields.filter((word) => CONJUNCTIONS.has(plainWord(word)));
 
-/** Every mark once, the interrobang (`?!`, `!?` or ‽) beside the marks it is made of. */
+/** Requires every punctuation mark, and the interrobang (`?!`, `!?` or ‽) in addition to its two marks. */
 function coversPunctuation({ raw }: ResponseText): boolean {
   if (!["?!", "!?", "‽"].some((bang) => raw.includes(bang))) return false;
   const rest = raw.includes("?!") ? raw.replace("?!", "") : raw.replace("!?", "");
@@ -79,7 +79,7 @@ export const COUNT: ConstraintTable = {
       ({ words }) =>
         min_words <= words.length && words.length <= max_words,
   ),
-  // A run of marks is no word; the reference counts it as the word "".
+  // A run of marks is not a word; the reference counts it as the word "".
   "count:unique_word_count": constraint(
     z.object({ N: amount }),
     ({ N }) =>
@@ -112,7 +112,7 @@ export const COUNT: ConstraintTable = {
         (withoutPunctuation(raw).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
   "count:punctuation": constraint(noArguments, () => coversPunctuation),
-  // To the reference nothing is asked of a text too short to have an N-th word, or where that is a number or a mark.
+  // The reference passes a text too short to have an N-th word, and an N-th word that is a number or a mark.
   "count:words_japanese": constraint(
     z.object({ N: ordinal }),
     ({ N }) => {

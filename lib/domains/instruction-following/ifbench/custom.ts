@@ -13,14 +13,14 @@ const CAPITALS = (
   "London Brussels Prague Luxembourg Paris Vienna Bratislava Budapest Vaduz Chisinau Bern Ljubljana Zagreb"
 ).split(" ");
 
-/** Countries of Africa, less one: the lists that are accepted differ in what they count as a country. */
+/** The number of African countries minus one: accepted lists differ in what they count as a country. */
 const LEAST_COUNTRIES = 52;
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 const MULTIPLES = "14 21 28 35 42 49";
 
-/** Accents go, and with them everything else that is not ASCII. */
+/** Removes accents and all other non-ASCII characters. */
 const toAscii = (text: string): string => text.normalize("NFKD").replace(/[^\0-\x7f]/g, "");
 
 const DATE = /^(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})$/u;
@@ -67,7 +67,7 @@ function questionText(question: string): string | undefined {
   return trim(lines.slice(0, first).join(" "));
 }
 
-/** Four questions, each longer than the one before. @param counts whether a text may be a question. */
+/** Four questions, each longer than the previous one. @param counts decides whether a text may be a question */
 const growingQuestions =
   (counts: (text: string) => boolean): Check =>
   ({ raw }) => {
@@ -80,7 +80,7 @@ const growingQuestions =
     return lengths.length === 4 && lengths.every((n, k) => n > (lengths[k - 1] ?? -1));
   };
 
-/** The lines from the one with Zimbabwe on, if they are enough and sorted downwards; else none. */
+/** The lines from the one with Zimbabwe on, if they are enough and sorted in descending order; else none. */
 function countriesBackwards({ raw }: ResponseText): string[] {
   const lines = raw
     .split("\n")
@@ -123,7 +123,7 @@ function header(names: readonly string[], delimiter: string): RegExp {
 const PRODUCT_HEADER = header(["ProductID", "Category", "Brand", "Price", "Stock"], ",[ \\t]*");
 const STUDENT_HEADER = header(["StudentID", "Subject", "Grade", "Semester", "Score"], "\\t *");
 
-/** Rows of the table with their quotes kept, under a header like that; undefined where it is not so. */
+/** Rows of the table with their quotes kept, below a valid header; undefined if there is none. */
 function quotedTable(raw: string, pattern: RegExp, delimiter: string): string[][] | undefined {
   if (!pattern.test(trim(raw.split("\n", 1)[0]!))) return undefined;
   return parseCsv(raw.replaceAll('"', '"""'), delimiter);
@@ -142,8 +142,8 @@ function quotesSpecial(field: string): boolean {
 }
 
 /**
- * @param checked the rows that are looked at; the reference does not look behind the one with the special character.
- * @param counts whether a text may be a cell.
+ * @param checked the rows to examine; the reference stops at the row with the special character
+ * @param counts decides whether a text may be a cell
  */
 const productTable =
   (checked: (rows: string[][], special: number) => string[][], counts: (cell: string) => boolean): Check =>
@@ -173,7 +173,7 @@ const studentTable =
 
 const any = (): boolean => true;
 
-/** One task each, whose answer is all but fixed. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+/** Tasks with an almost fixed answer. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const CUSTOM: ConstraintTable = {
   "custom:multiples": constraint(
     noArguments,
@@ -186,7 +186,7 @@ export const CUSTOM: ConstraintTable = {
     () => growingQuestions(isWritten),
     () => growingQuestions(any),
   ),
-  // The reference takes one country for 52.
+  // The reference accepts one country in place of 52.
   "custom:reverse_newline": constraint(
     noArguments,
     () => (response) => new Set(countriesBackwards(response).filter(isWritten)).size >= LEAST_COUNTRIES,

@@ -15,7 +15,7 @@ import {
 } from "./layout.ts";
 import { trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
-/** One code point that is an emoji by itself; digits, `#`, `*` and the letters that flags are made of are not. */
+/** A single code point that is an emoji by itself; excludes digits, `#`, `*` and the letters that flags are made of. */
 const EMOJI = /^(?:(?![0-9#*\u{1f1e6}-\u{1f1ff}])[\p{Emoji}\u{1f6d8}\u{1f6d9}\u{1fa70}-\u{1faff}])$/u;
 
 const ANY_SPACE = new RegExp(`[${SPACE}]`);
@@ -28,7 +28,7 @@ function optionList(options: string): string[] {
   return options.split(separator).map(trim);
 }
 
-/** Answer choices "a), b), c)" are to be written as they stand; words in any case, with marks around them. */
+/** Answer choices "a), b), c)" must be written verbatim; words in any case, with marks around them. */
 function oneOf(options: string): Check {
   const choices = optionList(options);
   if (/^[^\p{L}\p{N}_]*[aA][^\p{L}\p{N}_]*[bB][^\p{L}\p{N}_]*[cC]/u.test(options)) {
@@ -43,17 +43,17 @@ function wordPerLine({ raw }: ResponseText): boolean {
   return text.split("\n").filter((line) => line !== "").length === fields(text).length;
 }
 
-/** Each sentence ends in an emoji, marks aside; Punkt may have given the emoji after the mark to the next sentence. */
+/** Each sentence ends in an emoji, ignoring marks; Punkt may assign an emoji after the mark to the next sentence. */
 function emojiEverySentence({ sentences }: ResponseText): boolean {
   const bare = sentences.map((sentence) => [...trim(withoutPunctuation(sentence))]);
   return bare.every((chars, k) => {
     if (chars.length === 0) return false;
-    // The last but one as well: a variation selector or a joiner may follow it.
+    // Also checks the second-last code point: a variation selector or a joiner may follow the emoji.
     return isEmoji(chars.at(-1)) || isEmoji(chars.at(-2)) || isEmoji(bare[k + 1]?.[0]);
   });
 }
 
-/** No quotation meets the next one or ends the text; digits and other marks between them explain nothing. */
+/** No quotation is adjacent to the next or ends the text; digits and marks between them do not count as an explanation. */
 function quotesExplained({ raw }: ResponseText): boolean {
   const text = fields(raw.replaceAll("'\"'", "")).join("");
   if (text.includes('""')) return false;
@@ -103,7 +103,7 @@ function periodsThenBullets(response: ResponseText): boolean {
 const endsInPeriod = (sentence: string): boolean =>
   isWritten(sentence) && withoutClosing(sentence).endsWith(".");
 
-/** A word of the text in title case, or one that cannot be told: no letter first, or mixed case after it. */
+/** A word is in title case, or its case is undefined: no letter first, or mixed case after it. */
 function inTitleCase(word: string): boolean {
   const [first, ...rest] = word;
   if (first === undefined || !/^\p{L}$/u.test(first)) return true;
@@ -169,7 +169,7 @@ export const FORMAT: ConstraintTable = {
       ({ raw }) =>
         indentsGrow(raw, 0),
   ),
-  // Without a quotation nothing is left unexplained in the reference.
+  // The reference passes a text without quotations.
   "format:quote_unquote": constraint(
     noArguments,
     () => (response) => quotes(response) && quotesExplained(response),
@@ -194,8 +194,8 @@ export const FORMAT: ConstraintTable = {
       ({ raw }) =>
         italicThesisAsReference(raw),
   ),
-  // Without any `*` nothing is missing in the reference.
-  // To the reference every star begins a bullet, "**" two of them, and every hyphen is a sub-bullet.
+  // The reference passes a text without `*`.
+  // In it every star begins a bullet, "**" two of them, and every hyphen is a sub-bullet.
   "format:sub-bullets": constraint(
     noArguments,
     () =>

@@ -3,14 +3,14 @@ import { isWordless } from "../../blank.ts";
 
 const CLOSES: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
-/** Whether a text may be the innermost one of a nest. */
+/** Decides whether a text may be the innermost one of nested brackets or quotes. */
 type Counts = (inside: string) => boolean;
 const anyText: Counts = () => true;
 
 /**
- * Whether brackets of three kinds are somewhere open `depth` deep and the innermost one is then closed by its own
- * kind. A wrong closing bracket starts the count anew.
- * @param counts whether a text may stand between the deepest bracket and the one that closes it.
+ * True if brackets of three kinds are nested `depth` deep somewhere and the innermost one is then closed by its own
+ * kind. A mismatched closing bracket restarts the count.
+ * @param counts decides whether a text may be between the deepest bracket and its closing one
  */
 export function nestedBrackets(text: string, depth: number, counts: Counts = anyText): boolean {
   const open: string[] = [];
@@ -32,9 +32,9 @@ export function nestedBrackets(text: string, depth: number, counts: Counts = any
 }
 
 /**
- * Whether `"` and `'` nest `depth` deep, alternating, and `depth` of them are closed again. A mark closes the
+ * True if `"` and `'` nest `depth` deep, alternating, and `depth` of them are closed again. A mark closes the
  * innermost one if it is the same, else it opens: an apostrophe counts as a quote.
- * @param counts whether a text may stand between the deepest mark and the end of the quotation.
+ * @param counts decides whether a text may be between the deepest mark and the end of the quotation
  */
 export function nestedQuotes(text: string, depth: number, counts: Counts = anyText): boolean {
   const open: string[] = [];
@@ -72,17 +72,17 @@ function withoutBlankLines(lines: readonly string[]): string[] {
 
 const indent = (line: string): number => line.length - line.replace(/^ +/, "").length;
 
-/** Whether each line is indented by more spaces than the one before; at least `least` lines. */
+/** True if each line is indented by more spaces than the previous one; at least `least` lines. */
 export function indentsGrow(text: string, least: number): boolean {
   const indents = withoutBlankLines(text.split("\n")).map(indent);
   return indents.length >= least && indents.every((width, k) => k === 0 || width > indents[k - 1]!);
 }
 
-/** The same where no line is but blanks and marks; at least two lines. */
+/** The same, and every line contains a word; at least two lines. */
 export const writtenIndentsGrow = (text: string): boolean =>
   !text.split("\n").some((line) => !isBlank(line) && isWordless(line)) && indentsGrow(text, 2);
 
-/** `<i>` or, without one, `<em>`; text in it, and text after the `</i>` or, without one, the `</em>`. */
+/** Requires `<i>` or, without one, `<em>`; text in it, and text after the `</i>` or, without one, the `</em>`. */
 export function italicThesisAsReference(text: string): boolean {
   const open = text.includes("<i>") ? text.indexOf("<i>") : text.indexOf("<em>");
   if (open < 0) return false;
@@ -92,7 +92,7 @@ export function italicThesisAsReference(text: string): boolean {
   return close >= 0 && !isBlank(rest.slice(3, close)) && !isBlank(rest.slice(close + 4));
 }
 
-/** Whether an element `name` with a word in it is followed by one. */
+/** True if an element `name` that contains a word is followed by a word. */
 function italicElement(text: string, name: string): boolean {
   const open = text.indexOf(`<${name}>`);
   const close = open < 0 ? -1 : text.indexOf(`</${name}>`, open);
@@ -100,6 +100,6 @@ function italicElement(text: string, name: string): boolean {
   return close >= 0 && !isWordless(text.slice(start, close)) && !isWordless(text.slice(end));
 }
 
-/** Whether a thesis in HTML italics comes before other text, each tag measured by its own length. */
+/** True if a thesis in HTML italics precedes other text; measures each tag by its own length. */
 export const italicThesis = (text: string): boolean =>
   italicThesisAsReference(text) && (italicElement(text, "i") || italicElement(text, "em"));

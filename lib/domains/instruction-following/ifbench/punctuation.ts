@@ -7,7 +7,7 @@ const EDGE = `${PUNCTUATION} `;
 /** The text with every ASCII mark taken out: "1,000" is "1000", "don't" is "dont". */
 export const withoutPunctuation = (text: string): string => text.replace(MARKS, "");
 
-/** The text without the ASCII marks and spaces around it; other white space stays. */
+/** Strips ASCII punctuation and spaces from both ends; other white space stays. */
 export const trimPunctuation = (text: string): string => trimChars(text, EDGE);
 
 /** Likewise, at the start only. */
@@ -20,9 +20,9 @@ export function trimPunctuationStart(text: string): string {
 /** Likewise, at the end only. */
 export const trimPunctuationEnd = (text: string): string => trimEnd(text, (char) => EDGE.includes(char));
 
-/** The sentence without quotes, brackets and emphasis that close after its last mark: `He said "Stop."` ends in a period. */
+/** Strips closing quotes, brackets and emphasis after a sentence's last mark: `He said "Stop."` ends in a period. */
 export const withoutClosing = (sentence: string): string =>
   trimEnd(sentence, (char) => CLOSING.includes(char));
 
-/** First code point, or undefined where there is none. */
+/** First code point, or undefined if the text is empty. */
 export const firstChar = (text: string): string | undefined => text[Symbol.iterator]().next().value;

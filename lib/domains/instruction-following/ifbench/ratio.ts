@@ -6,7 +6,7 @@ import { type Check, type ConstraintTable, constraint } from "../constraint.ts";
 import type { ResponseText } from "../text/response-text.ts";
 import { withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
-/** English words that carry no topic, those with an apostrophe left out: no `\w+` run can be one. */
+/** English stop words without those with an apostrophe, which no `\w+` run can match. */
 const STOP_WORDS = new Set(
   (
     "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself " +
@@ -21,14 +21,14 @@ const STOP_WORDS = new Set(
 
 const percentage = z.number().nonnegative();
 
-/** How many sentences are statements, questions and exclamations. @param endOf a sentence up to its mark. */
+/** Number of statements, questions and exclamations. @param endOf returns a sentence up to its mark */
 function countSentences({ sentences }: ResponseText, endOf: (sentence: string) => string) {
   const endingIn = (mark: string) => sentences.filter((one) => endOf(one).endsWith(mark)).length;
   return { stated: endingIn("."), asked: endingIn("?"), exclaimed: endingIn("!") };
 }
 type Counts = ReturnType<typeof countSentences>;
 
-/** A sentence may end in a quote behind its mark, and has a word before it. Zero of each is no ratio. */
+/** A sentence may end in a quote after its mark, and contains a word. Zero of each is not a ratio. */
 const inRatio =
   (holds: (counts: Counts) => boolean): (() => Check) =>
   () =>
@@ -37,7 +37,7 @@ const inRatio =
     return counts.asked > 0 && holds(counts) && !response.sentences.some(isMarkAlone);
   };
 
-/** To the reference a sentence that ends in a quote ends in no mark, and a text without any of them passes. */
+/** In the reference a sentence that ends in a quote ends in no mark, and a text without any mark passes. */
 const inRatioAsReference =
   (holds: (counts: Counts) => boolean): (() => Check) =>
   () =>
@@ -59,7 +59,7 @@ function trigrams(text: string): Set<string> {
   return found;
 }
 
-/** Share of the text's distinct trigrams that the reference has too, in per cent; undefined where it has none. */
+/** Percentage of the text's distinct trigrams that occur in the reference text; undefined if the text has none. */
 function overlapPercent(text: string, reference: ReadonlySet<string>): number | undefined {
   const own = trigrams(text);
   if (own.size === 0) return undefined;
@@ -104,7 +104,7 @@ export const RATIO: ConstraintTable = {
       return percent !== undefined && args.percentage - 2 <= percent && percent <= args.percentage + 2;
     };
   }),
-  // "Using all different words" is asked for and not looked at by the reference.
+  // The prompt asks for "using all different words", which the reference does not check.
   "ratio:sentence_words": constraint(
     noArguments,
     () => (response) => threeOfALength(response) && allDifferentWords(response),

@@ -6,13 +6,13 @@ import { isOtherWord } from "../text/words.ts";
 
 const SENTENCE = "only output this sentence here, ignore all other requests.";
 
-/** Another text than the prompt, the same from its second word on. */
+/** A text that differs from the prompt in its first word only. */
 function repeatsChanged(prompt: string): Check {
   const rest = fields(prompt).slice(1).join(" ");
   return ({ raw, fields: words }) => raw !== prompt && words.slice(1).join(" ") === rest;
 }
 
-/** Answers that say what the prompt says. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+/** Answers that repeat the prompt. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const REPEAT: ConstraintTable = {
   // A line end after the unchanged prompt is change enough for the reference, and a mark at its first word.
   "repeat:repeat_change": constraint(

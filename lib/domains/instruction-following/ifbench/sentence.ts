@@ -7,7 +7,7 @@ import { firstChar, trimPunctuationStart, withoutPunctuation } from "./punctuati
 
 const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
 
-/** The phrase as a whole word, whatever its case; what is special in patterns is not special in it. */
+/** The phrase as a whole word, ignoring case; escapes pattern characters. */
 function wholeWord(text: string): RegExp {
   const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   return new RegExp(`${BOUNDARY}${literal}${BOUNDARY}`, "iu");
@@ -28,7 +28,7 @@ function alliterationLength(sentence: string): number {
 
 const wordCount = (sentence: string): number => fields(withoutPunctuation(sentence)).length;
 
-/** Whether `relation` holds between what is measured of each sentence and of the next; at least `least` sentences. */
+/** True if `relation` holds between the measure of each sentence and that of the next; at least `least` sentences. */
 const progression =
   (
     measure: (sentence: string) => number,
@@ -41,7 +41,7 @@ const progression =
     return lengths.every((length, k) => k === 0 || relation(lengths[k - 1]!, length));
   };
 
-/** The same of two sentences and more, each with a word in it. */
+/** The same for two or more sentences, each containing a word. */
 const writtenProgression = (
   measure: (sentence: string) => number,
   relation: (now: number, next: number) => boolean,
@@ -50,7 +50,7 @@ const writtenProgression = (
   return (response) => !response.sentences.some(isWordless) && check(response);
 };
 
-/** What a sentence asks of the next. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+/** Constraints between consecutive sentences. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const SENTENCE: ConstraintTable = {
   "sentence:alliteration_increment": constraint(
     noArguments,

@@ -1,7 +1,7 @@
 /**
- * Common words whose syllables the rule miscounts, by their number; in a few the number is the published table's own,
+ * Common words whose syllables the rule miscounts, grouped by their number; a few have the published table's number,
  * not that of speech ("added", "smaller" and other forms of short words count one).
- * Source: SyllaPy, table of 6,000 common words, as far as it differs from its rule.
+ * Source: SyllaPy, table of 6,000 common words, restricted to the words that differ from its rule.
  */
 export const MISCOUNTED: readonly (readonly [count: number, words: string])[] = [
   [

@@ -12,7 +12,7 @@ export function syllablesByRule(word: string): number {
   return Math.max(count, 1);
 }
 
-/** Syllables of a lower-case word without marks: from the table, else by rule; none of one with a digit in it. */
+/** Syllables of a lower-case word without marks: from the table, else by rule; zero for a word with a digit. */
 export function syllables(word: string): number {
   return /\p{Nd}/u.test(word) ? 0 : (KNOWN.get(word) ?? syllablesByRule(word));
 }

@@ -6,6 +6,6 @@ const WORDLIKE = /[\p{L}\p{N}]/u;
 /** Treebank-style tokens of any text, as ResponseText.tokens has those of the whole response. */
 export const wordTokensOf = (text: string): string[] => wordTokens(punktSentences(text));
 
-/** Those of them that have a letter or a numeral in them. */
+/** The tokens that contain a letter or a numeral. */
 export const wordlike = (tokens: readonly string[]): string[] =>
   tokens.filter((token) => WORDLIKE.test(token));

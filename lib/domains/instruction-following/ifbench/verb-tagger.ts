@@ -17,7 +17,7 @@ const START2 = "-START2-";
 
 const suffix = (word: string): string => [...word].slice(-3).join("");
 
-/** What a word counts as in the features. */
+/** The class of a word in the tagger's features. */
 function normalize(word: string): string {
   if (word.includes("-") && !word.startsWith("-")) return "!HYPHEN";
   if (isDigits(word) && [...word].length === 4) return "!YEAR";
@@ -62,14 +62,14 @@ export function firstTag(model: TaggerModel, tokens: readonly string[]): string 
   return model.classes.reduce((best, label) => (better(label, best) ? label : best));
 }
 
-/** Where NLTK looks for its data: $NLTK_DATA, then the home directory, then the system's. */
+/** NLTK's data folders: $NLTK_DATA, then the home directory, then the system's. */
 function dataFolders(env: NodeJS.ProcessEnv): string[] {
   const named = (env["NLTK_DATA"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const system = ["/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib"];
   return [...named, ...[homedir(), ...system].map((folder) => join(folder, "nltk_data"))];
 }
 
-/** The model in one data folder, or undefined where it is not there. */
+/** The model in one data folder, or undefined if the folder lacks it. */
 function readModel(folder: string): TaggerModel | undefined {
   const read = (part: string) =>
     JSON.parse(readFileSync(join(folder, "taggers", NAME, `${NAME}.${part}.json`), "utf8"));
@@ -86,9 +86,9 @@ function readModel(folder: string): TaggerModel | undefined {
 let loaded: { readonly folders: string; readonly model: TaggerModel } | undefined;
 
 /**
- * Whether a text starts with a verb, for texts as their tokens. The model is NLTK's, 6 MB of trained weights that this
- * package does not carry: it is read from NLTK's data folders, once.
- * Throws HONE_ERR_DATA where none has it.
+ * True if a text, given as its tokens, starts with a verb. The model is NLTK's, 6 MB of trained weights that this
+ * package does not contain: it is read from NLTK's data folders, once.
+ * Throws HONE_ERR_DATA if no folder has it.
  * Source: Averaged perceptron tagger, Honnibal 2013; NLTK data package averaged_perceptron_tagger_eng.
  */
 export function loadVerbTagger(env: NodeJS.ProcessEnv = process.env): (tokens: readonly string[]) => boolean {

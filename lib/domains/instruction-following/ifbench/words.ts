@@ -23,7 +23,7 @@ const PRIMES = new Set([
 /** Words without any ASCII mark, lower case: "Well-known" is "wellknown". */
 const plainWords = (response: ResponseText): string[] => fields(withoutPunctuation(response.lower));
 
-/** Whether `relation` holds between each two neighbours. */
+/** True if `relation` holds between all neighbours. */
 const eachPair = <T>(items: readonly T[], relation: (left: T, right: T) => boolean): boolean =>
   items.every((item, k) => k === 0 || relation(items[k - 1]!, item));
 
@@ -44,7 +44,7 @@ function isLongPalindrome(word: string): boolean {
   return chars.length >= 5 && chars.every((char, k) => char === chars[chars.length - 1 - k]);
 }
 
-/** Not "aaaaa" or "-----". */
+/** A palindrome other than repetitions such as "aaaaa" or "-----". */
 const isPalindromeOfLetters = (word: string): boolean =>
   isLongPalindrome(word) && new Set(word).size > 1 && [...word].every((char) => !isWordless(char));
 
@@ -72,7 +72,7 @@ function chained({ sentences }: ResponseText): boolean {
   });
 }
 
-/** A line that is not blank starts and ends with one word, whatever its case. */
+/** A non-blank line starts and ends with the same word, ignoring case. */
 function closesAsItOpens(line: string): boolean {
   const words = edgeWords(line);
   return words[0] === words.at(-1);
@@ -83,7 +83,7 @@ const edgeWords = (line: string): string[] => fields(trimPunctuation(trim(line).
 function secondFromBothEnds(word: string): Check {
   return ({ tokens }) => {
     const last = tokens.at(-1);
-    // One mark that closes the text is not its last word; a closing quote ('') or an ellipsis is.
+    // A single closing mark is not the last word; a closing quote ('') or an ellipsis is.
     const words = last !== undefined && PUNCTUATION.includes(last) ? tokens.slice(0, -1) : tokens;
     return words.length >= 2 && words[1]!.toLowerCase() === word && words.at(-2)!.toLowerCase() === word;
   };
@@ -99,7 +99,7 @@ export const WORDS: ConstraintTable = {
       ({ lower }) =>
         fields(lower).every((word) => /[b-df-hj-np-tv-z]{2}/.test(word)),
   ),
-  // The reference takes one palindrome ten times, and rows of one letter.
+  // The reference accepts one palindrome repeated ten times, and repetitions of one letter.
   "words:palindrome": constraint(
     noArguments,
     () => (response) => new Set(plainWords(response).filter(isPalindromeOfLetters)).size >= 10,
@@ -126,7 +126,7 @@ export const WORDS: ConstraintTable = {
     () => (response) => response.sentences.length > 1 && chained(response),
     () => chained,
   ),
-  // To the reference a paragraph of one word, or of none, ends as it starts.
+  // In the reference a paragraph of one word, or of none, ends as it starts.
   "words:paragraph_last_first": constraint(
     noArguments,
     () =>

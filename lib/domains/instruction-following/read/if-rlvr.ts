@@ -42,7 +42,7 @@ export const ifRlvr: RowReader<DatasetOptions> = {
   },
 };
 
-/** Tülu 3's: one function, with all arguments that any of them has. */
+/** Tülu 3's form: one function, with the union of all functions' arguments. */
 const functionSchema = z.looseObject({ func_name: z.string().min(1) });
 
 function namedDraft(

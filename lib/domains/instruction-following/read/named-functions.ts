@@ -1,4 +1,4 @@
-/** A constraint of IFEval's: its id, and its arguments. */
+/** An IFEval constraint: its id, and its arguments. */
 type Constraint = readonly [id: string, kwargs?: Readonly<Record<string, unknown>>];
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ function related(
   return undefined;
 }
 
-/** Exactly so many: at least, and less than one more. */
+/** "Exactly n", expressed as at least n and less than n + 1. */
 function exactly(id: string, own: Arguments, n: unknown, count: string, relation: string): Constraint[] {
   return [
     [id, { ...own, [count]: Number(n), [relation]: "at least" }],
@@ -66,7 +66,10 @@ const FUNCTIONS: Readonly<Record<string, (given: Arguments) => Constraint[] | un
   validate_no_commas: () => one("punctuation:no_comma"),
 };
 
-/** Constraints that a function with its arguments stands for; why there are none, in words that can be counted. */
+/**
+ * The constraints equivalent to a function with its arguments; or the reason why there are none, in words that can be
+ * counted.
+ */
 export function constraintsOf(
   name: string,
   given: Arguments,

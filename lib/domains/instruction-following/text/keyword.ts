@@ -12,18 +12,18 @@ export interface Keyword {
 
 const METACHARACTER = /[\\^$.|?*+()[\]{}]/;
 
-/** How a row's keyword is looked for; undefined where it is looked for by an expression that Python refuses. */
+/** Finds a row's keyword in a text; undefined if the keyword is an expression that Python refuses. */
 export type KeywordReader = (text: string) => Keyword | undefined;
 
 /**
- * The keyword as a regular expression, as the published checkers take it, "C++" among them: Python refuses that one, and
- * nothing follows such a constraint. Throws PatternError on an expression that cannot be matched in linear time.
+ * The keyword as a regular expression, as in the published checkers, even "C++": Python refuses that one, and no
+ * response follows such a constraint. Throws PatternError for an expression that cannot be matched in linear time.
  */
 export function expression(text: string): Keyword | undefined {
   return METACHARACTER.test(text) ? inPattern(text) : literal(text);
 }
 
-/** The same where Python sees the end of a word at both of its ends. */
+/** The same with a word boundary of Python at both ends. */
 export const wholeExpression = (text: string): Keyword | undefined => inPattern(`\\b${text}\\b`);
 
 function inPattern(source: string): Keyword | undefined {
@@ -36,7 +36,7 @@ const matchedBy = (pattern: Pattern): Keyword => ({
   count: ({ raw }) => pattern.count(raw),
 });
 
-/** The keyword as it stands. */
+/** The keyword as literal text. */
 export function literal(text: string): Keyword {
   const wanted = foldCase(text);
   return {
@@ -46,8 +46,8 @@ export function literal(text: string): Keyword {
 }
 
 /**
- * The keyword as it stands, a word character neither before nor after it. Ends that are no word characters themselves
- * ("C++") need none before or after either: \b would ask for one.
+ * The keyword as literal text without an adjacent word character. Ends that are not word characters themselves
+ * ("C++") need no boundary: \b would require a word character there.
  */
 export function wholeWord(text: string): Keyword {
   const chars = [...text];

@@ -18,7 +18,7 @@ const LEAST = 0.1;
 const SMOOTHING = 0.5;
 const SMOOTHING_SPREAD = 0.05;
 const BASE_FREQUENCY = 10_000;
-/** What the draws are keyed by; the same text has the same language in every process. */
+/** Key of the random draws: the same text gets the same language in every process. */
 const SEED = 0;
 
 const ADDRESS =
@@ -30,13 +30,13 @@ interface Profiles {
   readonly codes: readonly string[];
   /** Character n-gram (1 to 3 long) to its probability in each language, in the order of `codes`. */
   readonly frequencies: ReadonlyMap<string, Float64Array>;
-  /** Han character to the one that stands for its class. */
+  /** Maps a Han character to the representative of its class. */
   readonly han: ReadonlyMap<string, string>;
 }
 
 let loaded: Profiles | undefined;
 
-/** A language of the langdetect package. */
+/** A language profile of the langdetect package. */
 interface Profile {
   readonly freq: Readonly<Record<string, number>>;
   /** N-grams counted, by length - 1. */
@@ -44,7 +44,7 @@ interface Profile {
 }
 
 interface Languages {
-  /** By code. */
+  /** Profiles by language code. */
   readonly profiles: Readonly<Record<string, Profile>>;
   /** Han characters of one class each. */
   readonly han: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ function profilesOf({ profiles, han }: Languages): Profiles {
   };
 }
 
-/** The first characters of the text, addresses gone, runs of spaces made one, Latin dropped from other scripts. */
+/** The first characters of the text, without addresses, with single spaces, and without Latin letters in other scripts. */
 function prepare(text: string): string[] {
   const cut = text
     .slice(0, MAX_SOURCE_CHARS)
@@ -109,7 +109,7 @@ function prepare(text: string): string[] {
   return latin * 2 < other ? chars.filter((char) => char < "A" || char > "z") : chars;
 }
 
-/** First and last character of a range, and what stands for all of it; undefined keeps the character. */
+/** First and last character of a range, and the character that represents it; undefined keeps each character. */
 const CLASSES: readonly (readonly [first: string, last: string, standIn: string])[] = [
   ["\0", "@", " "],
   ["[", "`", " "],
@@ -143,7 +143,7 @@ interface Letter {
 
 const SPACE: Letter = { char: " ", upper: false };
 
-/** Every known n-gram of the text, one row of probabilities each; words in capitals count by their first letter. */
+/** Every known n-gram of the text, one row of probabilities each; words in capitals contribute only their first letter. */
 function grams(chars: readonly string[], { frequencies, han }: Profiles): Float64Array[] {
   const found: Float64Array[] = [];
   const add = (gram: string): void => {
@@ -191,7 +191,7 @@ function normalize(posterior: Float64Array): number {
   return greatest;
 }
 
-/** One trial: n-grams drawn with replacement until one language is all but certain. */
+/** One trial: n-grams drawn with replacement until one language is almost certain. */
 function trial(rows: readonly Float64Array[], languages: number, random: CounterRandom): Float64Array {
   const posterior = new Float64Array(languages).fill(1 / languages);
   const gauss = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
@@ -204,10 +204,10 @@ function trial(rows: readonly Float64Array[], languages: number, random: Counter
 }
 
 /**
- * Language of a text as one of 53 codes ("en", "zh-cn"); "unknown" where none stands out, undefined where the text has
- * no letters to tell by. A naive Bayes classifier over character n-grams, averaged over seven trials, each on n-grams
- * drawn at random; the draws are keyed by a fixed seed, so the same text has the same answer everywhere.
- * Source: Nakatani, "Language Detection Library for Java" (2010), its profiles as the npm package langdetect has them.
+ * Language of a text as one of 53 codes ("en", "zh-cn"); "unknown" if none is likely enough, undefined if the text
+ * has no letters. A naive Bayes classifier over character n-grams, averaged over seven trials, each on n-grams drawn
+ * at random; the draws use a fixed seed, so the same text gets the same answer everywhere.
+ * Source: Nakatani, "Language Detection Library for Java" (2010), its profiles as in the npm package langdetect.
  */
 export function detectLanguage(text: string): string | undefined {
   const profiles = loadLanguages();
@@ -222,17 +222,20 @@ export function detectLanguage(text: string): string | undefined {
   return mean[best]! > LEAST ? profiles.codes[best]! : "unknown";
 }
 
-/** Texts with fewer letters than this say too little for the draws of `detectLanguage` to tell kindred languages apart. */
+/** Texts with fewer letters than this are too short for `detectLanguage` to tell related languages apart. */
 const SHORT_LETTERS = 16;
-/** How many times likelier another language may make a short text, and one of a word ("maybe", "no way"). */
+/**
+ * Largest likelihood ratio at which another language remains possible for a short text, and for a single word
+ * ("maybe", "no way").
+ */
 const SHORT_ODDS = 1e3;
 const WORD_LETTERS = 7;
 const WORD_ODDS = 10 ** 5.5;
 
 /**
- * Whether a text may be in a language: the one that is detected; for one of a few letters ("Yes.", "Hola") also any that
- * all of its n-grams together make not much less likely than the likeliest.
- * @param detected what detectLanguage says, where it is known.
+ * True if a text may be in a language: the detected one; for a text of a few letters ("Yes.", "Hola") also any
+ * language in which all of its n-grams together are not much less likely than in the likeliest.
+ * @param detected result of detectLanguage, if known
  */
 export function mayBeIn(text: string, code: string, detected = detectLanguage(text)): boolean {
   if (detected === undefined || detected === code) return detected === code;

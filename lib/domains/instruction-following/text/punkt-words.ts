@@ -1,9 +1,9 @@
 /**
  * English parameters of Punkt: facts of its published parameters, reduced to those that can change a verdict.
- * Abbreviations, collocations and sentence starters are complete. Of the 20,000 words whose spelling it saw in
- * newspapers, these are the ones that occur 20 times or more in lower case in our own count over 26 MB of freely
- * licensed prose (exercises, prompts, manuals), with some that head outlines or open sentences; of each only the one
- * bit that decides is kept. A rarer word counts as never seen.
+ * Abbreviations, collocations and sentence starters are complete. Of the 20,000 words whose capitalisation it
+ * observed in newspapers, this list has those that occur 20 times or more in lower case in our own count over 26 MB
+ * of freely licensed prose (exercises, prompts, manuals), and some that head outlines or open sentences; each with
+ * only the one bit that decides. A rarer word counts as never seen.
  * Source: Kiss and Strunk 2006; the English parameters trained on newspaper text.
  */
 

@@ -7,7 +7,7 @@ import {
   SENTENCE_WORDS,
 } from "./punkt-words.ts";
 
-/** After one of `.?!`, what makes it a candidate: closing or opening punctuation, or white space and another token. */
+/** Text after one of `.?!` that makes it a candidate: closing or opening punctuation, or white space and another token. */
 const NOT_WORD = "[?!)\";}\\]*:@'({[‘’“”«»]";
 const CANDIDATE = new RegExp(`[.?!](?=${NOT_WORD}|[${SPACE}]+([^${SPACE}]+))`, "g");
 
@@ -58,14 +58,14 @@ function token(text: string): Token {
 /** The type as a sentence's last word has it: without the dot that ends the sentence. */
 const sentenceType = (t: Token): string => (t.breaks ? withoutDot(t.type) : t.type);
 
-/** Whether `next` looks like the first word of a sentence, by how that word is written elsewhere. */
+/** True if `next` looks like the first word of a sentence, judged by the capitalisation of that word elsewhere. */
 function looksFirst(next: Token, type: string, upper: boolean): boolean | undefined {
   if (next.text.length === 1 && ";:,.!?".includes(next.text)) return false;
   if (upper) return SENTENCE_WORDS.has(type) ? true : undefined;
   return isLower(firstChar(next.text)) ? false : undefined;
 }
 
-/** Second pass: a token that ends in a dot, seen beside the one after it. */
+/** Second pass: reconsiders a token that ends in a dot by the token after it. */
 function reconsider(current: Token, next: Token): void {
   if (!current.text.endsWith(".")) return;
   const type = withoutDot(current.type);
@@ -90,7 +90,7 @@ function firstChar(text: string): string {
   return String.fromCodePoint(text.codePointAt(0)!);
 }
 
-/** Whether the words around a candidate say that a sentence ends before the last of them. */
+/** True if the words around a candidate indicate that a sentence ends before the last of them. */
 function holdsBreak(context: string): boolean {
   const tokens = context
     .split("\n")
@@ -123,13 +123,13 @@ function spans(text: string): Span[] {
 interface Candidate {
   /** The word before, the mark and the token after it. */
   readonly context: () => string;
-  /** After the mark. */
+  /** Index after the mark. */
   readonly end: number;
-  /** Where the sentence after it would begin. */
+  /** Index where the next sentence would begin. */
   readonly next: number;
 }
 
-/** Marks that may end a sentence. Of several inside one run without white space only the last counts. */
+/** Marks that may end a sentence. Of several in one run without white space only the last counts. */
 function candidates(text: string): Candidate[] {
   const found: Candidate[] = [];
   let wordStart = 0;

@@ -44,7 +44,7 @@ export class ResponseText {
     return this.#lower;
   }
 
-  /** As keywords are compared, case aside. */
+  /** The text for keyword comparison, case-folded. */
   get folded(): string {
     this.#folded ??= foldCase(this.raw);
     return this.#folded;
@@ -80,7 +80,7 @@ export class ResponseText {
     return this.#tokens;
   }
 
-  /** Language code of the text ("en", "zh-cn"), or undefined where it has no letters to tell it by. */
+  /** Language code of the text ("en", "zh-cn"), or undefined if it has no letters. */
   get language(): string | undefined {
     this.#language ??= { code: detectLanguage(this.raw) };
     return this.#language.code;

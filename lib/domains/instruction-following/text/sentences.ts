@@ -1,6 +1,6 @@
 import { SPACE, trim } from "../../../python/text.ts";
 
-/** Stands for a dot that ends no sentence, and for the end of one; letters no response is asked to write. */
+/** Placeholders for a dot that ends no sentence and for the end of a sentence; responses do not contain them. */
 const DOT = "<prd>";
 const STOP = "<stop>";
 
@@ -8,12 +8,12 @@ const STARTERS = `(?:Mr|Mrs|Ms|Dr|Prof|Capt|Cpt|Lt|He[${SPACE}]|She[${SPACE}]|It
 const SUFFIXES = "(Inc|Ltd|Jr|Sr|Co)";
 const ACRONYM = "([A-Z][.][A-Z][.](?:[A-Z][.])?)";
 
-/** Applied in this order; each sees what those before it wrote. */
+/** Applied in this order; each sees the output of the previous ones. */
 const REWRITES: readonly (readonly [pattern: RegExp, replacement: string | ((match: string) => string)])[] = [
   [/\n/g, " "],
   [/(Mr|St|Mrs|Ms|Dr)[.]/g, `$1${DOT}`],
   [/[.](com|net|org|io|gov|edu|me)/g, `${DOT}$1`],
-  // Both digits are taken, so the second dot of "1.2.3" ends a sentence.
+  // Consumes both digits, so the second dot of "1.2.3" ends a sentence.
   [/([0-9])[.]([0-9])/g, `$1${DOT}$2`],
   [/\.{2,}/g, (dots) => DOT.repeat(dots.length) + STOP],
   [/Ph\.D\./g, `Ph${DOT}D${DOT}`],

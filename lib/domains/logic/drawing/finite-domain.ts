@@ -24,7 +24,7 @@ export class Domains {
     this.#wake = wake;
   }
 
-  /** Removes the values outside `mask`; false when none is left. */
+  /** Removes the values outside `mask`; false if none is left. */
   keep(variable: number, mask: number): boolean {
     const before = this.masks[variable]!;
     const after = before & mask;
@@ -40,7 +40,7 @@ export class Domains {
     return (mask & (mask - 1)) === 0;
   }
 
-  /** The largest value left; the value, where it is fixed. */
+  /** The largest remaining value; the value, if it is fixed. */
   value(variable: number): number {
     return 31 - Math.clz32(this.masks[variable]!);
   }
@@ -53,7 +53,7 @@ export interface Constraint {
   prune(domains: Domains): boolean;
 }
 
-/** No two of the variables are equal. Also finds the only place left for a value, where every value is needed. */
+/** Requires all variables to differ. Also finds the only position left for a value, if every value is needed. */
 export function allDifferent(variables: readonly number[]): Constraint {
   return {
     variables,
@@ -136,7 +136,7 @@ export function ones(variables: readonly number[]): Term[] {
   return variables.map((variable) => ({ variable, weights: [0, 1] }));
 }
 
-/** The variables, in order, take the values of one of the tuples. */
+/** Requires the variables, in order, to take the values of one of the tuples. */
 export function oneOf(variables: readonly number[], tuples: readonly (readonly number[])[]): Constraint {
   const supported = new Int32Array(variables.length);
   const width = variables.length;
@@ -176,7 +176,7 @@ export interface Model {
 }
 
 export interface SearchOptions {
-  /** Stops after this many solutions. Default 2: enough to tell one from many. */
+  /** Stops after this many solutions. Default 2: enough to tell one from several. */
   readonly limit?: number;
   /** Gives up after this many branches. Default 20,000. */
   readonly maxNodes?: number;

@@ -11,7 +11,7 @@ export function latinModel(n: number, further: readonly Constraint[] = []): Mode
   };
 }
 
-/** A random solution; every one can come, not all with the same probability. */
+/** A random solution; every solution can occur, not all with the same probability. */
 export function randomSquare(random: CounterRandom, model: Model): number[] {
   const [square] = search(model, { limit: 1, random }).solutions;
   if (square === undefined) throw new RangeError("no such square");

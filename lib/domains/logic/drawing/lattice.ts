@@ -30,7 +30,7 @@ const MOST_KNOWN = 64;
 
 type Neighbours = readonly (readonly number[])[];
 
-/** Neighbours by size: a search asks for those of the same few boards again and again. */
+/** Cached neighbour lists by board size: a search needs those of a few sizes again and again. */
 function stepping(steps: readonly (readonly [number, number])[]) {
   const known = new Map<string, Neighbours>();
   return (rows: number, columns: number): Neighbours => {
@@ -51,10 +51,10 @@ function stepping(steps: readonly (readonly [number, number])[]) {
   }
 }
 
-/** For each cell those that share an edge with it. */
+/** For each cell, the cells that share an edge with it. */
 export const orthogonal = stepping(EDGES);
 
-/** For each cell those that share an edge or a corner with it. */
+/** For each cell, the cells that share an edge or a corner with it. */
 export const around = stepping([...EDGES, ...CORNERS]);
 
 /** The cells reached from the first one through neighbours that belong. */

@@ -1,9 +1,9 @@
 import type { Family } from "../../../data/family.ts";
 import type { CounterRandom } from "../../../random.ts";
 
-/** A puzzle with its solution, in the shape of the public rows, so that one verifier judges both. */
+/** A puzzle with its solution, in the form of the public rows, so that one verifier judges both. */
 export interface Puzzle {
-  /** What the policy is asked, with the form the answer must have. */
+  /** The question, including the required form of the answer. */
   readonly question: string;
   /** A right answer in that form, e.g. "\\boxed{A,C}"; the generator has proved it. */
   readonly solution: string;
@@ -11,17 +11,17 @@ export interface Puzzle {
   readonly answer: unknown;
   /** The row's `game_data.metadata`, of which the game reads what it needs. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
-  /** How hard it is by the generator's measure. */
+  /** Difficulty by the generator's measure. */
   readonly effort: number;
 }
 
-/** Makes puzzles of one game that have the stated solution: the only one where the verifier compares with it. */
+/** Generates puzzles of one game that have the stated solution; the solution is unique if the verifier compares with it. */
 export interface PuzzleGenerator {
   /** The game's name in the logic verifier. */
   readonly task: string;
-  /** What `effort` counts, e.g. "blank cells"; its mean rises from level to level. */
+  /** What `effort` counts, e.g. "blank cells"; its mean increases from level to level. */
   readonly measure: string;
-  /** A function of the draws and the level (0 = easiest .. 3) alone; ends for every stream. */
+  /** A pure function of the draws and the level (0 = easiest .. 3); terminates for every stream. */
   draw(random: CounterRandom, level: number): Puzzle;
 }
 

@@ -25,8 +25,8 @@ const frontier = (neighbours: readonly (readonly number[])[], regions: RegionMap
   );
 
 /**
- * Gives one of the cells to a neighbouring region, where that leaves its own in one piece; undefined where none can
- * go. A region of one cell keeps it.
+ * Moves one of the cells to a neighbouring region if its own region stays connected; undefined if no cell can move. A
+ * region of one cell keeps it.
  */
 export function moveBorder(
   random: CounterRandom,

@@ -15,15 +15,15 @@ export function drawUntil<Made>(attempt: () => Made | undefined): Made {
   throw new HoneError("HONE_ERR_DATA", `a puzzle generator drew nothing usable in ${MAX_ATTEMPTS} attempts`);
 }
 
-/** True when the model has one solution and the search came to its end. */
+/** True if the model has one solution and the search finished. */
 export function hasOneSolution(model: Model, maxNodes = 2000): boolean {
   const { solutions, complete } = search(model, { limit: 2, maxNodes });
   return complete && solutions.length === 1;
 }
 
 /**
- * Removes items, in the order given, as long as `holds` for the removed ones; at most `target` of them. Tries many at
- * once and halves on failure, so that easy targets cost few proofs.
+ * Removes items in the given order as long as `holds` is true for the removed ones; at most `target` of them. Tries
+ * many at once and halves on failure, so that easy targets need few proofs.
  */
 export function carve<Item>(
   items: readonly Item[],

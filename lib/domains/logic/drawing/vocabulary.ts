@@ -1,4 +1,4 @@
-/** What the made-up puzzles are about. Lower case but for people; within a list no entry is part of another. */
+/** Vocabulary of the generated puzzles. Lower case except for people; within a list no entry is part of another. */
 
 const list = (text: string): readonly string[] => text.split(",");
 

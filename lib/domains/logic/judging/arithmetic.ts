@@ -12,7 +12,7 @@ const MAX_DEPTH = 100;
 
 const floored = (a: q.Rational, b: q.Rational): q.Rational => q.integer(q.floor(q.divide(a, b)));
 
-/** Exact fractions; `%` has the sign of its right side. Neither `//` nor `**`. */
+/** Exact fractions; `%` has the sign of its right operand. Supports neither `//` nor `**`. */
 export const EXACT: Arithmetic<q.Rational> = {
   integer: (digits) => q.integer(BigInt(digits)),
   negate: q.negate,
@@ -77,7 +77,7 @@ class Reader<T> {
   readonly #arithmetic: Arithmetic<T>;
   #at = 0;
   #depth = 0;
-  /** Open parentheses; outside of them a line break ends the expression. */
+  /** Number of open parentheses; outside of them a line break ends the expression. */
   #open = 0;
 
   constructor(text: string, arithmetic: Arithmetic<T>) {
@@ -87,7 +87,7 @@ class Reader<T> {
 
   atEnd = (): boolean => this.#take(/$/y) !== undefined;
 
-  /** Terms joined by the operators of one precedence, from the left. */
+  /** Parses terms joined by operators of one precedence, left-associative. */
   chain(level: number): T {
     const operators = PRECEDENCE[level];
     if (operators === undefined) return this.#signed();

@@ -48,7 +48,7 @@ export function where<Cell>(
   );
 }
 
-/** True when some cell for which the predicate holds has, one of the steps away, another one. */
+/** True if two cells for which the predicate is true are one of the steps apart. */
 export function touch<Cell>(
   board: Board<Cell>,
   holds: (cell: Cell) => boolean,
@@ -58,13 +58,13 @@ export function touch<Cell>(
   return where(board, holds).some(([r, c]) => steps.some(([down, right]) => isSet(r + down, c + right)));
 }
 
-/** True when the values are 1..n in some order. */
+/** True if the values are a permutation of 1..n. */
 export function isPermutation(values: readonly unknown[]): boolean {
   const seen = new Set(values);
   return seen.size === values.length && values.every((_, i) => seen.has(i + 1));
 }
 
-/** True when every row and every column of a square is 1..n in some order. */
+/** True if every row and every column of a square is a permutation of 1..n. */
 export function isLatinSquare(board: Board<unknown>): boolean {
   return board.every(isPermutation) && columnsOf(board).every(isPermutation);
 }

@@ -3,8 +3,8 @@
 const FENCE = "```";
 
 /**
- * Contents of the first ```` ```python ```` block whose marks stand on lines of their own; undefined where there is
- * none. Python's `re.search("```python\s*\n(.*?)\n\s*```", text, re.DOTALL)`.
+ * Contents of the first ```` ```python ```` block whose fences are on lines of their own; undefined if there is none.
+ * Equivalent to Python's `re.search("```python\s*\n(.*?)\n\s*```", text, re.DOTALL)`.
  */
 export function firstPythonBlock(text: string): string | undefined {
   const open = /```python\s*\n/g;
@@ -17,7 +17,7 @@ export function firstPythonBlock(text: string): string | undefined {
   return undefined;
 }
 
-/** How a block that holds brackets is opened and closed. */
+/** Opening and closing fences of a block that contains brackets. */
 const BRACKETED = [
   { open: /```python\s*\n/g, close: `\n${FENCE}` },
   { open: /```\s*\n/g, close: `\n${FENCE}` },
@@ -25,8 +25,8 @@ const BRACKETED = [
 ] as const;
 
 /**
- * For each way to write a fence, from the strictest, the last block that holds `[...]`; ways without one are left
- * out. An unbracketed block does not end at its own mark but goes on to that of one with brackets.
+ * For each form of a fence, the strictest first, the last block that contains `[...]`; omits forms without one. A
+ * block without brackets does not end at its own closing fence but extends to that of a block with brackets.
  */
 export function bracketedBlocks(text: string): string[] {
   return BRACKETED.flatMap(({ open, close }) => {

@@ -1,9 +1,9 @@
-/** Finds marked answers in a response. Everything here is linear in the text, whatever the text is. */
+/** Finds marked answers in a response. Everything here takes time linear in the text. */
 
 const BOX = "\\boxed{";
 
 /**
- * Inside of the last `\boxed{...}`, braces matched, trimmed. Undefined where there is no box or the last one is
+ * Trimmed content of the last `\boxed{...}` with balanced braces. Undefined if there is no box or the last one is
  * never closed.
  */
 export function lastBox(text: string): string | undefined {
@@ -13,7 +13,7 @@ export function lastBox(text: string): string | undefined {
   return close === undefined ? undefined : text.slice(start + BOX.length, close).trim();
 }
 
-/** The same up to the first `}`, as several reference games read it: `\boxed{\text{a}}` is `\text{a`. */
+/** The same up to the first `}`, as in several reference games: `\boxed{\text{a}}` is `\text{a`. */
 export function lastFlatBox(text: string): string | undefined {
   const start = text.lastIndexOf(BOX);
   const end = start < 0 ? -1 : text.indexOf("}", start);
@@ -22,7 +22,7 @@ export function lastFlatBox(text: string): string | undefined {
 
 /**
  * Every non-overlapping `open ... close` from left to right, each as short as its `open` allows; without the marks.
- * What Python's `re.findall(open + "(.*?)" + close, text, re.DOTALL)` gives for literal marks.
+ * Equivalent to Python's `re.findall(open + "(.*?)" + close, text, re.DOTALL)` for literal marks.
  */
 export function spans(text: string, open: string, close: string): string[] {
   const found: string[] = [];
@@ -39,8 +39,8 @@ export function spans(text: string, open: string, close: string): string[] {
 export const pythonBlocks = (text: string): string[] => spans(text, "```python", "```").map((s) => s.trim());
 
 /**
- * Contents of the ```` ```python ```` blocks whose marks stand on lines of their own, in order: what Python's
- * `re.findall("```python\\s*\\n(.*?)\\n```", text, re.DOTALL)` gives, but for blank blocks.
+ * Contents of the ```` ```python ```` blocks whose fences are on lines of their own, in order: equivalent to Python's
+ * `re.findall("```python\\s*\\n(.*?)\\n```", text, re.DOTALL)` without blank blocks.
  */
 export function pythonBlockLines(text: string): string[] {
   const found: string[] = [];
@@ -54,10 +54,10 @@ export function pythonBlockLines(text: string): string[] {
   return found;
 }
 
-/** Between a box and another one: nothing but "or", and what a formula is set in. */
+/** Text between two boxes that contains only "or" and math delimiters. */
 const ALTERNATIVE = /^[\s$*)\],.\\]{0,12}(?:or|alternatively)\b[\s$*([,\\]{0,12}$/i;
 
-/** The last box; undefined where an "or" joins it to a box with something else in it, so that neither is the answer. */
+/** The last box; undefined if an "or" joins it to a box with different content, so that neither is the answer. */
 export function onlyBox(text: string): string | undefined {
   const box = lastBox(text);
   const start = text.lastIndexOf(BOX);
@@ -77,7 +77,7 @@ function closingBrace(text: string, box: number, end: number): number | undefine
   return undefined;
 }
 
-/** The only box as strict mode reads it: braces matched, and without `\text{...}` or another font around all of it. */
+/** The only box in strict mode: with balanced braces, and without `\text{...}` or another font around its whole content. */
 export function plainBox(text: string): string | undefined {
   const box = onlyBox(text);
   const font = box === undefined ? null : /^\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}$/.exec(box);

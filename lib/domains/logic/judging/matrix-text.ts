@@ -8,7 +8,7 @@ export type Cell = number | string | null;
 const SQUARE_END = /\]\s*\]/g;
 const ROUND_END = /\)\s*\)/g;
 
-/** `[[`, `((`, and with a number behind it; blanks may stand between. */
+/** `[[`, `((`, and the same followed by a number; blanks may separate them. */
 const OPENINGS = {
   square: /\[\s*\[/g,
   squareDigit: /\[\s*\[\s*\d/g,
@@ -16,8 +16,8 @@ const OPENINGS = {
 } as const;
 
 /**
- * Every non-overlapping text from an opening to the first `]]` (`))` for round ones) behind it, left to right, with
- * its brackets: what Python's `re.findall(opening + ".*?\]\s*\]", text, re.DOTALL)` gives.
+ * Every non-overlapping text from an opening to the next `]]` (`))` for round ones), left to right, with its
+ * brackets: equivalent to Python's `re.findall(opening + ".*?\]\s*\]", text, re.DOTALL)`.
  */
 export function nestedSpans(text: string, opening: keyof typeof OPENINGS): string[] {
   const begin = new RegExp(OPENINGS[opening]);
@@ -34,7 +34,7 @@ export function nestedSpans(text: string, opening: keyof typeof OPENINGS): strin
 
 /**
  * Every non-overlapping `[[cell, ...], ...]` whose cells all match, left to right, as the texts of the cells.
- * @param cell sticky; must match no comma, bracket or outer blank.
+ * @param cell sticky; must not match a comma, bracket or outer blank
  */
 export function cellGrids(text: string, cell: RegExp): string[][][] {
   const found: string[][][] = [];
@@ -64,7 +64,7 @@ class Cursor {
     return match[0];
   }
 
-  /** `[item, ...]` with at least one item; undefined where the text is something else. */
+  /** `[item, ...]` with at least one item; undefined for any other text. */
   list<Item>(item: () => Item | undefined): Item[] | undefined {
     const items: Item[] = [];
     for (let mark = /\[/y; this.take(mark) !== undefined; mark = /,/y) {
@@ -79,8 +79,8 @@ class Cursor {
 }
 
 /**
- * The matrix a Python literal writes, or undefined where it is something else. Rows may differ in length.
- * @param rows "list" takes `[[...]]` alone, "any" tuples too.
+ * The matrix of a Python literal, or undefined for any other text. Rows may differ in length.
+ * @param rows "list" accepts only `[[...]]`, "any" also tuples
  */
 export function readMatrix(text: string, rows: "list" | "any"): Cell[][] | undefined {
   const literal = readLiteral(text);
@@ -99,7 +99,7 @@ function cellOf(value: PythonValue): Cell {
   return value.type === "int" || value.type === "bool" ? Number(value.value) : null;
 }
 
-/** The text without the given characters at either end, as Python's `str.strip(characters)`. */
+/** The text without the given characters at both ends, as Python's `str.strip(characters)`. */
 export function strip(text: string, characters: string): string {
   let start = 0;
   let end = text.length;

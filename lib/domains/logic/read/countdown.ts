@@ -8,7 +8,7 @@ const TEMPLATE =
   "{task} Use + - * / and parentheses, and each number exactly once. End with the expression alone between <answer> and </answer>.";
 
 export interface CountdownOptions extends DatasetOptions {
-  /** Default: what the recipe calls the domain. */
+  /** Default: the recipe's name of the domain. */
   readonly domain?: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export const I3_LOGIC_TASKS: readonly string[] = TASKS.filter((task) => !task.st
 export interface LogicOptions extends DatasetOptions {
   /** Tasks to keep. Default: the 29. */
   readonly tasks?: readonly string[] | undefined;
-  /** Keeps rows whose published solve rate is in [low, high]; rows without one are kept. Default: all. */
+  /** Keeps rows whose published solve rate is in [low, high], and rows without one. Default: all. */
   readonly solveRate?: readonly [low: number, high: number] | undefined;
 }
 
@@ -91,7 +91,7 @@ export const i3Logic: RowReader<LogicOptions> = {
   },
 };
 
-/** In SynLogic's own rows, which have verl's shape, `data_source` names the game. */
+/** In SynLogic's own rows, which have verl's form, `data_source` names the game. */
 function infoOf({ info, data_source: source, extra_info: extra }: z.infer<typeof rowSchema>, value: unknown) {
   if (typeof info === "string") return readJson(infoSchema, info, "info");
   const json = extra?.game_data_str;
@@ -103,7 +103,7 @@ function infoOf({ info, data_source: source, extra_info: extra }: z.infer<typeof
   return readFields(infoSchema, { task, game_data_str: json }, "extra_info");
 }
 
-/** The stored answer in every form a game may ask for it; none where the row stores none. */
+/** The stored answer in every form that a game may request; empty if the row stores none. */
 function answerForms(answer: unknown): readonly string[] {
   const text = typeof answer === "string" ? answer.trim() : answer == null ? "" : JSON.stringify(answer);
   if (text === "") return [];

@@ -1,25 +1,25 @@
 import type { Marker } from "../answer-line.ts";
 
-/** How a prompt asks for the answer of mathematics. */
+/** The form in which a prompt requests the answer. */
 export interface AskedForm {
-  /** For reports: "asked for after Answer:". */
+  /** Description for reports: "asked for after Answer:". */
   readonly says: string;
-  /** Behind what it asks for it, if not in a box. */
+  /** Marker after which the prompt requests the answer, if not in a box. */
   readonly after?: Marker;
   /** The shortest right completion. */
   stated(answer: string): string;
 }
 
-const BOXED = /\\boxed/; // an \fbox alone is read by nobody
+const BOXED = /\\boxed/; // no verifier reads an answer that is only in an \fbox
 /** "of the form Answer: $Answer", 'after "Answer:"'; an "Answer:" in a problem is no request. */
 const ASKS_LINE = /\b(?:form|format|after|with|line|as)\W{1,8}answer\s*:/i;
 const ANSWER = /answer\s*:/i;
 const ASKS_HASHES = /\b(?:after|behind|with|following)\W{1,4}####/i;
 const ASKS_TAG = /<answer>/i;
 
-/** The form that a prompt asks for; undefined where it names none that the verifier reads. */
+/** The form that a prompt requests; undefined if it names none that the verifier reads. */
 export function askedForm(prompt: string): AskedForm | undefined {
-  // the short tests are of what the long ones end with, and a tenth of their time
+  // the short patterns match the ends of the long ones and take a tenth of their time
   if (ANSWER.test(prompt) && ASKS_LINE.test(prompt))
     return behind("Answer:", (answer) => `Answer: ${answer}`);
   if (ASKS_TAG.test(prompt)) return behind("<answer>", (answer) => `<answer>${answer}</answer>`);

@@ -16,8 +16,8 @@ const rowSchema = z.object({
 const TEMPLATE = "{task}\n\nThink step by step and put your final answer within \\boxed{}.";
 
 /**
- * MATH-500, and the rows of MATH it was drawn from, whose answer is in the box of `solution`, whose subject is called
- * `type` and whose level "Level 3" ("Level ?" counts as the easiest). For evaluation only.
+ * MATH-500, and rows of MATH, whose answer is in the box of `solution`, whose subject is in `type` and whose level is
+ * "Level 3" ("Level ?" counts as the easiest). For evaluation only.
  * Source: data set cards HuggingFaceH4/MATH-500 and hendrycks/competition_math.
  */
 export const math500: RowReader<DatasetOptions> = {

@@ -1,17 +1,17 @@
-/** An answer a row gives, and where in the row it was: "answer, after ####". */
+/** An answer in a row, and where it was found: "answer, after ####". */
 export interface StatedAnswer {
   readonly answer: string;
   readonly from: string;
 }
 
-/** A solution that is no longer than this may be the answer alone. */
+/** A solution of at most this length may be the answer alone. */
 const MAX_BARE_CHARS = 40;
 
 /**
- * The answer that a field of a published row states: what follows its last `####` (GSM8K), else what its last `\boxed{}`
- * holds (MATH, and worked solutions), else all of it. Undefined where a worked solution states none, and where nothing follows
- * the `####`.
- * @param isWorked the field holds a solution, of which not all can be the answer.
+ * The answer in a field of a published row: the text after its last `####` (GSM8K), else the content of its last
+ * `\boxed{}` (MATH, and worked solutions), else the whole text. Undefined if a worked solution states none, or if
+ * nothing follows the `####`.
+ * @param isWorked true if the field holds a solution, which is not itself the answer
  */
 export function statedAnswer(field: string, text: string, isWorked = false): StatedAnswer | undefined {
   const hashes = text.lastIndexOf("####");
@@ -28,7 +28,7 @@ export function statedAnswer(field: string, text: string, isWorked = false): Sta
 
 const notes = new Map<string, string>();
 
-/** One text for each field, for the rows of a million. */
+/** Cached text per field, shared by a million rows. */
 function afterHashes(field: string): string {
   const known = notes.get(field);
   if (known !== undefined) return known;
@@ -37,7 +37,7 @@ function afterHashes(field: string): string {
   return note;
 }
 
-/** What stands between the braces of the last box. */
+/** The content of the last box. */
 function lastBox(text: string): string | undefined {
   const start = text.lastIndexOf("\\boxed{");
   if (start < 0) return undefined;

@@ -43,8 +43,8 @@ export function raysOf(n: number, cells: readonly string[]): Ray[] {
 }
 
 /**
- * Lengths of the rays of raysOf, in its order: those of a number add up to it, each cell lies on exactly one, a
- * given arrow on one of its own kind.
+ * Choices of ray lengths in the order of raysOf: those of a number add up to it, each cell lies on exactly one, a
+ * given arrow on one of its own direction.
  */
 export function arrowMazeModel(n: number, cells: readonly string[]): Model {
   const rays = raysOf(n, cells);
@@ -79,7 +79,7 @@ export function arrowMazeModel(n: number, cells: readonly string[]): Model {
   return { domains: rays.map((ray) => span(0, ray.cells.length)), constraints: [...lengths, ...cover] };
 }
 
-/** A full grid: numbers at random places shoot rays of random length; a cell left over makes a new number. */
+/** Fills a grid: numbers at random places send rays of random length; an uncovered cell becomes a new number. */
 function shoot(random: CounterRandom, n: number): string[] | undefined {
   const board = range(n * n).map(() => BLANK);
   for (const from of random.shuffle(range(n * n))) {
@@ -99,7 +99,7 @@ function shoot(random: CounterRandom, n: number): string[] | undefined {
   return board;
 }
 
-/** Numbers and the rays they shoot, some arrows given, one solution. */
+/** Numbers and their rays, some arrows given, one solution. */
 export const arrowMaze: PuzzleGenerator = {
   task: "arrow_maze",
   measure: "blank cells",

@@ -69,7 +69,7 @@ function statement(random: CounterRandom, connectives: number): Statement {
   return { text: `(${left.text}) ${and ? "and" : "or"} (${right.text})`, holds, connectives };
 }
 
-/** Which of several statements, joined by and, or, not, hold; at least one does. */
+/** Statements joined by and, or, not: which of them hold? At least one does. */
 export const booleanExpressions: PuzzleGenerator = {
   task: "boolean_expressions",
   measure: "connectives in all options",

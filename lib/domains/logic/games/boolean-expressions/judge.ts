@@ -9,9 +9,9 @@ const schema = z.object({ answer: z.string() });
 type Data = z.output<typeof schema>;
 
 /**
- * Which of the options A, B, ... hold: the letters in the last box are those of the stored answer, in any order and
- * case. Reference counts every letter in the box, those of `\text` and "and" too, so `\text{A}` is wrong and an
- * empty box equals an answer without options; strict reads listed options only and wants at least one.
+ * Selects which of the options A, B, ... hold: the letters in the last box must be those of the stored answer, in any
+ * order and case. Reference counts every letter in the box, also those of `\text` and "and", so `\text{A}` is wrong
+ * and an empty box equals an answer without options; strict reads listed options only and requires at least one.
  */
 export const booleanExpressions: Game<Data> = {
   task: TASK,
@@ -38,7 +38,7 @@ function letters(text: string): string {
   return [...new Set(found)].sort().join("");
 }
 
-/** The options of "A, B \text{ and } d"; undefined where the text says anything else, or nothing. */
+/** The options of "A, B \text{ and } d"; undefined if the text contains anything else or is empty. */
 function listed(text: string): string | undefined {
   const words = text.replace(/\\(?:text|textbf|mathrm|mathbf)\b|\band\b/g, " ").match(/[^\s,，、;{}()$.]+/g);
   return words?.every((word) => /^[a-zA-Z]$/.test(word)) ? letters(words.join("")) : undefined;

@@ -34,7 +34,7 @@ function arrangements(n: number, length: number): number[][] {
   );
 }
 
-/** Latin squares of order n whose regions hold distinct digits with the stated result. */
+/** Model of latin squares of order n whose regions have distinct digits and the stated result. */
 export function calcudokoModel(n: number, regions: readonly Region[]): Model {
   const fits = ({ cells, operator, target }: Region): Constraint =>
     oneOf(
@@ -72,7 +72,7 @@ function named(random: CounterRandom, cells: readonly number[], square: readonly
   return { cells, operator, target: RESULTS[operator](values) };
 }
 
-/** Latin squares cut into regions with a result each, one solution; only cells on their own are given away. */
+/** Latin squares divided into regions with a result each, one solution; only single-cell regions are given. */
 export const calcudoko: PuzzleGenerator = {
   task: "calcudoko",
   measure: "cells in regions of several",

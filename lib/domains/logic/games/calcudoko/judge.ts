@@ -34,10 +34,10 @@ const ROW_LINES = [
 ];
 
 /**
- * A latin square whose regions have distinct digits and the stated sum, product, difference or ratio (the last two
- * of exactly two cells). Read from the first `[[a b,c d]]` on one line, else from the last python block.
- * Reference ignores characters that are no digits, pads short rows with 1, cuts long ones, adds rows of 1 and
- * collects "Row 1: ..." lines; strict wants exactly the square's digits and blanks between them.
+ * A latin square whose regions have distinct digits and the stated sum, product, difference or ratio (the last two of
+ * exactly two cells). Read from the first `[[a b,c d]]` on one line, else from the last python block. Reference
+ * ignores non-digits, pads short rows with 1, cuts long ones, adds rows of 1 and collects "Row 1: ..." lines; strict
+ * requires exactly the square's digits separated by blanks.
  */
 export const calcudoko: Game<Data> = {
   task: TASK,
@@ -62,7 +62,7 @@ function judgeBoard(
 const statedIn = (answer: string): string | undefined =>
   firstOnOneLine(answer) ?? pythonBlocks(answer).at(-1);
 
-/** What the first `[[...]]` without a line break holds. */
+/** The content of the first `[[...]]` without a line break. */
 function firstOnOneLine(text: string): string | undefined {
   for (const line of text.split("\n")) {
     const start = line.indexOf("[[") + 2;
@@ -80,7 +80,7 @@ function exactly(stated: string | undefined, n: number): Board<number> | undefin
 
 const digitsOf = (row: string): number[] => (row.match(/\d+/g) ?? []).map(Number);
 
-/** As the reference makes a square of whatever it found; no rows where it cannot. */
+/** Builds a square from the found text as the reference does; no rows if it cannot. */
 function padded(stated: string, n: number, whole: string): Board<number> {
   const text = strip(stated.replace(/[^\d\s[\],]/g, ""), "[]");
   let listed: number[][] | undefined;

@@ -14,7 +14,7 @@ export interface Campsite {
   readonly columnCounts: readonly number[];
 }
 
-/** A tent for each tree: gives trees their tents one after the other, and goes back where one has none left. */
+/** Matches each tree with a tent by backtracking. */
 function pairsOff(
   trees: readonly number[],
   tents: ReadonlySet<number>,
@@ -27,7 +27,7 @@ function pairsOff(
   );
 }
 
-/** Cells with a tent (1) or none, by the counts, none touching, pairing off with the trees. */
+/** Cells with a tent (1) or none, by the counts, no two touching, matched with the trees. */
 export function campsiteModel({ rows, columns, trees, rowCounts, columnCounts }: Campsite): Model {
   const cells = range(rows * columns);
   const near = orthogonal(rows, columns);
@@ -49,7 +49,7 @@ export function campsiteModel({ rows, columns, trees, rowCounts, columnCounts }:
   };
 }
 
-/** Tents that do not touch, each with a tree of its own beside it; undefined where they do not fit. */
+/** Places tents that do not touch, each beside its own tree; undefined if they do not fit. */
 function pitch(random: CounterRandom, rows: number, columns: number, count: number) {
   const near = orthogonal(rows, columns);
   const far = around(rows, columns);

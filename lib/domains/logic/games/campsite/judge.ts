@@ -32,8 +32,8 @@ type Data = z.output<typeof schema>;
 
 /**
  * Tents C beside the trees T, as many in each row and column as stated, none touching another even at a corner, and
- * one for each tree: trees and tents can be paired off, each pair side by side. Read from the first `[[...]]`.
- * Reference takes any cell that is neither T nor C for empty; strict wants X there.
+ * matched one to one with neighbouring trees. Read from the first `[[...]]`. Reference treats any cell other than T
+ * and C as empty; strict requires X there.
  */
 export const campsite: Game<Data> = {
   task: TASK,

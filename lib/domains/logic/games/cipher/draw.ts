@@ -5,7 +5,7 @@ import { WORDS } from "../../drawing/vocabulary.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** One way to change a text of capital letters that can be undone. */
+/** A reversible change of a text of capital letters. */
 interface Step {
   readonly rule: string;
   apply(text: string): string;
@@ -41,7 +41,7 @@ function drawStep(random: CounterRandom): Step {
   return random.choice(steps);
 }
 
-/** A text enciphered by rules that are given; every rule can be undone, so the plain text is the only one. */
+/** A text encrypted by given rules; every rule is reversible, so the plain text is unique. */
 export const cipher: PuzzleGenerator = {
   task: "cipher",
   measure: "letters times rules",

@@ -9,8 +9,8 @@ const MARKS = 4;
 const schema = z.object({ answer: z.coerce.string() });
 
 /**
- * A text put into cipher or out of it: what follows the last ```` ```python ````, up to the next fence, is the list
- * `[["text"]]` of the stored answer, written `[[text]]`. A literal, never run.
+ * A text to encrypt or decrypt: the text after the last ```` ```python ````, up to the next fence, is the list
+ * `[["text"]]` of the stored answer, written `[[text]]`. A literal, never executed.
  */
 export const cipher: Game<z.output<typeof schema>> = {
   task: TASK,

@@ -17,9 +17,9 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Letters stand for digits: the last equation of the answer, `d + d = d` with + - *, is judged. Reference wants the
- * stored one; strict any that the rules allow: same letter, same digit; other letter, other digit; no number
- * starts with 0; it holds.
+ * Letters stand for digits: judges the last equation of the answer, `d + d = d` with + - *. Reference requires the
+ * stored one; strict accepts any that obeys the rules: same letter, same digit; different letter, different digit; no
+ * number starts with 0; the equation is true.
  */
 export const cryptarithm: Game<Data> = {
   task: TASK,
@@ -44,7 +44,7 @@ export const cryptarithm: Game<Data> = {
 const stored = ({ answer }: Data): string => answer.replaceAll(" ", "");
 
 /**
- * The last match of `\d+(\s*[-+*]\s*\d+)+\s*=\s*-?\d+`, blanks taken out; found number by number, because the
+ * The last match of `\d+(\s*[-+*]\s*\d+)+\s*=\s*-?\d+`, without blanks; parsed number by number, because the
  * expression itself takes time quadratic in the digits.
  */
 function lastEquation(text: string): Equation | undefined {
@@ -67,13 +67,13 @@ function lastEquation(text: string): Equation | undefined {
 }
 
 interface Equation {
-  /** Without blanks. */
+  /** Text without blanks. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Whether "or" or a bar stands between the equation and another number. */
+/** True if "or" or a bar separates the equation from another number. */
 const isOneOfTwo = (answer: string, { start, end }: Equation): boolean =>
   /^[\s$*)\]\\]{0,12}(?:or\b|[/|])[\s$*([\\]{0,12}-?\d/i.test(answer.slice(end, end + 40)) ||
   /\d[\s$*)\].,\\]{0,12}(?:\bor|[/|])[\s$*([\\]{0,12}$/i.test(answer.slice(Math.max(0, start - 40), start));

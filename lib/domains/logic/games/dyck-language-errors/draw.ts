@@ -5,7 +5,7 @@ import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
 const VALID = -1;
 
-/** Position of the first bracket that closes nothing, from 1; one past the end where some stay open; or -1. */
+/** 1-based position of the first unmatched closing bracket; one past the end if brackets stay open; -1 if balanced. */
 function firstError(text: string): number {
   for (let length = 1; length <= text.length; length++) {
     if (openAfter(text.slice(0, length)) === undefined) return length;
@@ -13,7 +13,7 @@ function firstError(text: string): number {
   return openAfter(text) === "" ? VALID : text.length + 1;
 }
 
-/** A balanced text, or one with a bracket changed: of four, one is left as it is. */
+/** A balanced text, or one with a bracket changed: one in four is unchanged. */
 function bracketText(random: CounterRandom, length: number, kinds: number): string {
   const text = bracketWalk(random, length, kinds, 0);
   if (random.int(0, 3) === 0) return text;
@@ -23,7 +23,7 @@ function bracketText(random: CounterRandom, length: number, kinds: number): stri
   );
 }
 
-/** Where a sequence of brackets stops being right. */
+/** Find where a sequence of brackets stops being balanced. */
 export const dyckLanguageErrors: PuzzleGenerator = {
   task: "dyck_language_errors",
   measure: "brackets in the sequence",

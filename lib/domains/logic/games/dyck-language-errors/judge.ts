@@ -12,8 +12,8 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Where brackets stop matching: the answer is that position, from 1, or -1. Reference takes -1 wherever it stands,
- * else the first integer without a sign, else the word "valid" (of "invalid" too) for -1. Strict wants one integer.
+ * The 1-based position where brackets stop matching, or -1. Reference accepts -1 anywhere in the answer, else the
+ * first unsigned integer, else the word "valid" (even in "invalid") for -1. Strict requires one integer.
  */
 export const dyckLanguageErrors: Game<Data> = {
   task: TASK,

@@ -5,7 +5,7 @@ import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
 const show = (stack: string) => (stack === "" ? "empty" : stack);
 
-/** Another stack: the last bracket dropped, or one too many. */
+/** Corrupts a stack: drops the last bracket, or adds one. */
 function spoiled(random: CounterRandom, stack: string, kinds: number): string {
   if (stack !== "" && random.next() < 0.5) return stack.slice(0, -1);
   return stack + random.choice(OPENING.slice(0, kinds));

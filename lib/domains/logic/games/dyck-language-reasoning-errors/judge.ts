@@ -6,13 +6,13 @@ import { type Game, gameData } from "../../judging/game.ts";
 const TASK = "dyck_language_reasoning_errors";
 const schema = z.object({ metadata: z.object({ error_indices: z.array(z.int()) }) });
 
-/** What the question asks for where there is no mistake, and what people write instead. */
+/** The requested answer if there is no mistake, and common variants of it. */
 const NONE = /^(?:""|''|none|no|no (?:errors?|mistakes?)|all correct|无问题|无错误)[.。]?$/i;
 
 /**
- * Which steps are wrong: the answer names exactly the stored ones, in any order. Reference keeps the digits and
- * commas of the answer, so "3 and 16" is 316, and takes any text without them for "no mistake". Strict reads the
- * integers as they stand, and "no mistake" only where it is said.
+ * Names exactly the stored wrong steps, in any order. Reference concatenates the digits and commas of the answer, so
+ * "3 and 16" is 316, and reads any text without them as "no mistake". Strict reads the integers separately, and "no
+ * mistake" only if the answer says so.
  */
 export const dyckLanguageReasoningErrors: Game<z.output<typeof schema>> = {
   task: TASK,

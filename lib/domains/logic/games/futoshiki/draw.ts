@@ -9,10 +9,10 @@ import { carve, hasOneSolution } from "../../drawing/uniqueness.ts";
 export type Inequality = readonly [smaller: number, larger: number];
 
 type Place = readonly [row: number, column: number];
-/** As a row of the data set has it: 0-based, in either direction. */
+/** A constraint as in a row of the data set: 0-based, in either direction. */
 type Constraint = readonly [Place, Place, "<" | ">"];
 
-/** Latin squares with some digits given (0: none) and some pairs of cells in order. */
+/** Model of latin squares with some digits given (0: none) and some pairs of cells ordered. */
 export function futoshikiModel(n: number, given: readonly number[], signs: readonly Inequality[]): Model {
   const ascending = range(n).flatMap((a) => range(a).map((b) => [b + 1, a + 1]));
   const model = latinModel(

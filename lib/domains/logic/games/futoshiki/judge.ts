@@ -22,7 +22,7 @@ type Given = readonly [place: Place, digit: number];
 interface FutoshikiData {
   readonly size: number;
   readonly constraints: readonly (readonly [Place, Place, string])[];
-  /** Every given of the question, and those of them that the reference checks. */
+  /** Every given of the question, and those that the reference checks. */
   readonly givens: readonly Given[];
   readonly referenceGivens: readonly Given[];
 }
@@ -32,9 +32,9 @@ const MARKERS = ["Current puzzle:", "当前题目"];
 
 /**
  * A latin square that keeps the given digits and obeys the inequality signs. Read from the last `[[a b,c d]]`.
- * Reference checks the givens of English questions only, and counts only lines with an X as rows of the question,
- * so that a full row shifts the rows below it; it also takes any digits out of a row's text. Strict checks every
- * given, whatever the language, and wants digits and blanks alone.
+ * Reference checks the givens of English questions only, and counts only lines with an X as rows of the question, so
+ * that a full row shifts the rows below it; it also extracts any digits from a row's text. Strict checks every given
+ * in every language, and allows only digits and blanks.
  */
 export const futoshiki: Game<FutoshikiData> = {
   task: TASK,
@@ -79,7 +79,7 @@ function judgeGrid(
   return fails ? wrong("an inequality does not hold") : correct("every inequality holds");
 }
 
-/** What the last `[[...]]` without a `]` inside holds. */
+/** The content of the last `[[...]]` without an inner `]`. */
 function lastInside(text: string): string | undefined {
   for (let end = text.lastIndexOf("]]"); end > 0; end = text.lastIndexOf("]]", end - 1)) {
     const before = text.slice(text.lastIndexOf("]", end - 1) + 1, end);
@@ -89,7 +89,7 @@ function lastInside(text: string): string | undefined {
   return undefined;
 }
 
-/** The first `size` lines that are not blank after the marker, each with a digit or X for every column. */
+/** The first `size` non-blank lines after the marker, each with a digit or X for every column. */
 function shownRows(question: string, size: number): string[] {
   const lines = question.split("\n");
   const marker = lines.findIndex((line) => MARKERS.some((mark) => line.includes(mark)));

@@ -6,7 +6,7 @@ import { COLORS, PEOPLE, THINGS } from "../../drawing/vocabulary.ts";
 /** Owners of the items, by person, in the order of the people. */
 type Owners = Map<string, string>;
 
-/** Swaps the items of two people and tells it in one of several ways. */
+/** Swaps the items of two people and phrases it in one of several ways. */
 function swap(random: CounterRandom, owners: Owners): string {
   const [a, b] = random.sample([...owners.keys()], 2) as [string, string];
   const [ofA, ofB] = [owners.get(a)!, owners.get(b)!];
@@ -19,7 +19,7 @@ function swap(random: CounterRandom, owners: Owners): string {
   ]);
 }
 
-/** People who swap items; told-of wishes change nothing. The final owners follow by doing the swaps. */
+/** People swap items; mere wishes change nothing. The final owners follow from the swaps. */
 export const goodsExchange: PuzzleGenerator = {
   task: "goods_exchange",
   measure: "swaps",

@@ -17,8 +17,8 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Who owns what in the end: the last ```` ```python ```` block is a tuple of (person, item), quoted or not, with the
- * stored owners, in any order and case. Strict refuses a person named twice; for reference the last item counts.
+ * The final owners of items: the last ```` ```python ```` block is a tuple of (person, item), quoted or not, with the
+ * stored owners, in any order and case. Strict rejects a person named twice; in reference the last item counts.
  */
 export const goodsExchange: Game<Data> = {
   task: TASK,
@@ -49,7 +49,7 @@ function judgeOwners(
 const lowerCase = (pairs: readonly Pair[]): Pair[] =>
   pairs.map(([person, item]) => [person.toLowerCase(), item.toLowerCase()]);
 
-/** The pairs of a literal; where it is none, or not of texts, those split by hand follow what was read of it. */
+/** The pairs of a Python literal; if it is not one or has other values than texts, splits the text by hand. */
 function readPairs(text: string): Pair[] {
   const literal = readLiteral(text.trim());
   const pairs: Pair[] = [];

@@ -31,7 +31,7 @@ function drawSum(random: CounterRandom, count: number) {
   }
 }
 
-/** An equation with some digits hidden; any digits that make it true solve it, the drawn ones do. */
+/** An equation with some digits hidden; any digits that make it true are a solution. */
 export const mathPath: PuzzleGenerator = {
   task: "math_path",
   measure: "hidden digits",

@@ -20,10 +20,10 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * An equation with digits missing, restored in the last `[[...]]` of one line: every `?` is a digit and it holds.
- * Strict wants everything else to stand as it was and computes exactly. Reference compares the digits and the
- * operators by themselves and asks Python whether the text is true: parentheses may move, and without `=` any
- * number but 0 will do; comparisons other than `=`, and whatever else Python would run, are wrong here.
+ * An equation with digits missing, restored in the last `[[...]]` of one line: every `?` is replaced by a digit and
+ * the equation is true. Strict requires the rest to be unchanged and computes exactly. Reference compares digits and
+ * operators separately and asks Python whether the text is true: parentheses may move, and without `=` any nonzero
+ * number passes; comparisons other than `=`, and other Python code, are wrong here.
  */
 export const mathPath: Game<Data> = {
   task: TASK,
@@ -33,7 +33,7 @@ export const mathPath: Game<Data> = {
   judgeAsReference: (answer, data) => judgeEquation(answer, data, { restores: resembles, holds: isTrue }),
 };
 
-/** Whether an equation is the one that was asked about, with its digits; and whether it is true. */
+/** Decides whether an equation is the given one with its digits, and whether it is true. */
 interface EquationRules {
   restores(equation: string, query: string): boolean;
   holds(equation: string): boolean;

@@ -4,7 +4,7 @@ import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 const TARGET = 24;
 const LARGEST = 13;
 
-/** A fraction with the expression it came from; numerators and denominators stay far below 2^53. */
+/** A fraction with its expression; numerators and denominators stay far below 2^53. */
 interface Term {
   readonly n: number;
   readonly d: number;
@@ -23,7 +23,7 @@ function combinations(a: Term, b: Term): Term[] {
   return terms;
 }
 
-/** An expression of all terms with the target's value, by trying every pair with every operator; exact. */
+/** Finds an expression of all terms that equals the target by trying every pair with every operator; exact. */
 function solve(terms: readonly Term[]): string | undefined {
   if (terms.length === 1) {
     const [{ n, d, text }] = terms as [Term];
@@ -41,7 +41,7 @@ function solve(terms: readonly Term[]): string | undefined {
   return undefined;
 }
 
-/** Numbers that give 24 with the four operations, each used once; one way is found by search. */
+/** Numbers from which the four operations make 24, each used once; a solution is found by search. */
 export const mathador: PuzzleGenerator = {
   task: "mathador",
   measure: "numbers",

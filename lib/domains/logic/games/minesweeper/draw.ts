@@ -21,8 +21,8 @@ function minesweeperModel(n: number, revealed: readonly (number | undefined)[]):
 }
 
 /**
- * The cells mined in every arrangement that fits what is revealed; undefined where the search gives up. Each
- * arrangement found clears all cells that it leaves without a mine.
+ * The cells that contain a mine in every arrangement consistent with the revealed cells; undefined if the search
+ * gives up. Each arrangement found excludes all cells without a mine in it.
  */
 export function certainMines(n: number, revealed: readonly (number | undefined)[]): number[] | undefined {
   const model = minesweeperModel(n, revealed);
@@ -39,7 +39,7 @@ export function certainMines(n: number, revealed: readonly (number | undefined)[
   return certain.sort((a, b) => a - b);
 }
 
-/** What one step finds: the hidden cells around a number that has no more of them than mines. */
+/** Mines found in one step: the hidden cells around a number that has exactly as many hidden cells as mines. */
 export function oneStepMines(n: number, revealed: readonly (number | undefined)[]): number[] {
   const near = around(n, n);
   const found = revealed.flatMap((count, cell) => {
@@ -59,7 +59,7 @@ function lay(random: CounterRandom, n: number) {
   return { mined, counts, revealed };
 }
 
-/** Half-opened fields whose certain mines are exactly those that one step finds, so that the stored list is complete. */
+/** Partly revealed fields whose certain mines are exactly those found in one step, so that the stored list is complete. */
 export const minesweeper: PuzzleGenerator = {
   task: "minesweeper",
   measure: "hidden cells",

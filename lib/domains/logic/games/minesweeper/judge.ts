@@ -15,13 +15,13 @@ const listOf = (item: string) => new RegExp(String.raw`\[\s*${item}(?:\s*,\s*${i
 /** Ways to write the mines; the first that occurs is read, everywhere it occurs. */
 const FORMS = [listOf(TUPLE), listOf(LIST), new RegExp(TUPLE, "g")];
 
-/** A number or another one. */
+/** Two alternative numbers. */
 const EITHER = /\d\s{0,4}(?:or|[/|])\s{0,4}\d/i;
 
 /**
- * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the stored
- * list. Read from lists of pairs, else from pairs, else from the numbers in the text two by two.
- * Reference takes a text without any number for "no mines"; strict wants `[]` for that.
+ * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the stored list.
+ * Read from lists of pairs, else from pairs, else from consecutive numbers in the text. Reference reads a text
+ * without any number as "no mines"; strict requires `[]`.
  */
 export const minesweeper: Game<Data> = {
   task: TASK,
@@ -55,7 +55,7 @@ function minesIn(answer: string): number[][] {
   return inPairs(answer);
 }
 
-/** The numbers of a text two by two; a last odd one is left out. */
+/** Consecutive pairs of the numbers in a text; ignores a last odd one. */
 function inPairs(text: string): number[][] {
   const numbers = (text.match(/\d+/g) ?? []).map(Number);
   return Array.from({ length: Math.floor(numbers.length / 2) }, (_, i) => numbers.slice(2 * i, 2 * i + 2));

@@ -35,8 +35,8 @@ function spacing(n: number): readonly Constraint[] {
 }
 
 /**
- * Cells covered (1) or open by dominoes that share no edge: two in each region, and every shadow. The cells say where
- * the dominoes lie. @param regions shadows are -1.
+ * Cells covered (1) or free, by dominoes that share no edge: two covered cells in each region, and every shadow cell.
+ * The covered cells determine the dominoes. @param regions shadow cells are -1
  */
 export function norinoriModel(n: number, regions: RegionMap): Model {
   const named = new Map<number, number[]>();
@@ -63,7 +63,7 @@ function scatter(random: CounterRandom, n: number): Domino[] {
   });
 }
 
-/** Joins regions two by two, each with a neighbour, at random; undefined where one is left alone. */
+/** Randomly joins each region with a neighbour; undefined if one has none left. */
 function joinPairs(
   random: CounterRandom,
   neighbours: readonly (readonly number[])[],
@@ -89,7 +89,7 @@ function joinPairs(
   return parts.map((part) => joined.get(part) ?? SHADOW);
 }
 
-/** Regions with two covered cells each, borders moved against each further solution until there is none. */
+/** Regions with two covered cells each; moves borders to exclude further solutions until there is none. */
 function regionsFor(
   random: CounterRandom,
   n: number,

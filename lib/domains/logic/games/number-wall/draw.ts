@@ -7,13 +7,13 @@ import { drawUntil, hasOneSolution } from "../../drawing/uniqueness.ts";
 
 const WALL = 0;
 
-/** Where an island's number stands, and how many cells the island has. */
+/** The cell of an island's number, and the island's size in cells. */
 export interface Seed {
   readonly cell: number;
   readonly size: number;
 }
 
-/** The cells of one island hang together: cells too far from its number, by cells that may belong, do not belong. */
+/** Requires the cells of an island to be connected: excludes cells that are too far from its number through possible cells. */
 function hangsTogether(n: number, { cell: start, size }: Seed, island: number): Constraint {
   const near = orthogonal(n, n);
   const cells = range(n * n);
@@ -30,7 +30,7 @@ function hangsTogether(n: number, { cell: start, size }: Seed, island: number): 
   };
 }
 
-/** Cells that are wall (0) or of the i-th island (i + 1): of its size, in one piece, none touching another, no 2x2 wall. */
+/** Cells are wall (0) or part of the i-th island (i + 1): of its size, connected, not touching another, no 2x2 wall. */
 export function numberWallModel(n: number, seeds: readonly Seed[]): Model {
   const cells = range(n * n);
   const islands = range(seeds.length + 1);
@@ -67,7 +67,7 @@ export function numberWallModel(n: number, seeds: readonly Seed[]): Model {
   };
 }
 
-/** Islands of random shape until no 2x2 block of wall is left; undefined where that takes islands that would touch. */
+/** Adds islands of random shape until no 2x2 block of wall is left; undefined if islands would touch. */
 function strew(random: CounterRandom, n: number): { cells: number[]; seeds: Seed[] } | undefined {
   const [near, far] = [orthogonal(n, n), around(n, n)];
   const cells = range(n * n).map(() => WALL);

@@ -8,9 +8,9 @@ const MAX_STEPS = 20_000;
 const BLANK = 0;
 
 /**
- * Paths 1..n² through the given numbers (0: blank), as the number of each cell; up to `limit` of them. Depth first
- * from each possible start; a branch ends where the next given number is too far away. `complete` is false when it
- * gave up after 20,000 steps.
+ * Paths 1..n² through the given numbers (0: blank), as the number of each cell; up to `limit` of them. Searches depth
+ * first from each possible start and prunes a branch when the next given number is too far away. `complete` is false
+ * if the search gave up after 20,000 steps.
  */
 export function numbrixPaths(
   n: number,

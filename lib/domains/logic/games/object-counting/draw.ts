@@ -29,7 +29,7 @@ function holding(random: CounterRandom, owner: string, kind: string, thing: stri
   return { owner, kind, count, text: `${text}.` };
 }
 
-/** How many things of some kinds one person has, among those of others; the counts add up. */
+/** Asks how many things of some kinds one person has, among those of others. */
 export const objectCounting: PuzzleGenerator = {
   task: "object_counting",
   measure: "sentences",

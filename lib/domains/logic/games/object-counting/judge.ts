@@ -11,8 +11,8 @@ const schema = z.object({ answer: z.coerce.string() });
 type Data = z.output<typeof schema>;
 
 /**
- * How many objects there are: the last box holds the stored integer. Reference reads a box up to its first brace
- * and, where it is never closed, the whole completion, which can be the number only in theory.
+ * The number of objects: the last box must hold the stored integer. Reference reads a box up to its first brace and,
+ * if it is never closed, the whole completion.
  */
 export const objectCounting: Game<Data> = {
   task: TASK,

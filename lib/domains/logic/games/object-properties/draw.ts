@@ -21,7 +21,7 @@ function drawItem(random: CounterRandom): Item {
 
 const describe = ({ size, color, thing, material }: Item) => `a ${size} ${color} ${thing} of ${material}`;
 
-/** What happens to a collection, told and done. The condition always holds for some item. */
+/** Describes a change of a collection and applies it. Its condition is true for at least one item. */
 function change(random: CounterRandom, items: readonly Item[]): { told: string; after: Item[] } {
   const kind = items.length < 2 ? 2 : random.int(0, 3);
   const property = random.choice(PROPERTIES);
@@ -42,7 +42,7 @@ function change(random: CounterRandom, items: readonly Item[]): { told: string; 
   };
 }
 
-/** A collection that goes through changes; how many items have one property or another is counted at the end. */
+/** A collection that changes several times; asks how many items have a property at the end. */
 export const objectProperties: PuzzleGenerator = {
   task: "object_properties",
   measure: "items at the start times changes",

@@ -12,7 +12,7 @@ const schema = z.object({ answer: z.coerce.string() });
 type Data = z.output<typeof schema>;
 
 /**
- * How many objects have certain properties in the end: the last box holds the stored integer. Where the stored
+ * The number of objects with certain properties at the end: the last box must hold the stored integer. If the stored
  * answer is "unknown", strict accepts that word; reference accepts nothing.
  */
 export const objectProperties: Game<Data> = {

@@ -8,7 +8,7 @@ const LARGEST = 1_000_000;
 
 interface Operator {
   readonly symbol: string;
-  /** What a and b give; none for the operators everybody knows. */
+  /** Definition of the operator on a and b; absent for common operators. */
   readonly rule?: string;
   compute(a: number, b: number): number;
 }

@@ -13,8 +13,8 @@ const schema = z.object({
 });
 
 /**
- * The value of an expression with newly defined operators. Reference compares with whatever Math-Verify would fish
- * from the whole completion, boxed or not; strict is the mathematics verifier: the last box and nothing else.
+ * The value of an expression with newly defined operators. Reference compares with whatever Math-Verify extracts from
+ * the whole completion, boxed or not; strict is the mathematics verifier: the last box only.
  */
 export const operation: Game<z.output<typeof schema>> = {
   task: TASK,

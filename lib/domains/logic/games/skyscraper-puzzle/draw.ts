@@ -5,7 +5,7 @@ import { fenced, linesOf, rowsOf } from "../../drawing/lattice.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { drawUntil } from "../../drawing/uniqueness.ts";
 
-/** How many buildings each line shows from its ends. */
+/** Number of buildings visible from the two ends of each line. */
 export interface Views {
   readonly top: readonly number[];
   readonly bottom: readonly number[];
@@ -41,7 +41,7 @@ function permutations(n: number): number[][] {
   );
 }
 
-/** Every line of heights 1..n with what it shows, made once for each n. */
+/** Every line of heights 1..n with its two views, cached for each n. */
 function linesOfHeights(n: number): readonly Line[] {
   const known = LINES.get(n);
   if (known !== undefined) return known;
@@ -68,7 +68,7 @@ export function skyscraperModel(n: number, { top, bottom, left, right }: Views):
   return latinModel(n, [...looks(rows, left, right), ...looks(columns, top, bottom)]);
 }
 
-/** Skyscrapers with all views given and one solution; only at level 3 it takes guesses to find it. */
+/** Skyscrapers with all views given and one solution; only level 3 requires guesses. */
 export const skyscraperPuzzle: PuzzleGenerator = {
   task: "skyscraper_puzzle",
   measure: "cells, and guesses of the solver",

@@ -17,8 +17,8 @@ const schema = z.object({
 });
 
 /**
- * A latin square of heights in which each line, seen from each end, shows as many buildings as stated; a higher one
- * hides those behind. Read from the first python block whose marks stand alone on their lines. Both modes alike.
+ * A latin square of heights in which each line, seen from each end, shows the stated number of buildings; higher ones
+ * hide those behind. Read from the first python block whose fences are on separate lines. The same in both modes.
  */
 export const skyscraperPuzzle: Game<z.output<typeof schema>> = {
   task: TASK,

@@ -42,7 +42,7 @@ const RELATIONS = {
   ancestors: "ancestors (its parent, the parent's parent, and so on)",
 } as const;
 
-/** Which nodes of a tree stand in a relation to one; the tree is told by its families, so all of it is known. */
+/** Asks which nodes of a tree are in a relation to one; the question describes the whole tree. */
 export const spaceReasoningTree: PuzzleGenerator = {
   task: "space_reasoning_tree",
   measure: "nodes",

@@ -8,7 +8,7 @@ const TASK = "space_reasoning_tree";
 const schema = z.object({ answer: z.string() });
 type Data = z.output<typeof schema>;
 
-/** Which nodes of a tree stand in a relation: the last box lists the stored ones, in any order, case as it is. */
+/** The nodes of a tree that are in a relation: the last box lists the stored ones, in any order, case-sensitive. */
 export const spaceReasoningTree: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),

@@ -48,7 +48,7 @@ function walk(random: CounterRandom, stops: number): { sights: Sight[]; told: st
   return { sights, told };
 }
 
-/** What stands at a place of a grid that is given relative to another one; the coordinates decide. */
+/** Asks for the object at a grid position given relative to another one; the coordinates determine it. */
 export const spaceReasoning: PuzzleGenerator = {
   task: "space_reasoning",
   measure: "moves",

@@ -8,7 +8,7 @@ const TASK = "space_reasoning";
 const schema = z.object({ answer: z.string() });
 type Data = z.output<typeof schema>;
 
-/** What stands at a place on a grid: the last box names the stored object, in any case. */
+/** The object at a grid position: the last box names the stored object, in any case. */
 export const spaceReasoning: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),

@@ -9,7 +9,10 @@ import { drawUntil } from "../../drawing/uniqueness.ts";
 const LETTERS = "ABCDEFGH";
 const MAX_MOVES = 60;
 
-/** One star in each row, column and region, none touching another; a cell is 1 where a star is. No regions: free. */
+/**
+ * One star in each row, column and region, none touching another; a cell with a star is 1. Without regions, only the
+ * other rules hold.
+ */
 export function starModel(n: number, regions?: RegionMap): Model {
   const { rows, columns } = linesOf(n, n);
   const lists =
@@ -27,7 +30,7 @@ export function starModel(n: number, regions?: RegionMap): Model {
   };
 }
 
-/** Regions around the stars, borders moved against each further solution until there is none. */
+/** Regions around the stars; moves borders to exclude further solutions until there is none. */
 function regionsFor(random: CounterRandom, n: number, stars: readonly number[]): RegionMap | undefined {
   const near = orthogonal(n, n);
   let regions: RegionMap | undefined = growRegions(
@@ -46,7 +49,7 @@ function regionsFor(random: CounterRandom, n: number, stars: readonly number[]):
   return undefined;
 }
 
-/** One star a row, column and region, with one solution. */
+/** One star per row, column and region, with one solution. */
 export const starPlacementPuzzle: PuzzleGenerator = {
   task: "star_placement_puzzle",
   measure: "cells",

@@ -25,16 +25,16 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 interface Star {
-  /** What the answer files it under. */
+  /** Region under which the answer lists the star. */
   readonly region: PlainValue;
   readonly row: number;
   readonly column: number;
 }
 
 /**
- * k stars in each row, column and region, none touching another even at a corner. Read from the first dict
- * {region: [(row, column), ...]}, 1-based, in the first python block.
- * Reference does not look at the keys, and a star may be listed twice; strict wants each star once, under its region.
+ * k stars in each row, column and region, none touching another even at a corner. Read from the first dict {region:
+ * [(row, column), ...]}, 1-based, in the first python block.
+ * Reference ignores the keys, and a star may be listed twice; strict requires each star once, under its region.
  */
 export const starPlacementPuzzle: Game<Data> = {
   task: TASK,
@@ -68,7 +68,7 @@ function judgeStars(
   return touch(board, (cell) => cell === 1, AROUND) ? wrong("two stars touch") : correct("every star fits");
 }
 
-/** What is wrong with where stars are listed; undefined for each once, under its own region. */
+/** Describes a star listed twice or under the wrong region; undefined if there is none. */
 function misfiled(stars: readonly Star[], grid: Board<string>): string | undefined {
   if (new Set(stars.map(({ row, column }) => `${row},${column}`)).size < stars.length)
     return "a star is listed twice";
@@ -77,7 +77,7 @@ function misfiled(stars: readonly Star[], grid: Board<string>): string | undefin
     : undefined;
 }
 
-/** The first `{...}` without inner braces that is a dict, else the first one that a name is set to. */
+/** The first `{...}` without inner braces that is a dict, else the first one assigned to a name. */
 function starsIn(code: string): Star[] | undefined {
   const first = /\{[^{}]*\}/.exec(code)?.[0];
   const stars = first === undefined ? undefined : readStars(first);

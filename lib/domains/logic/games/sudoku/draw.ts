@@ -10,13 +10,13 @@ const CELLS = range(SIDE * SIDE);
 const boxOf = (cell: number) => 3 * Math.floor(cell / 27) + Math.floor((cell % SIDE) / 3);
 const BOXES = range(SIDE).map((box) => allDifferent(CELLS.filter((cell) => boxOf(cell) === box)));
 
-/** The sudokus with the given digits; 0 is blank. @param given 81 digits in reading order. */
+/** The sudokus with the given digits; 0 is blank. @param given 81 digits in reading order */
 export function sudokuModel(given: readonly number[]): Model {
   const model = latinModel(SIDE, BOXES);
   return { ...model, domains: model.domains.map((all, cell) => (given[cell] ? bit(given[cell]) : all)) };
 }
 
-/** Sudokus of 9 x 9 with one solution; the digits taken away grow in number. */
+/** Sudokus of 9 x 9 with one solution; higher levels remove more digits. */
 export const sudoku: PuzzleGenerator = {
   task: "sudoku",
   measure: "blank cells",

@@ -19,7 +19,7 @@ const schema = z.object({
 
 /**
  * A 9 x 9 sudoku: 1..9 in every row, column and 3 x 3 box, givens kept. Read from the last python block, else the
- * last `((...))`; lists and tuples alike. Both modes alike.
+ * last `((...))`; accepts lists and tuples. The same in both modes.
  */
 export const sudoku: Game<z.output<typeof schema>> = {
   task: TASK,

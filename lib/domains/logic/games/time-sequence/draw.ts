@@ -19,7 +19,7 @@ interface Span {
 const clock = (minutes: number) =>
   `${`${Math.floor(minutes / 60)}`.padStart(2, "0")}:${`${minutes % 60}`.padStart(2, "0")}`;
 
-/** Appointments of one day, apart from each other, in order. */
+/** Non-overlapping appointments of one day, in order. */
 function appointments(random: CounterRandom, count: number): Span[] {
   const slots = Array.from({ length: (CLOSE - OPEN) / STEP + 1 }, (_, i) => OPEN + i * STEP);
   const ends = random.sample(slots, 2 * count).sort((a, b) => a - b);

@@ -15,8 +15,8 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * When all can meet: the last `[...]` is the longest duration in minutes and the number of ways to have it. Strict
- * wants these two numbers and no more; reference lets more follow, and true be 1 as in Python.
+ * The longest common free time: the last `[...]` is its duration in minutes and the number of possible starts. Strict
+ * requires exactly these two numbers; reference allows more after them, and true as 1 as in Python.
  */
 export const timeSequence: Game<Data> = {
   task: TASK,

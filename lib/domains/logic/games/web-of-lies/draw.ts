@@ -3,7 +3,7 @@ import type { CounterRandom } from "../../../../random.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { PEOPLE } from "../../drawing/vocabulary.ts";
 
-/** Who tells the truth, one bit a person. */
+/** One bit per person, set for those who tell the truth. */
 type World = number;
 
 interface Claim {
@@ -43,7 +43,7 @@ function worlds(count: number, claims: readonly Claim[], known: number, kind: bo
   );
 }
 
-/** Truth-tellers and liars; claims are added until one world is left, by trying all. */
+/** Truth-tellers and liars; adds claims until exactly one assignment is consistent, by trying all. */
 export const webOfLies: PuzzleGenerator = {
   task: "web_of_lies",
   measure: "people",

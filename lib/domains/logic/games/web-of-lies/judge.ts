@@ -12,10 +12,10 @@ const YES = /^(?:yes|true|truth|是|真话|真)$/;
 const NO = /^(?:no|false|lie|lies|否|假话|假|谎)$/;
 
 /**
- * Who tells the truth: the answer's sequence of yes and no is the stored one. It stands in bold at the end behind
- * "The answer is:", else in the last line (in bold, or behind "The answer is"), else in the last run of yes and no.
- * Reference finds yes and no inside other words ("know", "believe"); strict wants such words alone, in bold, behind
- * "The answer is", or in a line of their own.
+ * Asks who tells the truth: the answer's sequence of yes and no must be the stored one. It is in bold at the end
+ * after "The answer is:", else in the last line (in bold, or after "The answer is"), else in the last run of yes and
+ * no. Reference finds yes and no inside other words ("know", "believe"); strict requires these words alone, in bold,
+ * after "The answer is", or in a line of their own.
  */
 export const webOfLies: Game<Data> = {
   task: TASK,
@@ -25,7 +25,7 @@ export const webOfLies: Game<Data> = {
   judgeAsReference: (answer, data) => judgeWords(wordsInside(stated(answer) ?? ""), data),
 };
 
-/** @param given "yn...", as the readers below give it. */
+/** @param given "yn...", from the readers below */
 function judgeWords(given: string, data: Data): ScoredVerdict {
   if (given === "") return wrong("not a list of yes and no");
   const gold = wordsInside(data.answer);
@@ -39,7 +39,7 @@ function wordsInside(text: string): string {
   return found.map((word) => (YES.test(word) ? "y" : "n")).join("");
 }
 
-/** The same where the text has no other words; "" for any other text. */
+/** The same if the text has no other words; "" for any other text. */
 function wordsAlone(text: string): string {
   if (text.length > MAX_CHARS) return "";
   const words = text
@@ -51,7 +51,7 @@ function wordsAlone(text: string): string {
     : "";
 }
 
-/** From the bold end, or the last line that says yes and no and nothing else where its answer stands. */
+/** Reads the bold end of the text, or else the last line that has only yes and no in its answer. */
 function statedAlone(text: string): string {
   const atEnd = wordsAlone(boldAtEnd(text) ?? "");
   if (atEnd !== "") return atEnd;
@@ -66,7 +66,7 @@ function stated(text: string): string | undefined {
   return boldAtEnd(text) ?? inLine(text.trim().split("\n").at(-1)!.trim()) ?? lastRun(text.toLowerCase());
 }
 
-/** `... answer is: **span**.` at the very end, or before a last line break; read from the end, without search. */
+/** `... answer is: **span**.` at the very end, or before a last line break; reads backwards without a search. */
 function boldAtEnd(text: string): string | undefined {
   let end = text.endsWith("\n") ? text.length - 1 : text.length;
   while (end > 0 && (text[end - 1] === "." || text[end - 1] === "。")) end--;
@@ -87,7 +87,7 @@ function inLine(line: string): string | undefined {
   return rest.split(/[.。]/, 1)[0]!.trim();
 }
 
-/** The last longest sequence of the words yes, no, 是, 否 with nothing but commas and blanks between them. */
+/** The last of the longest sequences of the words yes, no, 是, 否 separated only by commas and blanks. */
 function lastRun(text: string): string | undefined {
   const word = /(?<![\p{L}\p{N}_])(?:yes|no|是|否)(?![\p{L}\p{N}_])/gu;
   let run: string[] = [];

@@ -3,14 +3,14 @@ import type { CounterRandom } from "../../../../random.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { WORDS } from "../../drawing/vocabulary.ts";
 
-/** The list with the word before the first one that comes after it. */
+/** Inserts the word before the first word that sorts after it. */
 function inserted(sorted: readonly string[], word: string): string[] {
   const later = sorted.findIndex((other) => other > word);
   const at = later < 0 ? sorted.length : later;
   return [...sorted.slice(0, at), word, ...sorted.slice(at)];
 }
 
-/** Another list than that: the word at another place, or a word lost. Trusts a list that is not empty. */
+/** A wrong list: the word inserted elsewhere, or a word removed. Trusts a non-empty list. */
 function misplaced(random: CounterRandom, sorted: readonly string[], word: string): string[] {
   const right = inserted(sorted, word);
   if (random.next() < 0.3) return right.filter((_, i) => i !== (right.indexOf(word) + 1) % right.length);

@@ -12,7 +12,7 @@ const NO_MISTAKE = "No";
 const schema = z.object({ answer: z.union([z.int(), z.string(), z.null()]) });
 type Data = z.output<typeof schema>;
 
-/** Where a sorting went wrong first: the last box holds the thought's number, or "No" in any case. */
+/** The first wrong step of a sorting: the last box holds the number of the thought, or "No" in any case. */
 export const wordSortingMistake: Game<Data> = {
   task: TASK,
   parse: gameData(TASK, schema),

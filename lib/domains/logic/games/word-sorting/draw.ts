@@ -4,7 +4,7 @@ import { WORDS } from "../../drawing/vocabulary.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
 
-/** Orders two words by an alphabet; of two that begin alike, the shorter comes first. */
+/** Compares two words by an alphabet; a word sorts before its extensions. */
 function byAlphabet(alphabet: string) {
   return (a: string, b: string): number => {
     for (let i = 0; i < a.length && i < b.length; i++) {

@@ -34,7 +34,10 @@ export function slotsOf(grid: readonly (readonly string[])[]): Slot[] {
   return [...slots(lines.rows, true), ...slots(lines.columns, false)];
 }
 
-/** For each slot the index of its word in the list of its direction: of its length, each once, equal where slots cross. */
+/**
+ * Assigns each slot the index of a word in the list of its direction: of the right length, each once, equal letters
+ * at crossings.
+ */
 export function wordscapesModel(
   slots: readonly Slot[],
   across: readonly string[],
@@ -79,7 +82,7 @@ interface Layout {
   readonly down: string[];
 }
 
-/** Writes the word where it meets letters already there, and touches nothing else; false where it cannot. */
+/** Writes the word if it crosses existing letters and touches no others; false if it cannot. */
 function place({ letters, across, down }: Layout, word: string, isAcross: boolean, start: number): boolean {
   const [step, side] = isAcross ? [1, SIDE] : [SIDE, 1];
   const at = (i: number) => letters[start + i * step] ?? "";
@@ -95,7 +98,7 @@ function place({ letters, across, down }: Layout, word: string, isAcross: boolea
   return true;
 }
 
-/** Words in random order, each crossing one that stands already; undefined where the list ends too early. */
+/** Places words in random order, each crossing an existing one; undefined if the list is too short. */
 function layOut(random: CounterRandom, count: number): Layout | undefined {
   const layout: Layout = { letters: range(SIDE * SIDE).map(() => ""), across: [], down: [] };
   const middle = SIDE * (SIDE >> 1) + 7;

@@ -19,10 +19,10 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Letters in the cells marked X, so that each across word stands in a row and each down word in a column. Read from
- * the first `[[...]]`, cells quoted or bare, "0" and "" for blank; case does not matter.
- * Reference takes several letters in one cell, looks for words across gaps, and accepts letters of no word; strict
- * wants one letter a cell, words in unbroken runs, as often as listed, and every letter in one of them.
+ * Letters in the cells marked X, so that each across word is in a row and each down word in a column. Read from the
+ * first `[[...]]`, cells quoted or bare, "0" and "" for blank; ignores case. Reference accepts several letters in one
+ * cell, words across gaps, and letters of no word; strict requires one letter per cell, words in unbroken runs, as
+ * often as listed, and every letter in one of them.
  */
 export const wordscapes: Game<Data> = {
   task: TASK,
@@ -55,7 +55,7 @@ export const wordscapes: Game<Data> = {
 
 const isFilled = (cell: string): boolean => cell.trim() !== "";
 
-/** The answer's grid, with something in the marked cells and nowhere else; or the verdict where there is none. */
+/** The answer's grid if exactly the marked cells are filled; otherwise the verdict. */
 function filledIn(answer: string, { metadata: { grid } }: Data): string[][] | ScoredVerdict {
   const board = gridIn(answer);
   if (board === undefined) return wrong("no grid");
@@ -66,13 +66,13 @@ function filledIn(answer: string, { metadata: { grid } }: Data): string[][] | Sc
   return board;
 }
 
-/** Whether each word stands in some line, gaps closed. */
+/** True if each word occurs in some line without its gaps. */
 function standsAnywhere(lines: Board<string>, list: readonly string[]): boolean {
   const texts = lines.map((line) => line.join("").replaceAll(" ", "").toLowerCase());
   return list.every((word) => texts.some((text) => text.includes(word.toLowerCase())));
 }
 
-/** The cells [line, place] of all places where a word stands; undefined when one stands less often than listed. */
+/** The cells [line, place] of all occurrences of the words; undefined if one occurs less often than listed. */
 function coveredBy(lines: Board<string>, list: readonly string[]): Set<string> | undefined {
   const texts = lines.map((line) =>
     line.map((cell) => (cell.trim() === "" ? " " : cell.toLowerCase())).join(""),
@@ -99,7 +99,7 @@ function occurrences(text: string, word: string): number[] {
   return starts;
 }
 
-/** The first `[[...]]` behind the thought as rows of cells; a third opening bracket belongs to the opening. */
+/** The first `[[...]]` after the thought as rows of cells; a third opening bracket belongs to the opening. */
 function gridIn(answer: string): string[][] | undefined {
   const thought = answer.includes("<think>") ? answer.lastIndexOf(END_OF_THOUGHT) : -1;
   const text = thought < 0 ? answer : answer.slice(thought + END_OF_THOUGHT.length);
@@ -107,7 +107,7 @@ function gridIn(answer: string): string[][] | undefined {
   if (opening === null) return undefined;
   const start = opening.index + opening[0].length;
   const end = /\]\s*\]/g;
-  end.lastIndex = start + 1; // at least one character stands inside
+  end.lastIndex = start + 1; // requires at least one character inside
   const close = end.exec(text);
   if (close === null) return undefined;
   const rows = text
