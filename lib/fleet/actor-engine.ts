@@ -25,14 +25,14 @@ export interface ActorEngineParts {
   readonly settings: FleetSettings;
   /** Name of the actor that owns the engine. */
   readonly member: string;
-  /** Told of the engine's end, or of the store's: the actor ends with it. */
+  /** Called when the engine or the store fails; the actor then ends. */
   readonly onFailure: (error: unknown) => void;
-  /** Throws where this process was taken for dead meanwhile. */
+  /** Throws if this process was declared dead. */
   readonly expectAlive: () => void;
 }
 
 interface Held extends NotedRequest {
-  /** The last one: it may have run out and come back. */
+  /** The most recent lease: it may have expired and been granted again. */
   lease: Lease;
   readonly asked: NumberedRequest;
   /** Id of the engine's request. A request number that returns to this actor becomes a new engine request. */
@@ -40,7 +40,7 @@ interface Held extends NotedRequest {
   readonly done: Completion[];
 }
 
-/** The store's side of an actor's engine: requests, what is noted of them, and what came of them. */
+/** The store's side of an actor's engine: requests, their progress notes, and their outcomes. */
 class RequestLeases extends LeasedWork {
   readonly outcomes = new OutcomeBatcher((all) => this.#send(all));
   readonly #notes: RolloutNotes;
@@ -63,8 +63,8 @@ class RequestLeases extends LeasedWork {
   }
 
   /**
-   * Leases requests for `room` attempts, at least one request. Where other actors lease too it takes only a part, so
-   * that all actors finish together. Empty if `interrupt` ended the wait.
+   * Leases requests for `room` attempts, at least one request. If other actors lease too, takes only a share, so that
+   * all actors finish together. Empty if `interrupt` ended the wait.
    */
   async requests(
     room: number,
@@ -86,7 +86,7 @@ class RequestLeases extends LeasedWork {
     this.#notes.write(held, tokens).catch(this.#parts.onFailure);
   }
 
-  /** Renews all leases and returns those that another actor holds by now. */
+  /** Renews all leases and returns those that another actor holds. */
   async renewAll(all: ReadonlyMap<number, Held>): Promise<readonly (readonly [number, Lease])[]> {
     const renewed = [...all].map(async ([number, { lease }]) =>
       (await this.renew(lease)) ? [] : [[number, lease] as const],
@@ -132,25 +132,25 @@ function decoded({ payload }: Lease): NumberedRequest | undefined {
   }
 }
 
-/** What an engine has to know of its weights. */
+/** State of the weights that an engine needs to know. */
 export interface EngineWeights {
   /** Version that it samples with; undefined before the first. */
   readonly version: number | undefined;
-  /** Whether that is what actors may sample with, and no update is on its way. */
+  /** True if these are the weights that actors may sample with, and no update is in progress. */
   readonly areCurrent: boolean;
-  /** Whether it samples with this version or a later one. */
+  /** True if it samples with this version or a later one. */
   has(version: number): boolean;
 }
 
 /**
  * One engine of an actor: leases requests while it has capacity and the current weights, samples them, and sends each
- * outcome together with the end of its lease. Another actor leases what it held when it crashes.
+ * outcome together with the end of its lease. If it crashes, another actor leases its requests.
  */
 export class ActorEngine {
   readonly spec: EngineSpec;
   readonly #parts: ActorEngineParts;
   readonly #generations: Generations;
-  /** By number: sampled now, or waiting for their version. */
+  /** Requests by number: being sampled, or waiting for their version. */
   readonly #held = new Map<number, Held>();
   readonly #early = new Set<number>();
   readonly #aborted = new Set<number>();
@@ -175,7 +175,7 @@ export class ActorEngine {
     this.#working = this.#work().catch((error) => void (this.#closed.signal.aborted || onFailure(error)));
   }
 
-  /** The version is that of the last commit: what is on its way to the engine counts. */
+  /** The version is that of the last commit: it includes weights on their way to the engine. */
   stats(): EngineStats {
     return { ...this.#generations.stats(), version: this.#weights.version ?? 0 };
   }
@@ -184,12 +184,12 @@ export class ActorEngine {
     return this.#generations.engine;
   }
 
-  /** Weights are on their way: nothing is leased that may need them. */
+  /** Stops leasing requests while an update is in progress. */
   pause(): void {
     this.#leases.interrupt();
   }
 
-  /** Another version may be sampled with. @param mine whether this actor is among the `sharers` that have it */
+  /** Resumes with a newly committed version. @param mine true if this actor is among the `sharers` that have it */
   async resume(mine: boolean, sharers: number): Promise<void> {
     this.#leases.sharers = sharers;
     if (!mine) {
@@ -201,7 +201,7 @@ export class ActorEngine {
     this.#wake.ring();
   }
 
-  /** Drops a request, here or when it comes. */
+  /** Drops a request, now or when it arrives. */
   async abort(number: number): Promise<void> {
     if (this.#held.has(number)) await this.#leases.end(this.#drop(number), "done");
     else this.#aborted.add(number);
@@ -213,7 +213,7 @@ export class ActorEngine {
     clearInterval(this.#renewal);
     this.#wake.ring();
     this.#leases.interrupt();
-    await this.#working; // what is leased by now is held
+    await this.#working; // after this, all leased requests are in #held
     const given = [...this.#held].map(([number, held]) => {
       if (!this.#early.has(number)) this.#generations.record(held.id);
       this.#drop(number);
@@ -251,7 +251,7 @@ export class ActorEngine {
     if (isHere) this.#begin(number);
   }
 
-  /** Samples a request whose version is here. */
+  /** Begins to sample a request whose weight version is present. */
   #begin(number: number): void {
     const held = this.#held.get(number)!;
     if (!this.#weights.has(held.asked.version)) return;

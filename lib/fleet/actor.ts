@@ -21,7 +21,7 @@ import type { StagedWeights, WeightTransport } from "./transport.ts";
 export interface ActorParts extends MemberParts {
   readonly core: Pick<Core, "engine">;
   readonly transport: Omit<WeightTransport, "send">;
-  /** Told what to ask for how it is; called once. */
+  /** Receives the function that reports the actor's facts; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
   readonly signal: AbortSignal;
 }
@@ -43,12 +43,12 @@ export async function runActor(parts: ActorParts): Promise<void> {
   }
 }
 
-/** The weights of one engine of an actor: those that it samples with, and those that came and wait for their commit. */
+/** Weights of one engine of an actor: the current ones, and those received but not yet committed. */
 export class ActorWeights implements EngineWeights {
   readonly #transport: ActorParts["transport"];
   readonly #spec: EngineSpec;
   #version: number | undefined;
-  /** Version that actors may sample with, whether or not this one has it. */
+  /** Version that actors may sample with, even if this one lacks it. */
   #current: number | undefined;
   /** An update was announced, and its end was not. */
   #updating = false;
@@ -84,18 +84,18 @@ export class ActorWeights implements EngineWeights {
     this.#staged = { update: plan.update, weights };
   }
 
-  /** As a sender of the plan. Sampling goes on meanwhile: an engine has a copy of its own. */
+  /** Sends weights as one of the plan's senders. Sampling continues meanwhile: the engine has its own copy. */
   relay(plan: TransferPlan, me: string): Promise<void> {
     return this.#transport.relay(plan, this.#spec, me);
   }
 
-  /** The second phase. @param engine undefined where this actor is not among those that have the weights */
+  /** Second phase of an update. @param engine undefined if this actor did not receive the weights */
   async commit(update: number, version: number, engine: EngineFace | undefined): Promise<void> {
     const staged = this.#staged;
     this.#staged = undefined;
     this.#updating = false;
     this.#current = version;
-    if (engine === undefined || staged?.update !== update) return; // one that had them already has nothing staged
+    if (engine === undefined || staged?.update !== update) return; // an actor that already had this version has nothing staged
     await staged.weights.commit(engine);
     this.#version = version;
   }
@@ -173,7 +173,7 @@ class Actor {
   async #do(control: Control): Promise<void> {
     if (control.kind === "open") return this.#open(control);
     const open = this.#engines.get(control.engine);
-    if (open === undefined) return; // closed meanwhile, and said before this actor was there
+    if (open === undefined) return; // closed before this actor started
     const { engine, weights } = open;
     if (control.kind === "close") {
       this.#engines.delete(control.engine);
@@ -220,7 +220,7 @@ class Actor {
     await received;
   }
 
-  /** One whose place was taken sends nothing. */
+  /** An actor that has been replaced sends nothing. */
   async #relay(plan: TransferPlan, { weights }: OpenEngine): Promise<void> {
     this.#heartbeat.expectAlive();
     await weights.relay(plan, this.#heartbeat.holder);

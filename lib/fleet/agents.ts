@@ -22,25 +22,25 @@ export interface AgentsOptions {
   readonly core: Core;
   /** Redis server that every node reaches. */
   readonly store: string;
-  /** The same for all agents of the run. */
+  /** Equal for all agents of the run. */
   readonly runId: string;
-  /** A folder of its own that every node sees at the same path, for weights that go through one. */
+  /** A shared folder at the same path on every node, for weights transferred through files. */
   readonly folder: string;
   readonly settings?: Partial<FleetSettings>;
-  /** Transport of weights. Default: a communicator where Gloo is available and there is no adapter or GPU. */
+  /** Transport of weights. Default: a communicator if Gloo is available and there is neither an adapter nor a GPU. */
   readonly weights?: TransportKind;
   /** Address of this machine for actors elsewhere, where this process trains. */
   readonly host?: string;
 }
 
-/** A fleet whose processes agents have started, and keep. */
+/** A fleet whose processes are started and supervised by agents. */
 export interface Agents extends AsyncDisposable {
   readonly core: Fleet;
 }
 
 /**
- * Opens the core of a run whose processes are started by agents, one a node, here and elsewhere (`runAgent`). Throws
- * what Rendezvous throws.
+ * Opens the core of a run whose processes are started by agents, one per node, here and elsewhere (`runAgent`).
+ * Throws the errors of Rendezvous.
  */
 export async function openAgents(options: AgentsOptions): Promise<Agents> {
   const open: (() => unknown)[] = [];
@@ -48,7 +48,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
     const ends: Promise<unknown>[] = [];
     for (const each of open.reverse()) {
       ends.push(Promise.resolve().then(each));
-      await Promise.allSettled(ends); // the next is closed whatever became of this one
+      await Promise.allSettled(ends); // closes the next one even if this one failed
     }
     await Promise.all(ends);
   };
@@ -61,7 +61,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
   }
 }
 
-/** @param later told what has to be closed in the end, the last first */
+/** @param later registers cleanups, run in reverse order */
 async function opened(options: AgentsOptions, later: (end: () => unknown) => void): Promise<Fleet> {
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());

@@ -3,16 +3,19 @@ import type { FleetSettings } from "./names.ts";
 
 /** Entries of one look: outcomes of long rollouts are megabytes. */
 const MOST = 16;
-/** Entries that stay in the store behind what was read, so that one trim serves many. */
+/** Entries kept in the store after they are read, so that one trim removes many. */
 const TRIM_EVERY = 64;
 
 export interface Follower {
   readonly receive: (key: string, payload: Uint8Array) => void;
-  /** Beside dropping what was read. */
+  /** Called in addition to trimming the entries that were read. */
   readonly onTrim?: () => Promise<unknown>;
 }
 
-/** Hands over all that comes to a stream that has one reader, and drops it, until `signal` aborts. Rejects with what the store says. */
+/**
+ * Delivers all entries of a stream with a single reader, and trims them, until `signal` aborts. Rejects with the
+ * store's error.
+ */
 export async function follow(
   store: StreamStore,
   stream: string,
@@ -37,8 +40,8 @@ export async function follow(
 }
 
 /**
- * The caller's end of a log of numbered calls and of the stream of their replies: requests and outcomes, verifier jobs and
- * their ends, calls of a trainer and what its ranks reply. Calls that are over leave the store.
+ * The caller's side of a log of numbered calls and of the stream of their replies: requests and outcomes, verifier
+ * jobs and results, calls of a trainer and its ranks' replies. Finished calls are trimmed from the store.
  */
 export class CallLog {
   readonly #store: StreamStore;
@@ -62,17 +65,17 @@ export class CallLog {
     if (!this.#ended.delete(number)) this.#offsets.set(number, offset);
   }
 
-  /** Appends a call after all that were said before, also where one of them is asked of the store again. */
+  /** Appends a call after all earlier ones, even if an earlier append is being retried. */
   say(number: number, payload: Uint8Array): Promise<void> {
     return this.#afterAll(() => this.append(number, payload));
   }
 
-  /** A call that was answered or is no longer awaited. */
+  /** Marks a call as answered or no longer awaited. */
   end(number: number): void {
     if (!this.#offsets.delete(number)) this.#ended.add(number);
   }
 
-  /** Drops what lies before a call that all readers have made: none has to read it. */
+  /** Trims entries before a call that all readers have read. */
   async dropBefore(number: number): Promise<void> {
     const at = this.#offsets.get(number);
     if (at === undefined) return;
@@ -80,7 +83,7 @@ export class CallLog {
     await this.trim();
   }
 
-  /** Drops every call, when all that were said are there: no one reads this log any more. */
+  /** Trims every call once all of them are stored: the log has no readers any more. */
   dropAll(): Promise<void> {
     return this.#afterAll(() => {
       this.#offsets.clear();
@@ -94,7 +97,7 @@ export class CallLog {
     return follow(this.#store, this.#replies, signal, { receive, onTrim: trim });
   }
 
-  /** Drops those before the oldest pending one. One that was aborted may still be an actor's: the next time, then. */
+  /** Trims entries before the oldest pending one. An aborted call may still be held by an actor; it is then trimmed next time. */
   async trim(): Promise<void> {
     const oldest = Math.min(this.#last + 1, ...this.#offsets.values());
     await this.#store.trim(this.#calls, oldest).catch((error: unknown) => {
@@ -115,15 +118,15 @@ export const MOST_DELIVERIES = 5;
 export interface LeasedWorkOptions {
   readonly store: StreamStore;
   readonly settings: FleetSettings;
-  /** Stream that is leased from, by which group of readers, and the stream of what came of it. */
+  /** The stream and reader group to lease from, and the stream of results. */
   readonly asked: string;
   readonly group: string;
   readonly done: string;
-  /** Throws where this process was taken for dead meanwhile. */
+  /** Throws if this process was declared dead. */
   readonly expectAlive: () => void;
 }
 
-/** The other end, of a process that does what others ask: what it has leased of a log, and how leases end. */
+/** The worker's side: entries that it has leased from a log, and their completion. */
 export class LeasedWork {
   readonly #options: LeasedWorkOptions;
   /** Aborts the call that waits. */
@@ -133,7 +136,7 @@ export class LeasedWork {
     this.#options = options;
   }
 
-  /** Up to so many of what is there; none where `interrupt` ended the waiting. */
+  /** Leases up to `max` available entries; none if `interrupt` ended the wait. */
   async next(max: number): Promise<readonly Lease[]> {
     const { store, settings, asked, group, expectAlive } = this.#options;
     this.#waiting = new AbortController();
@@ -151,7 +154,7 @@ export class LeasedWork {
     this.#waiting.abort();
   }
 
-  /** Renews a lease. False if another process holds it by now. */
+  /** Renews a lease. Returns false if another process holds it. */
   renew(lease: Lease): Promise<boolean> {
     const { store, settings, expectAlive } = this.#options;
     expectAlive();
@@ -162,7 +165,7 @@ export class LeasedWork {
     await this.#options.store.release(lease, end);
   }
 
-  /** Ends the lease and appends the outcome atomically; does neither if another process holds the lease by now. */
+  /** Ends the lease and appends the outcome atomically; does neither if another process holds the lease. */
   async hand(lease: Lease, payload: Uint8Array, size: EntrySize): Promise<void> {
     const { store, done, expectAlive } = this.#options;
     expectAlive();

@@ -3,16 +3,16 @@ import type { Published } from "./published.ts";
 import type { Located } from "./transport.ts";
 import type { Updates } from "./updates.ts";
 
-/** Actors that can give on what they have. */
+/** Actors that can send their weights to others. */
 const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Published): Located[] =>
   alive
     .filter(({ member }) => members.has(member) && !unable.has(member))
     .map(({ member, host }) => ({ name: member, host }));
 
 /**
- * Brings the current weights to actors that missed them, after each look at the members: from actors that have them,
- * whatever the trainer does meanwhile; if there are none, from the trainer while it is idle. Absent ones stay behind until
- * the next look.
+ * Brings the current weights to actors that missed them, after each poll of the members: from actors that have them,
+ * independent of the trainer; if there are none, from the trainer while it is idle. Unreachable actors wait for the
+ * next poll.
  */
 export class CatchUp {
   readonly #updates: Updates;

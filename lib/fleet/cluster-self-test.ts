@@ -7,7 +7,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { SETTINGS } from "./names.ts";
 
 export interface SelfTestOptions extends RankRendezvousOptions {
-  /** Deadline of a collective in the tests in which one rank deliberately does not take part. Milliseconds. */
+  /** Deadline of a collective in tests in which one rank deliberately does not take part. Milliseconds. */
   readonly deadlineMs: number;
   /** Sizes of the timed arrays. Bytes. */
   readonly sizes: readonly number[];
@@ -25,9 +25,9 @@ export interface Timing {
 /** Outcome of a test in which a rank deliberately misbehaves. */
 export interface SelfTest {
   readonly what: string;
-  /** Ranks that were not told in time, or not told what. */
+  /** Ranks that were not notified in time, or did not learn the cause. */
   readonly failed: readonly number[];
-  /** Until the last of the others knew. */
+  /** Seconds until the last of the other ranks was notified. */
   readonly seconds: number;
   /** Error that this rank received. */
   readonly words: string;
@@ -40,7 +40,7 @@ export interface SelfTestReport {
 }
 
 const REPEATS = 5;
-/** After its deadline a rank has so much longer to say so: a process may be late on its processor. */
+/** A rank may report its deadline this many times later than it, since its process may be scheduled late. */
 const GRACE = 2;
 
 /**
@@ -134,7 +134,7 @@ class ClusterSelfTest {
     return slowest!;
   }
 
-  /** A collective whose result is known. */
+  /** Runs a collective whose result is known. */
   async #checked(call: "all-reduce" | "broadcast", bytes: number): Promise<void> {
     const { rank, size } = this.#options;
     const values = new Float32Array(bytes / 4).fill(rank + 1);
@@ -173,7 +173,7 @@ class ClusterSelfTest {
     });
   }
 
-  /** It connects and is there, and does not call. What it says in the store names it. */
+  /** Connects and stays alive but makes no call. Its status in the store names it. */
   async #silent(last: boolean): Promise<string | undefined> {
     const { deadlineMs, store, rank, size, waitMs } = this.#options;
     const group = await this.#connect("silent", waitMs, deadlineMs);
@@ -200,7 +200,7 @@ class ClusterSelfTest {
     return words?.includes(`rank ${this.#last}`) ? words : undefined;
   }
 
-  /** Message of the HONE_ERR_COLLECTIVE that `work` throws; undefined if it throws nothing or another error. */
+  /** Message of the HONE_ERR_COLLECTIVE that `work` throws; undefined for any other outcome. */
   async #told(work: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await work();
@@ -211,7 +211,7 @@ class ClusterSelfTest {
   }
 }
 
-/** Without renewal for so long a rank counts as gone; a test that failed waits for it to name the rank. */
+/** A rank without renewal for this long counts as dead; a failed test waits for it to name the rank. */
 const LEASE_MS = 5_000;
 const LOOK_MS = 100;
 
@@ -229,7 +229,7 @@ export interface RankRendezvousOptions {
   readonly rank: number;
   readonly size: number;
   readonly host: string;
-  /** For all to be there. */
+  /** Time limit for all ranks to be present. Milliseconds. */
   readonly waitMs: number;
 }
 
@@ -237,8 +237,8 @@ const here = (rank: number): string => `rendezvous/here/${rank}`;
 const CALLED = "rendezvous/called";
 
 /**
- * Ranks that find each other in a store that may have seen others before: each says that it is there, by a lease, and the
- * first one calls the roll.
+ * Ranks that find each other in a store that other groups may have used: each publishes its presence under a lease,
+ * and the first rank collects them.
  */
 export class RankRendezvous implements AsyncDisposable {
   /** Unique to this rendezvous. */

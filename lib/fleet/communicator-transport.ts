@@ -17,7 +17,7 @@ export interface RankGroupOptions {
   readonly store: StreamStore;
   readonly rank: number;
   readonly size: number;
-  /** Beginning of the registers in which this group meets: one of other ranks, or of a later epoch, has others. */
+  /** Prefix of this group's registers; a group of other ranks, or of a later epoch, has another. */
   readonly links: string;
   /** Name of the group, for messages. */
   readonly name: string;
@@ -27,8 +27,8 @@ export interface RankGroupOptions {
 }
 
 /**
- * The ranks of one group, connected: what each has to tell the others goes through registers of the store. Throws
- * HONE_ERR_COLLECTIVE naming the ranks that were not there in time.
+ * Connects the ranks of one group; they exchange addresses through registers of the store. Throws HONE_ERR_COLLECTIVE
+ * naming the ranks that did not connect in time.
  */
 export async function connectRanks(options: RankGroupOptions): Promise<CommunicatorFace> {
   const { rank, size, settings, make } = options;
@@ -83,8 +83,8 @@ export interface CommunicatorParts {
 }
 
 /**
- * The one transfer group that this process is in, with the sender as rank 0: kept from one update to the next of the same
- * members. Everything in it has a deadline, `updateMs`: to be there, and for each bucket.
+ * The transfer group of this process, with the sender as rank 0; reused by later updates with the same members.
+ * Connecting and every bucket have the deadline `updateMs`.
  */
 class TransferLink {
   readonly #parts: CommunicatorParts;
@@ -96,7 +96,7 @@ class TransferLink {
     parts.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Does `work` as `me`. A group in which something was lost is left: the next plan names another. */
+  /** Runs `work` as `me`. Leaves a group that failed; the next plan names another. */
   async use<T>(group: TransferGroup, me: string, work: (group: CommunicatorFace) => Promise<T>): Promise<T> {
     const connected = await this.#connected(group, me);
     try {
@@ -146,7 +146,7 @@ const groupOf = (groups: readonly TransferGroup[], sender: string): TransferGrou
 export class CommunicatorTransport implements WeightTransport {
   readonly #parts: CommunicatorParts;
   readonly #link: TransferLink;
-  /** Each engine has weights of its own: an evaluation's are older than what training's engine has already. */
+  /** Each engine has its own weights: an evaluation engine's may be older than the training engine's. */
   readonly #receivers = new Map<string, WeightReceiverFace>();
   /** Version that each engine samples with. */
   readonly #committed = new Map<string, number>();
@@ -156,7 +156,7 @@ export class CommunicatorTransport implements WeightTransport {
     this.#link = new TransferLink(parts);
   }
 
-  /** Resolves too where some members refused what they got: they say so themselves. */
+  /** Also resolves if some members refused their weights: they report this themselves. */
   async send({ groups }: TransferPlan, trainer: TrainerFace, me: string): Promise<void> {
     const sender = trainer as TrainerFace & Partial<WeightSenderFace>;
     if (sender.sendWeights === undefined)
@@ -212,12 +212,12 @@ export class CommunicatorTransport implements WeightTransport {
 /** Transport of a run's weights, and the sentence that explains the choice. */
 export interface ChosenTransport {
   readonly way: TransportKind;
-  /** Between GPUs, which need NCCL besides. */
+  /** Transport between GPUs, which also needs NCCL. */
   readonly betweenGpus: TransportKind;
   readonly words: string;
 }
 
-/** Throws HONE_ERR_UNSUPPORTED where the recipe asks for a communicator and there is no Gloo. */
+/** Throws HONE_ERR_UNSUPPORTED if the recipe requires a communicator and Gloo is not available. */
 export function chooseTransport(
   asked: TransportKind | undefined,
   { gloo, nccl }: Pick<NativeInfo, "gloo" | "nccl">,
@@ -243,11 +243,11 @@ export function chooseTransport(
 export interface TransportParts
   extends Pick<CommunicatorParts, "store" | "settings" | "signal">,
     FolderOptions {
-  /** Address of this machine for members elsewhere. Default: those of this machine alone reach it. */
+  /** Address of this machine for members elsewhere. Default: reachable only from this machine. */
   readonly host: string | undefined;
 }
 
-/** Both transports of a process: each update goes the way that its plan says. */
+/** Opens both transports; each update uses the one that its plan names. */
 export function openTransport(parts: TransportParts): WeightTransport {
   const { store, settings, signal, host } = parts;
   const make = (options: CommunicatorOptions) =>

@@ -4,18 +4,18 @@ import { type MetricsPlace, readMetricsPlace } from "./role-metrics.ts";
 
 const ROLES: readonly Role[] = ["actor", "trainer", "verifier"];
 
-/** Environment of a fleet process; roles read nothing else from the environment. */
+/** Environment variables of a fleet process; roles read nothing else from the environment. */
 export interface RoleEnvironment {
   readonly role: Role;
-  /** Among those of its role: 0, 1, ... */
+  /** Rank among the processes of its role: 0, 1, ... */
   readonly rank: number;
   readonly worldSize: number;
   readonly runId: string;
-  /** Generation of this process, from 1; a process of an earlier one is fenced and may not write. */
+  /** Generation of this process, from 1; processes of earlier generations are fenced and may not write. */
   readonly epoch: number;
   /** Address of the store. */
   readonly store: string;
-  /** Address of this machine, at which other ranks reach it. Default: those of this machine alone do. */
+  /** Address of this machine for other ranks. Default: reachable only from this machine. */
   readonly host?: string;
   /** Address for Prometheus metrics. Default: none. */
   readonly metrics?: MetricsPlace;
@@ -49,8 +49,8 @@ export function roleVariables({
 }
 
 /**
- * The variable by which a process sees one GPU: the `slot`-th of those that its machine's processes may use, as
- * CUDA_VISIBLE_DEVICES names them; a verifier host sees none. Throws HONE_ERR_USAGE where there is none for it.
+ * The variable that gives a process one GPU: the `slot`-th of those available to its machine's processes by
+ * CUDA_VISIBLE_DEVICES; a verifier host gets none. Throws HONE_ERR_USAGE if there is no such GPU.
  */
 export function gpuVariables(
   role: Role,

@@ -29,8 +29,8 @@ export interface FleetParts {
 }
 
 /**
- * An engine whose requests are sampled by actors in other processes. Each request goes to one of them, whole; it waits
- * there for the version that was current when it was submitted, and comes back whole or goes to another actor.
+ * An engine whose requests are sampled by actors in other processes. Each request goes to one actor as a whole, waits
+ * there for the version that was current when it was submitted, and is completed there or passed to another actor.
  */
 export class FleetEngine implements EngineFace, WeightTaker {
   readonly name: string;
@@ -71,7 +71,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     this.#log.append(number, payload, size).catch((error) => this.fail(error));
   }
 
-  /** One attempt alone comes back all the same: what is left of its request is worth no message. */
+  /** A single aborted attempt is completed anyway: stopping it would not be worth a message. */
   abort(id: number, attempt?: number): void {
     const number = this.#numbers.get(id);
     const request = number === undefined ? undefined : this.#under.get(number);
@@ -97,7 +97,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     return { ...stats, waiting, version: updates.published.version(this.name) ?? 0 };
   }
 
-  /** Nothing more will come. */
+  /** Fails all pending requests; no further outcomes arrive. */
   fail(error: Error): void {
     if (this.#failed || this.#closed.signal.aborted) return;
     this.#failed = true;
@@ -115,7 +115,10 @@ export class FleetEngine implements EngineFace, WeightTaker {
     membership.forget(this.name);
   }
 
-  /** Weights that went with their actors come back while the trainer still has them; otherwise the requests end here. */
+  /**
+   * If all actors are lost, their weights can be sent again while the trainer still has them; otherwise pending
+   * requests fail.
+   */
   #expectServed(): void {
     const { updates, settings } = this.#parts;
     const waits = this.#under.size > 0 && updates.published.version(this.name) !== undefined;
@@ -148,7 +151,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));
   };
 
-  /** Undefined for a message that is damaged: its request is asked again. */
+  /** Undefined for a damaged message, whose request is then sent again. */
   #decoded(key: string, payload: Uint8Array): DecodedOutcome | undefined {
     try {
       return decodeOutcome(payload);

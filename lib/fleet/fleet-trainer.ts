@@ -16,8 +16,8 @@ export interface SendingTrainer extends Pick<Senders, "senders"> {
 }
 
 /**
- * A trainer whose weights go to engines of actors. One call after another, in order; while none is under way, actors that
- * missed the last weights get them.
+ * A trainer that publishes its weights to actors' engines. Runs calls one after another, in order; between calls,
+ * sends the current weights to actors that missed them.
  */
 export function fleetTrainer(sending: SendingTrainer, updates: Updates, way: TransportKind): TrainerFace {
   const inner = sending.trainer;
@@ -32,7 +32,7 @@ export function fleetTrainer(sending: SendingTrainer, updates: Updates, way: Tra
     },
     send: sending.send,
     senders: sending.senders,
-    // a folder is announced when it is there: its members' time is measured by what writing it took
+    // a folder is announced after it is written: the deadline of its members depends on the time that took
     sendsFirst: way === "folder",
   };
   const turn = <T>(name: TrainerCall, work: () => Promise<T>): Promise<T> =>

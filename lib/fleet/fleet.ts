@@ -30,17 +30,14 @@ export interface FleetOptions {
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
   /** Hosts of verifiers that there are to be. Default 0: the coordinator's own pool judges. */
   readonly verifiers?: number;
-  /**
-   * Transport of weights where it can be used. Adapters and weights on a GPU always go through folders, which is also
-   * the default.
-   */
+  /** Transport of weights, if available. Adapters and weights on a GPU always use folders, which is also the default. */
   readonly weights?: ChosenTransport;
   readonly settings?: Partial<FleetSettings>;
   /** Address of the store, for processes that watch the run. */
   readonly place?: NonNullable<CoreProcesses["store"]>;
 }
 
-/** A core whose engines are actors' in other processes, and verifiers too: what a run of several processes is given. */
+/** The core of a run over several processes: its engines, and optionally its verifiers, are in other processes. */
 export class Fleet implements Core, AsyncDisposable {
   readonly membership: Membership;
   readonly updates: Updates;
@@ -109,7 +106,7 @@ export class Fleet implements Core, AsyncDisposable {
     this.board.metrics = new Map(entries);
   }
 
-  /** Ends all pending work with an error that neither the store nor a restart of actors can repair. */
+  /** Ends all pending work with an error that a store or restarted actors cannot repair. */
   fail(error: unknown): void {
     this.#failure ??= error;
     this.updates.failure ??= error as Error;
@@ -124,7 +121,7 @@ export class Fleet implements Core, AsyncDisposable {
   }
 }
 
-/** Writes what all parts of the fleet go by, and begins to look and listen for actors. */
+/** Writes the shared settings to the store and begins to watch the actors. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const settings = { ...SETTINGS, ...options.settings };
   await options.store.kv.set(REGISTERS.settings, JSON.stringify(settings));
@@ -136,7 +133,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   return fleet;
 }
 
-/** The processes of a fleet for people: those that the supervisor holds, and those that came by themselves. */
+/** Lists the fleet's processes: supervised ones, and those that joined by themselves. */
 export class ProcessList {
   /** Places whose processes this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
@@ -203,7 +200,7 @@ export class ProcessList {
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
     const versions = all.map(([name, { version }]) => {
       const current = this.#published.version(name) ?? version;
-      // a member that has the weights may use them; its next heartbeat reports that it does
+      // a member that has the weights may use them; its next heartbeat reports them
       return { current, own: this.#published.lagging(name).includes(member) ? version : current };
     });
     const lag = Math.max(0, ...versions.map(({ current, own }) => current - own));

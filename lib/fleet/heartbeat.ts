@@ -11,7 +11,7 @@ export interface LeaseOf {
   /** Register of the lease, and the name of this process there. */
   readonly key: string;
   readonly holder: string;
-  /** Message of the error where another process holds the lease. Default: the holder, replaced. */
+  /** Error message if another process holds the lease. Default: names the holder. */
   readonly replaced?: string;
 }
 
@@ -33,8 +33,8 @@ export class Heartbeat {
   }
 
   /**
-   * Resolves after the first renewal; throws what that does. Renews until `close`, also after failures.
-   * @param onFailure of a renewal: the store's error, or HONE_ERR_STATE where another process holds the lease
+   * Resolves after the first renewal, or rejects with its error. Renews until `close`, even after failures.
+   * @param onFailure called with a renewal's error: the store's, or HONE_ERR_STATE if another process holds the lease
    */
   async begin(onFailure: (error: unknown) => void): Promise<void> {
     await this.beat();
@@ -42,15 +42,15 @@ export class Heartbeat {
   }
 
   /**
-   * As `begin`, with the first renewal after one interval. It does not wait for a renewal to end: while the store is out of
-   * reach, a later one finds that this process has been silent for too long.
+   * Like `begin`, but the first renewal is after one interval. Renewals do not wait for each other: while the store
+   * is unreachable, a later one detects that this process missed its heartbeats for too long.
    */
   keep(onFailure: (error: unknown) => void): void {
     if (this.#closed) return;
     this.#timer = setInterval(() => void this.beat().catch(onFailure), this.#settings.beatMs);
   }
 
-  /** Takes or renews the lease. False where another process holds it. */
+  /** Takes or renews the lease. False if another process holds it. */
   async renew(): Promise<boolean> {
     const begun = performance.now();
     if (!(await this.#kv.setLease(this.#lease.key, this.holder, this.#settings.aliveMs))) return false;
@@ -58,7 +58,7 @@ export class Heartbeat {
     return true;
   }
 
-  /** Waits while another process holds the lease, until that one's has expired twice. False if it is renewed. */
+  /** Waits until another process's lease has been expired for two periods. False if that process renews it. */
   async acquire(): Promise<boolean> {
     const { beatMs, aliveMs } = this.#settings;
     const deadline = performance.now() + 2 * aliveMs;
@@ -96,7 +96,7 @@ export interface MemberParts {
   readonly store: StreamStore;
   /** Index among the processes of its role: 0, 1, ... */
   readonly index: number;
-  /** Generation of the process in its place, or epoch of the ranks; a later one replaces an earlier one. */
+  /** Generation of the process in its slot, or epoch of the ranks; a later one replaces an earlier one. */
   readonly generation: number;
   /** Machine it runs on. Default: this machine's name. */
   readonly host?: string;
@@ -122,7 +122,7 @@ export class MemberHeartbeat extends Heartbeat {
 
   protected override async beat(): Promise<void> {
     const { store, host = hostname() } = this.#parts;
-    // ranks that were stopped all at once go on; one alone is ended (watchdog.ts)
+    // ranks that were all suspended together continue; watchdog.ts ends a single suspended rank
     if (!this.#isRank) this.expectAlive();
     else if (!(await this.#isCurrent())) throw replaced(this.holder);
     if (!(await this.renew()) && !(await this.#takeOver())) throw replaced(this.holder);
@@ -145,31 +145,31 @@ export class MemberHeartbeat extends Heartbeat {
 
 export type MemberWork = Omit<PublishedStatus, "member" | "pid" | "host">;
 
-/** The end of a process that another took the place of. */
+/** The error for a process whose slot another process has taken. */
 const replaced = (
   holder: string,
   message = `${holder}: this process was out of touch for too long and was replaced`,
 ): HoneError => new HoneError("HONE_ERR_STATE", message);
 
 /**
- * How a process ended. "killed": from outside, whatever it was doing, or told to leave; "failed": its own work may be
- * the cause.
+ * How a process ended. "killed": by an external signal or a request to leave, regardless of its work; "failed":
+ * possibly because of its work.
  */
 export type LastEnd = "killed" | "failed";
 
-/** Register of the current generation of a place: processes of earlier ones may not write. */
+/** Register of a slot's current generation: processes of earlier ones may not write. */
 const fenceOf = (place: PlaceName): string =>
   place.startsWith("trainer.") ? REGISTERS.epoch : REGISTERS.generation(place);
 
-/** From here on a store refuses what this process writes once its place has a later generation. */
+/** From now on the store refuses this process's writes once its slot has a later generation. */
 export function fence(store: StreamStore, place: PlaceName, generation: number): void {
   store.fence(fenceOf(place), String(generation));
 }
 
 /**
- * Number of the next process in a place. The one before is fenced from here on and its leases are released at once.
- * Each released lease counts as a delivery, unless the process was killed from outside, which is not its work's fault.
- * Throws HONE_ERR_STATE if another agent fills the place too.
+ * Returns the generation of the next process in a slot, fences the previous one and releases its leases. Each
+ * released lease counts as a delivery attempt, unless the process was killed externally. Throws HONE_ERR_STATE if
+ * another agent also fills the slot.
  */
 export async function nextGeneration(
   store: Pick<StreamStore, "kv" | "free">,

@@ -17,8 +17,8 @@ export interface HostedVerifiersParts {
 }
 
 /**
- * Sends verifier jobs to hosts: processes that each run the workers of a machine. A job goes to one host; it returns or
- * is leased by another. Callers bound the jobs in flight: a pool sends no more than a host runs at a time.
+ * Sends verifier jobs to hosts: processes that each run the workers of a machine. A job goes to one host; it returns
+ * or is leased by another. Callers bound the jobs in flight: a pool sends no more than a host runs at a time.
  */
 export class HostedVerifiers {
   readonly #parts: HostedVerifiersParts;
@@ -64,7 +64,7 @@ export class HostedVerifiers {
     };
   }
 
-  /** Every job under way ends with this error, and so does every later one. */
+  /** Ends all pending and later jobs with this error. */
   fail(error: Error): void {
     if (this.#failure !== undefined || this.#closed.signal.aborted) return;
     this.#failure = error;
@@ -115,7 +115,7 @@ function endOf(payload: Uint8Array): NumberedEnd["end"] {
   }
 }
 
-/** A fault of ours, which says nothing of the completions. */
+/** The result for an infrastructure fault, which leaves the completions unscored. */
 export const lostJob = (cause: string): JobEnd => {
   return { kind: "lost", phase: "idle", member: undefined, elapsedMs: 0, cause };
 };

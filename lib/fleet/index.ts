@@ -1,4 +1,4 @@
-/** A run over several processes: the engines of actors and the trainer's ranks, behind the faces of one process. */
+/** A run over several processes: actors' engines and the trainer's ranks, with the interfaces of a single process. */
 export { type Agents, type AgentsOptions, openAgents } from "./agents.ts";
 export { type SelfTestOptions, type SelfTestReport, selfTestRank } from "./cluster-self-test.ts";
 export { gpuVariables, PROCESS_EXIT } from "./environment.ts";

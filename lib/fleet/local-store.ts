@@ -20,21 +20,21 @@ import { lockFolder } from "../shared/files/folder-lock.ts";
 import { socketUrl } from "../streams/index.ts";
 
 const PREFIX = "hone-fleet-";
-/** In such a folder, of a Redis server that is the fleet's own. */
+/** Subfolder for the fleet's own Redis server. */
 export const OWN_SERVER = "redis";
-/** In such a folder, where the fleet's coordinator serves its store. */
+/** Name of the socket at which the fleet's coordinator serves its store. */
 export const OWN_SOCKET = "store.sock";
-/** In a folder that goes with its coordinator: the number of that process. */
+/** File with the process id of the coordinator; the folder is removed with that process. */
 const OWNER = "coordinator";
 
-/** A folder of one fleet: its store, logs and weights on their way. */
+/** A fleet's private folder: its store, logs and weights in transfer. */
 export interface OwnFolder {
   readonly path: string;
   /** @param keep leaves the folder for readers of the logs */
   close(keep: boolean): void;
 }
 
-/** Makes one, which goes with this process at the latest, and removes those whose coordinators were killed, with their servers. */
+/** Creates a folder that is removed when this process exits; removes folders of killed coordinators and stops their servers. */
 export async function openOwnFolder(): Promise<OwnFolder> {
   const root = tmpdir();
   for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) await removeStale(join(root, name));
@@ -62,7 +62,7 @@ function removeAtExit(folder: string): void {
   }
 }
 
-/** One that has no owner's number was kept on purpose, or is being made. */
+/** A folder without an owner's process id was kept on purpose, or is being created. */
 async function removeStale(folder: string): Promise<void> {
   const owner = join(folder, OWNER);
   try {
@@ -71,7 +71,7 @@ async function removeStale(folder: string): Promise<void> {
     endLeftServer(join(folder, OWN_SERVER));
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // another live process's folder, or one that this process may not remove
+    // belongs to another live process, or this process may not remove it
   }
 }
 
@@ -91,7 +91,7 @@ const SOCKET = "redis.sock";
 const READY = /ready to accept connections/i;
 /** Characters of the server's log that a message quotes. */
 const MOST_LOG = 4096;
-/** Ends in a row, none of them after a while of service, after which the server is not started again. */
+/** Consecutive exits without a period of service after which the server is not restarted. */
 const MOST_RESTARTS = 5;
 const LONG_ENOUGH_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
@@ -104,14 +104,14 @@ export interface OwnRedisWatch {
 }
 
 /**
- * A Redis server of this run alone, that keeps every write before it answers. It listens at a Unix socket in a folder that
- * no other user may enter, and at no port.
+ * A private Redis server of this run that persists every write before it replies. It listens on a Unix socket in a
+ * folder that other users cannot enter, and on no port.
  */
 export class OwnRedis implements AsyncDisposable {
   readonly url: string;
   readonly #dir: string;
   readonly #killNow = () => void this.#process?.kill("SIGKILL");
-  /** Undefined while it is ended on purpose. */
+  /** Undefined while it is being stopped on purpose. */
   #process: ChildProcess | undefined;
   #watch: OwnRedisWatch | undefined;
   #log = "";
@@ -126,8 +126,8 @@ export class OwnRedis implements AsyncDisposable {
   }
 
   /**
-   * Rejects with HONE_ERR_USAGE where redis-server is not installed, or the path is too long for a Unix socket; HONE_ERR_IO
-   * where it does not start. @param dir closed to other users from here on
+   * Rejects with HONE_ERR_USAGE if redis-server is not installed, or the path is too long for a Unix socket;
+   * HONE_ERR_IO if it does not start. @param dir closed to other users from here on
    */
   static async start(dir: string): Promise<OwnRedis> {
     const server = new OwnRedis(dir);
@@ -142,7 +142,7 @@ export class OwnRedis implements AsyncDisposable {
     }
   }
 
-  /** From now on a server that ends unasked is started again, with what its file has. */
+  /** From now on, restarts a server that exits unexpectedly, with the data in its file. */
   watch(watch: OwnRedisWatch): void {
     this.#watch = watch;
     const child = this.#process!;
@@ -205,7 +205,7 @@ export class OwnRedis implements AsyncDisposable {
     if (hasEnded(child)) this.#ended(child);
   }
 
-  /** Rejects with HONE_ERR_IO where it ends before it is ready. */
+  /** Rejects with HONE_ERR_IO if it exits before it is ready. */
   #readiness(child: ChildProcess): Promise<void> {
     return new Promise((resolve, reject) => {
       child.stdout!.on("data", (chunk) => {
@@ -247,7 +247,7 @@ const lastLines = (text: string, between: string): string => text.trim().split("
 export function endLeftServer(dir: string): void {
   try {
     const pid = Number(readFileSync(join(dir, PID_FILE), "utf8"));
-    // the number may be another process's by now
+    // the process id may have been reused
     if (readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir)) process.kill(pid, "SIGKILL");
   } catch {
     // it had none, or that has ended

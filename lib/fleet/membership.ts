@@ -6,7 +6,7 @@ import { type FleetSettings, type PlaceName, REGISTERS, type Role } from "./name
 
 /** A live process of the fleet, as its last heartbeat describes it. */
 export interface MemberStatus {
-  /** Its place and its generation there, "actor.1#2"; of a trainer's rank the epoch is its generation. */
+  /** Its slot and generation, "actor.1#2"; for a trainer's rank the epoch is its generation. */
   readonly member: string;
   readonly place: PlaceName;
   readonly index: number;
@@ -14,11 +14,11 @@ export interface MemberStatus {
   readonly pid: number;
   /** Machine it runs on. */
   readonly host: string;
-  /** Of an actor: version and statistics of each engine, by name. */
+  /** For an actor: version and statistics of each engine, by name. */
   readonly engines: Readonly<Record<string, EngineStats>>;
-  /** Of a verifier host: jobs in progress, and completions judged so far. */
+  /** For a verifier host: jobs in progress, and completions judged so far. */
   readonly judging?: { readonly jobs: number; readonly judged: number };
-  /** Of a trainer's rank: calls done, whether it is in one, and processor time of all its threads. */
+  /** For a trainer's rank: finished calls, whether a call is running, and processor time of all its threads. */
   readonly training?: { readonly done: number; readonly busy: boolean; readonly cpuSeconds: number };
 }
 
@@ -93,7 +93,7 @@ export class Membership {
     return this.#alive.has(member);
   }
 
-  /** True if it was alive once and is no longer. */
+  /** True if it had a heartbeat earlier and has none now. */
   wasLost(member: string): boolean {
     return this.#seen.has(member) && !this.isAlive(member);
   }
@@ -139,7 +139,7 @@ export class Membership {
     this.#heard.set(member, engines);
   }
 
-  /** Called after every look; returns how to be left alone again. */
+  /** Calls the listener after every poll; returns a function that unsubscribes it. */
   onLook(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -209,10 +209,10 @@ export async function readMembers(kv: KeyValues): Promise<MemberStatus[]> {
   return found.sort((a, b) => a.index - b.index);
 }
 
-/** What a process publishes with its heartbeat; its place and generation are those of the lease. */
+/** The status that a process publishes with its heartbeat; slot and generation are those of its lease. */
 export type PublishedStatus = Omit<MemberStatus, "place" | "index" | "generation">;
 
-/** A process that fills its place and has a heartbeat. */
+/** A process that fills its slot and has a heartbeat. */
 export interface ReadyProcess {
   readonly role: Role;
   readonly rank: number;
@@ -224,9 +224,10 @@ export interface ReadyProcess {
 }
 
 /**
- * Waits until every wanted process is ready and returns them. Throws HONE_ERR_COLLECTIVE naming those missing in time.
+ * Waits until every wanted process is ready and returns them. Throws HONE_ERR_COLLECTIVE naming those missing at the
+ * deadline.
  * @param look returns the processes that are ready now
- * @param wanted places, "actor.0"
+ * @param wanted slots, "actor.0"
  */
 export async function awaitReadiness(
   look: () => Promise<readonly ReadyProcess[]>,

@@ -5,17 +5,17 @@ import { attemptSections, attemptTokens } from "../orchestration/records/attempt
 import type { JobEnd, VerificationJob } from "../rewards/index.ts";
 import { decodeMessage, encodeMessage, type Message, sectionOf } from "../streams/index.ts";
 
-// Messages between coordinator and actors, one codec a kind. All of them are bytes of lib/streams/message.ts.
+// Messages between coordinator and actors, one codec per kind, in the format of lib/streams/message.ts.
 
-/** A request as it lies in a stream: numbered by the coordinator, because ids of requests come again. */
+/** A request as stored in a stream; numbered by the coordinator, because request ids can recur. */
 export interface NumberedRequest {
   readonly number: number;
-  /** No token of it may be sampled by older weights. */
+  /** Oldest weight version that may sample its tokens. */
   readonly version: number;
   readonly request: GenerationRequest;
 }
 
-/** An engine that every actor shall have. */
+/** An engine that every actor must open. */
 export interface EngineSpec {
   readonly engine: string;
   readonly config: ModelConfigJson;
@@ -36,7 +36,7 @@ export interface TransferGroup {
 
 /** Weights on their way. */
 export interface TransferPlan {
-  /** Ordinal of the update in the run; a repetition has one of its own. */
+  /** Ordinal of the update in the run; a retry gets a new one. */
   readonly update: number;
   readonly engine: string;
   readonly version: number;
@@ -53,7 +53,7 @@ export type Control =
   | { readonly kind: "abort"; readonly engine: string; readonly request: number }
   /** First phase of an update: actors receive the weights and do not use them yet. */
   | ({ readonly kind: "update" } & TransferPlan)
-  /** The second: `members` sample with them from here on, everyone else lags. */
+  /** Second phase: `members` sample with these weights from now on; all other actors are behind. */
   | {
       readonly kind: "commit";
       readonly update: number;
@@ -148,7 +148,7 @@ export const encodeAnswer = ({ update, member, fault }: Answer): Uint8Array =>
 
 export const decodeAnswer = (bytes: Uint8Array): Answer => read(bytes, "answer").header as unknown as Answer;
 
-/** A message of a kind; fields that are undefined are left out. */
+/** Encodes a message of a kind; omits undefined fields. */
 export function written(kind: string, header: object, sections: Message["sections"] = {}): Uint8Array {
   return encodeMessage({ kind, header: header as Message["header"], sections });
 }
@@ -160,7 +160,7 @@ export function read(bytes: Uint8Array, kind: string): Message {
   throw new HoneError("HONE_ERR_FORMAT", `a message of kind "${message.kind}" where "${kind}" is expected`);
 }
 
-/** An error as it crosses from one process to another. */
+/** An error as sent from one process to another. */
 export interface FaultText {
   readonly code: ErrorCode;
   readonly message: string;
@@ -174,7 +174,7 @@ export function faultText(error: unknown): FaultText {
   return { code, message, ...(hint !== undefined && { hint }) };
 }
 
-/** The same error here. @param where whose it was: "actor.1#2". */
+/** Reconstructs an error here. @param where the process that raised it: "actor.1#2" */
 export function faultOf({ code, message, hint }: FaultText, where: string): HoneError {
   return new HoneError(code, `${where}: ${message}`, {
     details: { where },
@@ -186,10 +186,10 @@ export function faultOf({ code, message, hint }: FaultText, where: string): Hone
 export const isOfTheWay = (code: ErrorCode): boolean =>
   code === "HONE_ERR_COLLECTIVE" || code === "HONE_ERR_ABORTED";
 
-/** A job as it lies in a stream. */
+/** A job as stored in a stream. */
 export interface NumberedJob {
   readonly number: number;
-  /** So many jobs a host does at a time. */
+  /** Number of jobs that a host runs at a time. */
   readonly workers: number;
   /** Limit of the heap of the process that does it. */
   readonly heapMb: number;
@@ -245,7 +245,7 @@ export const encodeEnd = (end: NumberedEnd): Uint8Array => written("job-end", en
 export const decodeEnd = (bytes: Uint8Array): NumberedEnd =>
   read(bytes, "job-end").header as unknown as NumberedEnd;
 
-/** True if JSON encodes the value exactly and readers need nothing else; an absent field may be left out. */
+/** True if JSON represents the value exactly; an absent field may be omitted. */
 function isPlain(value: unknown): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);

@@ -25,12 +25,12 @@ export const ACTORS = "actors";
 /** The group of readers that all verifier hosts are. */
 export const VERIFIER_HOSTS = "verifiers";
 
-/** A place that one process at a time fills: "actor.1". */
+/** A slot, filled by one process at a time: "actor.1". */
 export type PlaceName = `${Role}.${number}`;
 
 export const REGISTERS = {
   settings: "fleet/settings",
-  /** For weights on their way between processes of one machine. */
+  /** Folder for weights in transfer between processes of one machine. */
   folder: "fleet/folder",
   /** Generation of the process in a place; earlier ones are fenced. */
   generation: (place: PlaceName) => `fleet/generation/${place}`,
@@ -38,11 +38,11 @@ export const REGISTERS = {
   joined: (role: Role) => `fleet/joined/${role}`,
   /** Epoch of the trainer's ranks. */
   epoch: "fleet/epoch",
-  /** Addresses by which the ranks of one epoch connect to each other. */
+  /** Addresses at which the ranks of one epoch connect to each other. */
   links: (epoch: number) => `fleet/links/${epoch}/`,
-  /** Addresses by which the members of one transfer group connect to each other. */
+  /** Addresses at which the members of one transfer group connect to each other. */
   transfer: (group: number) => `fleet/transfer/${group}/`,
-  /** A lease of where a process tells Prometheus how it is: beginning of the names, and a process's own. */
+  /** Leased address of a process's Prometheus endpoint: common prefix, and the name for one process. */
   allMetrics: "fleet/metrics/",
   metrics: (name: string) => `fleet/metrics/${name}`,
   /** Lease of a live process, and its status: prefixes of the names, and a process's own. */
@@ -55,29 +55,29 @@ export const REGISTERS = {
 /** "actor.1#2": the second process that was actor 1. */
 export const memberName = (place: PlaceName, generation: number): string => `${place}#${generation}`;
 
-/** A trainer's rank in one epoch; where the coordinator trains, rank 0 of epoch 0. */
+/** Name of a trainer's rank in one epoch; if the coordinator trains, it is rank 0 of epoch 0. */
 export const rankName = (rank: number, epoch: number): string => memberName(`trainer.${rank}`, epoch);
 
 /** Processes that were a member's place before it. */
 export const predecessors = (member: string): number => Number(member.slice(member.indexOf("#") + 1)) - 1;
 
-/** How long a fleet waits for what; the coordinator's are everybody's. Milliseconds. */
+/** Time limits of a fleet; the coordinator's settings apply to all processes. Milliseconds. */
 export interface FleetSettings {
-  /** After so long without renewal a request goes to another actor. */
+  /** Time without renewal after which a request goes to another actor. */
   readonly leaseMs: number;
   /** Interval between heartbeats. */
   readonly beatMs: number;
-  /** Without one for so long a process counts as gone. */
+  /** Time without a heartbeat after which a process counts as dead. */
   readonly aliveMs: number;
   /** Time from a process's start to its first heartbeat, after which it counts as hung. */
   readonly beginMs: number;
-  /** Time for each member's part in a weight update; members that take longer are left out. */
+  /** Time for each member's part in a weight update; slower members are left out. */
   readonly updateMs: number;
-  /** For the first actor to be there, and for one to be back where all are gone. */
+  /** Time for the first actor to join, and for one to rejoin if all are lost. */
   readonly gatherMs: number;
-  /** For a collective of the trainer's ranks, the slowest rank's work before it included. */
+  /** Time for a collective of the trainer's ranks, including the slowest rank's work before it. */
   readonly collectiveMs: number;
-  /** Without a call done or processor time used for so long, ranks that are in a call count as hanging. */
+  /** Ranks in a call count as hung after this long without a finished call or processor time. */
   readonly stallMs: number;
 }
 

@@ -11,15 +11,15 @@ export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "thre
   readonly store: string;
   readonly run: string;
   readonly places: readonly Pick<Place, "role" | "rank" | "worldSize">[];
-  /** Where this node's metrics are served, for Prometheus. */
+  /** Address at which this node's metrics are served, for Prometheus. */
   readonly metrics?: Pick<RoleMetricsOptions, "place" | "name" | "say">;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
  * The processes of one node in a run whose coordinator is elsewhere: starts them, and restarts them when they exit or
- * miss heartbeats. The trainer's ranks share one epoch over all nodes, kept in a register: a node that sees one of its
- * ranks exit increments it, and every node restarts its own ranks.
+ * miss heartbeats. The trainer's ranks share one epoch over all nodes, kept in a register: a node that sees one of
+ * its ranks exit increments it, and every node restarts its own ranks.
  */
 export class NodeRoles implements AsyncDisposable {
   readonly #options: NodeRolesOptions;

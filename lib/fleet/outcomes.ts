@@ -8,7 +8,7 @@ import { type FaultText, read, written } from "./messages.ts";
 export type Outcome =
   | { readonly number: number; readonly by: Sender; readonly completions: readonly Completion[] }
   | { readonly number: number; readonly by: Sender; readonly fault: FaultText }
-  /** It took several actors with it: it is given up. */
+  /** Dead-lettered: several actors crashed while they held it. */
   | { readonly number: number; readonly by: Sender; readonly poison: true };
 
 export interface Sender {
@@ -45,9 +45,9 @@ export function decodeOutcome(bytes: Uint8Array): DecodedOutcome {
   return { number, by, message: engineMessageOf(sectionOf(outcome, "completions", "i32"), attempts) };
 }
 
-// Finished attempts as one array of 32-bit words, as outcomes carry them: an array a field would cost several times as much
-// to write and to read, of attempts of a few tokens. Attempts [n], lengths [n] and codes of how they ended [n], then the
-// fields of all tokens, one field after another: tokens, log-probs, entropies, versions, oldest KV, [T] each.
+// Finished attempts as one array of 32-bit words, for outcomes: for short attempts, one array per field would be
+// several times as expensive to encode and decode. Attempts [n], lengths [n] and finish codes [n], then the fields of
+// all tokens, one field after another: tokens, log-probs, entropies, versions, oldest KV, [T] each.
 
 const A_WORDS = 3;
 const T_WORDS = 5;
@@ -89,7 +89,7 @@ export function engineMessageOf(words: Int32Array, n: number): EngineMessage {
   for (let k = 0; k < n; k++) {
     const end = at + words[n + k]!;
     attempt.fill(words[k]!, at, end);
-    // an attempt that was aborted may end without a token of its own
+    // an aborted attempt may have no token
     if (end === at) empty.push(k);
     else finish[end - 1] = words[2 * n + k]!;
     at = end;
@@ -118,8 +118,9 @@ function tokensIn(words: Int32Array, n: number): number {
 }
 
 /**
- * Time an outcome waits for others. A transaction, its write to the disk and the wake-up of its reader cost as much for
- * one outcome as for all that end within a few decode steps. An outcome does not wait if no other request is in flight.
+ * Time that an outcome waits for others. A transaction, its disk write and the wake-up of its reader cost as much for
+ * one outcome as for all that end within a few decode steps. An outcome does not wait if no other request is in
+ * flight.
  */
 const LINGER_MS = 10;
 
@@ -135,18 +136,18 @@ export interface SettledOutcome {
   readonly answer: Answered;
 }
 
-/** Outcomes on their way to the store, those of one moment together. */
+/** Sends outcomes to the store in batches. */
 export class OutcomeBatcher {
   readonly #send: (outcomes: readonly SettledOutcome[]) => void;
   #waiting: SettledOutcome[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param send is given one at least, in the order in which they were added */
+  /** @param send receives at least one outcome, in the order in which they were added */
   constructor(send: (outcomes: readonly SettledOutcome[]) => void) {
     this.#send = send;
   }
 
-  /** @param isLast nothing else is under way */
+  /** @param isLast true if no other request is in flight */
   add(outcome: SettledOutcome, isLast: boolean): void {
     this.#waiting.push(outcome);
     if (isLast) this.flush();

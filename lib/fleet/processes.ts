@@ -31,8 +31,8 @@ export interface ProcessesOptions {
   /** Hosts that judge, each with the workers of a machine. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
   /**
-   * True if each process that trains or samples has a GPU of its own. The trainers, of which this process is one if
-   * there is no other, have the first ones. Default: false.
+   * Gives each training or sampling process its own GPU. The trainers (this process, if there is no other) get the
+   * first ones. Default: false.
    */
   readonly gpus?: boolean;
   /** Core of this process. */
@@ -43,20 +43,20 @@ export interface ProcessesOptions {
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
-  /** Transport of weights. Default: a communicator where Gloo is available and there is no adapter or GPU. */
+  /** Transport of weights. Default: a communicator if Gloo is available and there is neither an adapter nor a GPU. */
   readonly weights?: TransportKind;
-  /** Gets a line for each restart of the run's own Redis server; at the end, for what could not be cleared away. */
+  /** Receives a line for each restart of the run's own Redis server, and at the end for files that could not be removed. */
   readonly say?: (line: string) => void;
 }
 
-/** A fleet whose processes this one has started, and ends when it is disposed. */
+/** A fleet whose processes this one has started; disposing it ends them. */
 export interface Processes extends AsyncDisposable {
   readonly core: Fleet;
 }
 
 /**
- * Starts actors, trainers and verifier hosts on this machine and gives a run the core that works with them. Throws HONE_ERR_UNSUPPORTED
- * for more than one trainer without Gloo, and what the store says.
+ * Starts actors, trainers and verifier hosts on this machine and returns the run's core, which uses them. Throws
+ * HONE_ERR_UNSUPPORTED for more than one trainer without Gloo, and the store's errors.
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   expectGloo(options);
@@ -111,7 +111,7 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
 }
 
 interface Whereabouts {
-  /** A folder of this fleet alone. */
+  /** A private folder of this fleet. */
   readonly own: OwnFolder;
   readonly runId: string;
   /** Address of the store. */
@@ -121,7 +121,7 @@ interface Whereabouts {
   readonly redis: OwnRedis | undefined;
 }
 
-/** Deletes what the run keeps in a store that outlives this fleet. */
+/** Deletes the run's data from a store that outlives this fleet. */
 async function forget({ store, url, runId }: Whereabouts, say: (line: string) => void): Promise<void> {
   await store.forget().catch(({ message }: Error) => {
     say(`what the run keeps at ${withoutPassword(url)} as ${runId} stays there: ${message}`);
@@ -193,7 +193,7 @@ class OwnProcesses implements Processes {
     await Promise.all([...each, ...together]);
   }
 
-  /** A rank that is stopped or hangs is ended, and the others with it. */
+  /** Ends a rank that is suspended or hangs, and the others with it. */
   #watchRanks(): void {
     const { membership } = this.core;
     const watch = new RankWatch(this.#options.settings, (rank) => this.#supervisor.kill("trainer", rank));
@@ -215,13 +215,13 @@ class OwnProcesses implements Processes {
     this.#at.own.close(this.#failure !== undefined);
   }
 
-  /** The store does not come back: what waits for it ends now. */
+  /** The store is lost: fails everything that waits for it. */
   #lose(error: HoneError): void {
     this.#fail(error);
     this.#at.store.abandon(error);
   }
 
-  /** The next epoch of places: what was there before is fenced from here on. */
+  /** Begins the next epoch of slots and fences the processes of earlier ones. */
   async #begin(places: readonly Place[], last?: LastEnd): Promise<number> {
     const { role, rank } = places[0]!;
     const { store } = this.#at;

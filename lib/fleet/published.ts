@@ -5,32 +5,32 @@ import type { Senders } from "./transport.ts";
 /** Senders of one update. */
 export interface Sending extends Senders {
   readonly version: number;
-  /** To the members of the plan. Rejects where one of them is not there in time. */
+  /** Sends weights to the members of the plan. Rejects if one of them does not connect in time. */
   send(plan: TransferPlan): Promise<void>;
-  /** Whether `send` ends without the members, who are told afterwards: it writes a folder. Default: false. */
+  /** True if `send` finishes before members are notified, because it writes a folder. Default: false. */
   readonly sendsFirst?: boolean;
 }
 
 /** Source of the weights to send. */
 export interface WeightSource extends Sending {
-  /** Another number whenever its weights are others, whatever their version. */
+  /** Changes whenever its weights do, even if their version does not. */
   readonly state: number;
 }
 
-/** An engine that gets its weights from a source: one of actors. */
+/** An engine that takes its weights from a source, such as an actors' engine. */
 export interface WeightTaker {
-  /** Within `Updates.exclusive`; resolves with their version when actors may use them. */
+  /** Called within `Updates.exclusive`; resolves with the version once actors may use it. */
   takeFrom(source: WeightSource): Promise<number>;
 }
 
-/** Version that actors may sample with on one engine, and its source. */
+/** The version with which actors may sample on one engine, and its source. */
 export interface Published {
   readonly version: number;
   readonly source: WeightSource;
   readonly state: number;
   /** Actors that have it. */
   readonly members: ReadonlySet<string>;
-  /** Members from which another member failed to receive: they are not asked again. */
+  /** Members from which a transfer failed: they are not used as senders again. */
   readonly unable: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ export class PublishedVersions extends Map<string, Published> {
     return this.#members.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);
   }
 
-  /** True if an actor that has what is current is alive. */
+  /** True if a live actor has the current version. */
   isServed(engine: string): boolean {
     const members = this.get(engine)?.members ?? [];
     return [...members].some((member) => this.#members.isAlive(member));

@@ -21,7 +21,7 @@ import type { Located } from "./transport.ts";
 
 interface Answered {
   readonly reply: Reply;
-  /** Number of the call that made a checkpoint of which all ranks now know that it is there. */
+  /** Number of the call that made a checkpoint which is now complete on all ranks. */
   readonly base: number | undefined;
 }
 
@@ -30,26 +30,27 @@ interface Pending extends Deferred<Answered> {
   readonly bytes: Uint8Array;
 }
 
-/** Steps without a checkpoint of the run after which the ranks make one of their own: it bounds what is kept here. */
+/** Steps without a checkpoint of the run after which the ranks write one themselves: bounds the calls kept here. */
 const MOST_STEPS = 64;
 
-/** Formations of the ranks in a row, none of which answered anything new, after which the run ends. */
+/** Consecutive formations of ranks without any new reply after which the run ends. */
 const MOST_FORMATIONS = 5;
 
 /**
- * The coordinator's end of the trainer's ranks: calls go to all of them by a log, one reply comes back. What is needed to
- * bring new ranks where the old ones were is kept: the last checkpoint and the calls since then, or all calls.
+ * The coordinator's side of the trainer's ranks: appends calls to a log that all ranks read, and receives one reply.
+ * Keeps the state with which new ranks can replace the old ones: the last checkpoint and the calls since then, or all
+ * calls.
  */
 export class TrainerRanks {
   readonly #store: StreamStore;
   readonly #folder: string;
-  /** That of the ranks' epoch; undefined before the first. */
+  /** Log of the current epoch of ranks; undefined before the first. */
   #log: CallLog | undefined;
   #epoch = 0;
-  /** Calls that make a trainer what it is, by trainer. */
+  /** Calls that determine a trainer's state, by trainer. */
   readonly #history = new Map<string, Call[]>();
   readonly #pending = new Map<number, Pending>();
-  /** Calls that a rank refused: other ranks may still say the same. */
+  /** Calls that a rank refused: other ranks may report the same fault. */
   readonly #refused = new Set<number>();
   #number = 0;
   #opened = 0;
@@ -66,7 +67,7 @@ export class TrainerRanks {
   /** A trainer on the ranks. */
   open(config: ModelConfigJson, options: TrainerOptions): SendingTrainer {
     const id = `trainer-${this.#opened++}`;
-    this.call(id, "open", [config, options]).catch(() => {}); // what fails here fails whatever comes next
+    this.call(id, "open", [config, options]).catch(() => {}); // a failed open also fails every later call
     return {
       trainer: remoteTrainer(id, this),
       send: async (plan) => void (await this.call(id, "send", [plan])),
@@ -148,14 +149,14 @@ export class TrainerRanks {
     const pending = this.#pending.get(reply.number);
     const fault = reply.fault && faultOf(reply.fault, `trainer rank ${reply.rank}`);
     if (pending === undefined) {
-      // a call repeated for new ranks, or one that rank 0 has done, changes nothing on ranks that already have its
-      // effect
+      // a call that is repeated for new ranks, or that rank 0 has finished, has no effect on ranks that already applied
+      // it
       if (fault && !this.#refused.has(reply.number)) this.fail(fault);
       return;
     }
     this.#pending.delete(reply.number);
     this.#formations = 0;
-    // recorded at once: new ranks may be formed before the caller continues
+    // recorded immediately: new ranks may be formed before the caller continues
     if (fault === undefined) pending.resolve({ reply, base: this.#remember(pending.call) });
     else {
       this.#refused.add(reply.number);
@@ -184,7 +185,7 @@ function fromCheckpoint(calls: readonly Call[], saved: number): Call[] {
   return [...kept, { ...call, name: "load", args: [args[0]] }, ...calls.slice(saved + 1)];
 }
 
-/** A trainer in other processes. Weights leave it by "send" alone: `publish` is FleetTrainer's. */
+/** A trainer in other processes. Its weights leave it only through "send"; FleetTrainer implements `publish`. */
 function remoteTrainer(id: string, ranks: TrainerRanks): TrainerFace {
   let version = 0;
   const forward = async (name: TrainerCall, args: readonly unknown[]) => {
@@ -201,6 +202,6 @@ function remoteTrainer(id: string, ranks: TrainerRanks): TrainerFace {
     publish: () => {
       throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
     },
-    close: () => calls.close().catch(() => {}), // ranks that are gone hold nothing any more
+    close: () => calls.close().catch(() => {}), // dead ranks hold no resources
   };
 }

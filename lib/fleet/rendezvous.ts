@@ -14,22 +14,22 @@ const REGISTERS = {
   coordinator: "cluster/coordinator",
   /** Exit code of a session, for every agent. */
   end: (session: number) => `cluster/end/${session}`,
-  /** Exit code of a launch: of its coordinator, after which it has no other. */
+  /** Exit code of a launch, written when its last coordinator has exited. */
   launch: (launch: string) => `cluster/launch/${launch}`,
   /** A lease: the agent of a node. */
   node: (node: number) => `cluster/node/${node}`,
   /** Recipe that the agents of a session must share. */
   recipe: (session: number) => `cluster/recipe/${session}`,
-  /** Why a node cannot keep its places. */
+  /** Reason why a node cannot run its processes. */
   failure: (session: number) => `cluster/failure/${session}`,
 } as const;
 
-/** Store of a session: each begins with an empty one, whatever the last one left behind. */
+/** Name of a session's store: each session begins with an empty one. */
 export const sessionRun = (runId: string, session: number): string => `${runId}.${session}`;
 
 /**
  * Rendezvous of the coordinator and the agents of a run: registers of a server that outlives them all. A run may have
- * several sessions, one coordinator each; of two at once the later is refused.
+ * several sessions, each with one coordinator; of two at once the later is refused.
  */
 export class Rendezvous implements AsyncDisposable {
   readonly runId: string;
@@ -42,7 +42,7 @@ export class Rendezvous implements AsyncDisposable {
     this.#aliveMs = aliveMs;
   }
 
-  /** Throws HONE_ERR_USAGE for a store that only one machine, or one run, has; else what the store says. */
+  /** Throws HONE_ERR_USAGE for a store that is limited to one machine or one run; else the store's error. */
   static async open(url: string, runId: string, aliveMs: number = SETTINGS.aliveMs): Promise<Rendezvous> {
     if (!/^rediss?:/.test(url))
       throw new HoneError(
@@ -83,7 +83,7 @@ export class Rendezvous implements AsyncDisposable {
     return heartbeat;
   }
 
-  /** Its node's only agent until `close`; waits for a dead one's lease, throws HONE_ERR_STATE where another lives. */
+  /** Claims the node for one agent until `close`; waits for a dead agent's lease, throws HONE_ERR_STATE if another is alive. */
   async takeNode(node: number): Promise<{ close(): Promise<void> }> {
     const heartbeat = this.#heartbeat(REGISTERS.node(node), randomUUID());
     if (!(await heartbeat.acquire())) throw liveAgent(node, this.runId);
@@ -100,14 +100,14 @@ export class Rendezvous implements AsyncDisposable {
     );
   }
 
-  /** Recipe of the session: its first agent's, which is `own` if there was none. @param own undefined: only reads */
+  /** Recipe of the session: that of its first agent, which is `own` if there was none. @param own undefined: only reads */
   async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
     if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
     return await kv.get(REGISTERS.recipe(session));
   }
 
-  /** The first live coordinator's session after `after`; undefined if there was none in time. */
+  /** The first session after `after` with a live coordinator; undefined if there was none in time. */
   async next(after: number, waitMs: number, signal: AbortSignal): Promise<number | undefined> {
     const not = String(after);
     const found = await this.#store.kv
@@ -120,8 +120,9 @@ export class Rendezvous implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the session's coordinator is gone, with its exit code if its agent recorded one. The agent does that after
-   * the process has exited: a caller that gave up earlier would wait for another coordinator in vain.
+   * Resolves when the session's coordinator has exited, with its exit code if its agent recorded one. The agent
+   * records it after the process has exited: a caller that gave up earlier would wait for another coordinator in
+   * vain.
    */
   async over(session: number): Promise<number | undefined> {
     const { kv } = this.#store;
@@ -138,14 +139,17 @@ export class Rendezvous implements AsyncDisposable {
     }
   }
 
-  /** Records how a session ended, by default the last one, for the agents of other nodes. The first record stands. */
+  /**
+   * Records how a session ended, by default the last one, for the agents of other nodes. Does not overwrite an
+   * earlier record.
+   */
   async end(code: number, session?: number): Promise<void> {
     const { kv } = this.#store;
     const ended = session ?? (await kv.get(REGISTERS.session));
     if (ended !== undefined) await kv.cas(REGISTERS.end(Number(ended)), null, String(code));
   }
 
-  /** A coordinator of this launch comes, perhaps after another: what that one left says nothing any more. */
+  /** Clears the exit code of an earlier coordinator of this launch, because another one starts. */
   async beginLaunch(launch: string): Promise<void> {
     await this.#store.kv.delete(REGISTERS.launch(launch));
   }
@@ -166,7 +170,7 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.kv.cas(REGISTERS.failure(session), null, message);
   }
 
-  /** Why a node has given up, when one has; undefined when `signal` aborts. */
+  /** The reason for which a node has given up; undefined when `signal` aborts. */
   failure(session: number, signal: AbortSignal): Promise<string | undefined> {
     return firstOf(this.#store.kv, REGISTERS.failure(session), signal);
   }

@@ -15,7 +15,7 @@ else process.on("SIGTERM", () => {});
 process.on("message", (message) => message === "leave" && stop.abort());
 process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
 process.once("disconnect", kill); // the parent is gone
-if (process.connected === false) kill(); // nor was there when this was being loaded
+if (process.connected === false) kill(); // the parent may have disconnected while this module was loading
 
 try {
   process.exitCode = await runRole(readEnvironment(process.env), stop.signal, say);
@@ -25,4 +25,4 @@ try {
 }
 process.removeListener("disconnect", kill);
 if (process.connected) process.disconnect();
-setTimeout(kill, LINGER_MS).unref(); // whatever is left open must not keep the place
+setTimeout(kill, LINGER_MS).unref(); // open handles must not keep the process, and with it the slot

@@ -7,14 +7,14 @@ import { type Sample, samplesText } from "../metrics/prometheus.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { REGISTERS } from "./names.ts";
 
-/** Processes of one machine take ports one after the other. */
+/** Processes of one machine take consecutive ports. */
 const PORTS = 64;
 const LEASE_BEATS = 20;
 
-/** Where processes serve metrics for Prometheus. */
+/** Address at which processes serve metrics for Prometheus. */
 export interface MetricsPlace {
   readonly host: string;
-  /** The first process of a machine takes it, the next ones those after it; 0: any that is free. */
+  /** The first process of a machine takes this port, later ones the following ports; 0: any free port. */
   readonly port: number;
 }
 
@@ -30,8 +30,8 @@ export function readMetricsPlace(text: string): MetricsPlace {
 }
 
 /**
- * The place of HONE_METRICS, where this machine can listen: what only its processes found out would stand in their logs.
- * Throws HONE_ERR_USAGE for another.
+ * Parses HONE_METRICS and checks that this machine can listen there: otherwise the error would only be in the
+ * processes' logs. Throws HONE_ERR_USAGE if it cannot.
  */
 export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
   const place = readMetricsPlace(text);
@@ -53,10 +53,7 @@ export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
 
 /** Metrics of a process. */
 export interface RoleFacts {
-  /**
-   * Version of its weights, and how many versions that is behind the current one; both absent for a process without
-   * weights.
-   */
+  /** Version of its weights, and its distance to the current version; both absent for a process without weights. */
   readonly version?: number;
   readonly lag?: number;
   /** Sampled or trained, since it began. */
@@ -74,7 +71,7 @@ export interface RoleMetricsOptions {
   readonly name: string;
   readonly runId: string;
   readonly beatMs: number;
-  /** Told once where it listens, or that it cannot. */
+  /** Receives one line with the address of the endpoint, or the reason why there is none. */
   readonly say: (line: string) => void;
   readonly facts: () => RoleFacts;
 }
@@ -136,7 +133,7 @@ export class RoleMetrics implements Disposable {
   }
 }
 
-/** None of what a process does not have. */
+/** A sample of a metric; empty if the process has no such value. */
 function sample(type: Sample["type"], name: string, help: string, value: number | undefined): Sample[] {
   return value === undefined ? [] : [{ name: `hone_process_${name}`, type, help, value }];
 }

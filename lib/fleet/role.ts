@@ -85,7 +85,7 @@ async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): 
 
 const WORK = { actor: sample, trainer: train, verifier: judge } as const;
 
-/** Metrics of this process, where the environment gives an address for them. */
+/** Serves metrics of this process if the environment gives an address for them. */
 class OptionalMetrics implements Disposable {
   readonly #environment: RoleEnvironment;
   readonly #options: Pick<RoleMetricsOptions, "store" | "beatMs" | "say">;
@@ -107,7 +107,7 @@ class OptionalMetrics implements Disposable {
   }
 }
 
-/** Another process on this machine would meet the same. */
+/** True if another process on this machine would fail in the same way. */
 function isNonRetryable(error: unknown): boolean {
   if (!HoneError.is(error)) return false;
   return ["HONE_ERR_NATIVE_LOAD", "HONE_ERR_USAGE", "HONE_ERR_CONFIG"].includes(error.code);

@@ -6,9 +6,9 @@ import { decodeNote, encodeNote, type NumberedRequest } from "./messages.ts";
 /** Entries that are read at once. */
 const MOST = 64;
 
-/** A request that an actor samples. */
+/** A request that an actor is sampling. */
 export interface NotedRequest {
-  /** The last one. */
+  /** The most recent lease. */
   readonly lease: Lease;
   readonly asked: Pick<NumberedRequest, "number">;
   /** Tokens that no note has. */
@@ -32,8 +32,8 @@ export class RolloutNotes {
   }
 
   /**
-   * Writes notes in order. Writes none if the lease is lost or over; those tokens go with the next note, in case the
-   * lease expired and was leased again by the same holder.
+   * Writes notes in order. Writes none if the lease is lost or finished; the next note then includes those tokens, in
+   * case the same holder leases the request again.
    */
   write(held: NotedRequest, tokens: readonly AttemptTokens[]): Promise<void> {
     held.unwritten.push(...tokens);
@@ -58,7 +58,7 @@ export class RolloutNotes {
     }
   }
 
-  /** The request with all that holders before this one noted: nothing of theirs can come later. */
+  /** The request with all notes of previous holders, which can no longer add any. */
   async resumed(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
     const { number, request } = asked;
     if (!lease.isAgain || request.recordEveryTokens === undefined) return asked;
@@ -81,7 +81,7 @@ export class RolloutNotes {
     return entry && readable(entry);
   }
 
-  /** Notes since the last look, and where they lie. */
+  /** Reads the notes since the last poll, with their positions. */
   async #look(): Promise<void> {
     for (;;) {
       const entries = await this.#next();
@@ -111,12 +111,12 @@ export class RolloutNotes {
   }
 }
 
-/** The coordinator's side: passes every note on, and lets the store forget those of requests that are over. */
+/** The coordinator's side: passes every note on, and trims those of finished requests from the store. */
 export class FollowedNotes {
   readonly #store: StreamStore;
   readonly #stream: string;
   readonly #under: ReadonlyMap<number, GenerationRequest>;
-  /** The first note of each request under way. */
+  /** Position of the first note of each pending request. */
   readonly #first = new Map<number, Offset>();
   #cursor: Offset = 0;
 
@@ -127,7 +127,7 @@ export class FollowedNotes {
     this.#under = under;
   }
 
-  /** Until `signal` aborts. */
+  /** Runs until `signal` aborts. */
   async follow({ onRecord }: RecordHandler, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const options = { max: MOST, waitMs: 60_000, signal };
@@ -143,7 +143,7 @@ export class FollowedNotes {
     }
   }
 
-  /** Notes before the first one of a request under way go. */
+  /** Trims notes before the first one of a pending request. */
   async trim(): Promise<void> {
     if (this.#cursor === 0) return;
     for (const number of this.#first.keys()) if (!this.#under.has(number)) this.#first.delete(number);

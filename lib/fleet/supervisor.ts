@@ -9,12 +9,12 @@ import { APPENDING } from "../shared/files/plain-file.ts";
 import { PROCESS_EXIT, type RoleEnvironment, roleVariables } from "./environment.ts";
 import type { LastEnd } from "./heartbeat.ts";
 
-/** Ends in a row, none of them after a while of work, after which a place stays empty and the run ends. */
+/** Consecutive exits without a period of work after which a slot stays empty and the run ends. */
 const MOST_RESTARTS = 6;
 const LONG_ENOUGH_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
 const GRACE_MS = 5_000;
-/** For the others of a group, one of which ended. */
+/** Time for the other members of a group to leave after one of them exited. */
 const LEAVE_MS = 3_000;
 
 export interface Place extends Pick<RoleEnvironment, "role" | "rank" | "worldSize" | "runId" | "store"> {}
@@ -27,7 +27,7 @@ export interface SupervisorOptions {
   /** Further variables of a process. */
   readonly environmentOf?: (place: Place) => NodeJS.ProcessEnv;
   /**
-   * Called when places of one group have no process, at first or after an exit: earlier processes may not write from
+   * Called when slots of one group have no process, initially or after an exit: earlier processes may not write from
    * here on. Resolves to the epoch of the processes to start.
    */
   readonly onVacant: (places: readonly Place[], last?: LastEnd) => Promise<number>;
@@ -44,7 +44,7 @@ export interface PlaceStatus {
   /** When its process was started, by performance.now(). */
   readonly startedMs: number;
   readonly restarts: number;
-  /** How the last process ended. */
+  /** How the slot's last process ended. */
   readonly ended: ProcessEnd | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Child {
   process: ChildProcess | undefined;
   /** Bytes of its log when it began. */
   logged: number;
-  /** It was ended because it got on no more. */
+  /** It was ended because it made no progress. */
   hung: boolean;
   ended: ProcessEnd | undefined;
 }
@@ -73,8 +73,9 @@ interface RestartGroup {
 }
 
 /**
- * Keeps processes of a fleet running on this machine: restarts those that exit, with growing pauses. When one process
- * of a group exits, the others are told to leave, killed if they do not, and all are restarted under a later epoch.
+ * Keeps processes of a fleet running on this machine: restarts those that exit, with increasing pauses. When one
+ * process of a group exits, the others are told to leave, killed if they do not, and all are restarted under a later
+ * epoch.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
@@ -118,7 +119,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#childAt(role, rank)?.process?.kill(signal) ?? false;
   }
 
-  /** Ends one that gets on no more, which what it does may be to blame for. False if there is none. */
+  /** Ends a process without progress, which counts as a failure of its work. False if there is none. */
   endHung(role: Place["role"], rank: number): boolean {
     const child = this.#childAt(role, rank);
     if (child !== undefined) child.hung = true;
@@ -220,7 +221,7 @@ export class Supervisor implements AsyncDisposable {
     );
   }
 
-  /** The last lines of a log, from a byte on. */
+  /** The last lines of a log, starting at a byte offset. */
   #logTail({ place, logged }: Pick<Child, "place" | "logged">, lines: number): string {
     const said = readFileSync(logOf(this.#options.logs, place)).subarray(logged).toString("utf8");
     return said.trimEnd().split("\n").slice(-lines).join("\n");
@@ -237,7 +238,7 @@ function signal(children: readonly Child[], which: NodeJS.Signals): void {
 
 /** Tells processes to leave, by message and SIGTERM; SIGCONT lets a stopped process receive it. */
 function tellToLeave(children: readonly Child[]): void {
-  for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // it may end before
+  for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // it may exit earlier
   signal(children, "SIGTERM");
   signal(children, "SIGCONT");
 }

@@ -9,21 +9,21 @@ import {
 } from "../streams/index.ts";
 import { type FaultText, faultText } from "./messages.ts";
 
-/** What the fleet has to know of a call of a trainer. */
+/** Traits of a trainer's call that the fleet needs to know. */
 interface CallTraits {
-  /** It changes the weights: what is sent afterwards differs from what was sent before. */
+  /** The call changes the weights: later transfers send other weights than earlier ones. */
   readonly weights?: true;
-  /** It makes a trainer what it is, or begins a checkpoint that is not complete yet: new ranks repeat it. */
+  /** The call changes the trainer's state, or begins a checkpoint that is not complete yet: new ranks repeat it. */
   readonly kept?: true;
-  /** It also comes before the checkpoint that new ranks load. */
+  /** New ranks repeat the call even before the checkpoint that they load. */
   readonly base?: true;
-  /** It changes nothing and every rank could answer alone: rank 0 does. */
+  /** The call changes nothing and every rank has its result: rank 0 alone runs it. */
   readonly ofFirst?: true;
-  /** It is answered beside the calls that come next, whose version is the newer one. */
+  /** The call's reply may follow later calls' replies, whose version is the newer one. */
   readonly beside?: true;
 }
 
-/** Calls of a trainer that are forwarded to where it is: every one but `publish`. */
+/** Calls of a trainer that are forwarded to its ranks: all except `publish`. */
 export const TRAINER_CALLS = {
   initialize: { weights: true, kept: true, base: true },
   loadHf: { weights: true, kept: true, base: true },
@@ -48,7 +48,7 @@ export const TRAINER_CALLS = {
 
 export type TrainerCall = keyof typeof TRAINER_CALLS;
 
-/** Traits of a call by its name, that of "open" too; none for what is no call of a trainer. */
+/** Traits of a call by its name, including "open"; empty for an unknown name. */
 export const traitsOf = (name: string): CallTraits =>
   name === "open"
     ? { kept: true, base: true }
@@ -69,7 +69,7 @@ export function forwarded(
 export const callOn = (trainer: TrainerFace, name: TrainerCall, args: readonly unknown[]): Promise<unknown> =>
   (trainer[name] as (...all: readonly unknown[]) => Promise<unknown>).apply(trainer, [...args]);
 
-/** A call that all ranks make, in this order. */
+/** A call that all ranks run, in this order. */
 export interface Call {
   readonly number: number;
   /** Identifier of the trainer; a run may open several. */

@@ -20,7 +20,7 @@ import {
 } from "./trainer-calls.ts";
 import type { WeightTransport } from "./transport.ts";
 
-/** Calls read at once: batches may be large; asking for one more than there is tells a reader that it has all. */
+/** Calls read at once, since batches may be large; fewer than requested tell the reader that it has read all. */
 const MOST = 2;
 
 export interface TrainerParts {
@@ -33,19 +33,19 @@ export interface TrainerParts {
   readonly epoch: number;
   /** Communicator of all ranks, connected, where there are several; closed with the rank. */
   readonly group?: CommunicatorFace;
-  /** The same ranks once more, for checkpoints that they write while they train; closed likewise. */
+  /** A second communicator of the same ranks, for checkpoints written during training; closed like the first. */
   readonly writers?: CommunicatorFace;
   /** Machine it runs on. Default: this machine's name. */
   readonly host?: string;
-  /** Told what to ask for how it is; called once. */
+  /** Receives the function that reports this rank's facts; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
   readonly settings: HeartbeatSettings;
   readonly signal: AbortSignal;
 }
 
 /**
- * The work of a trainer's rank: every call of the log, in order. Resolves when `signal` aborts; rejects with
- * HONE_ERR_COLLECTIVE where another rank is gone, with HONE_ERR_STATE where others are formed meanwhile.
+ * The main loop of a trainer's rank: runs every call of the log, in order. Resolves when `signal` aborts; rejects
+ * with HONE_ERR_COLLECTIVE if another rank is lost, with HONE_ERR_STATE if a later epoch of ranks has been formed.
  */
 export async function runTrainer(parts: TrainerParts): Promise<void> {
   const rank = new TrainerRank(parts);
@@ -58,7 +58,7 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
   }
 }
 
-/** True for calls whose losses the members of an update report themselves. */
+/** True for transfer faults that the members of an update report themselves. */
 const isToldByMembers = ({ name }: Call, { code }: FaultText): boolean => name === "send" && isOfTheWay(code);
 
 /** @param calls of the log that are done, and whether the rank executes one */
@@ -70,7 +70,7 @@ function rankWork(calls: { readonly done: number; readonly busy: boolean }): Mem
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
-  /** Those of which no rank has all weights. */
+  /** Trainers whose weights are sharded: no rank has all of them. */
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
   readonly #heartbeat: MemberHeartbeat;
@@ -94,7 +94,7 @@ class TrainerRank {
     await Promise.race([this.#obey(), this.#lost.promise]);
   }
 
-  /** Its weights are the newest there are. */
+  /** Its weights are always the current ones. */
   #facts(): RoleFacts {
     const version = Math.max(0, ...[...this.#trainers.values()].map((trainer) => trainer.version));
     return { version, lag: 0, tokens: this.#tokens, restarts: this.#parts.epoch - 1 };
@@ -119,7 +119,7 @@ class TrainerRank {
     }
   }
 
-  /** A checkpoint that is being written is waited for beside the calls that come next. */
+  /** Waits for an unfinished checkpoint concurrently with later calls. */
   async #obeyOne(call: Call): Promise<void> {
     if (traitsOf(call.name).beside) return void this.#answer(call).catch(this.#lost.reject);
     this.#calls.busy = true;
@@ -138,7 +138,7 @@ class TrainerRank {
     await transport.close();
   }
 
-  /** Rank 0 says what came of it; the others only what went wrong. */
+  /** Rank 0 sends the result; the other ranks send only faults. */
   async #answer(call: Call): Promise<void> {
     const { store, epoch, rank } = this.#parts;
     const { number, trainer } = call;
@@ -156,7 +156,7 @@ class TrainerRank {
   }
 
   /**
-   * Turns a rank's loss into no reply: all ranks leave, and new ones repeat the call. Of two calls in progress the
+   * Sends no reply if a rank was lost: all ranks leave, and new ones repeat the call. Of two calls in progress the
    * first to notice ends both.
    */
   #faultOf({ name }: Call, error: unknown): Pick<Reply, "fault"> {
@@ -185,7 +185,7 @@ class TrainerRank {
     return callOn(trainer, name as TrainerCall, args);
   }
 
-  /** Weights are whole before any of them leaves: no collective of ranks waits for one of actors, nor they for it. */
+  /** Gathers the weights completely before it sends any: collectives of ranks and of actors never wait for each other. */
   async #send(plan: TransferPlan, id: string, trainer: TrainerFace): Promise<void> {
     const { rank, epoch, transport, group } = this.#parts;
     const me = rankName(rank, epoch);
@@ -199,13 +199,13 @@ class TrainerRank {
     }
   }
 
-  /** True if this rank must take part in a call that rank 0 could do alone were the weights not sharded. */
+  /** True if this rank must take part in a call that rank 0 could run alone if the weights were not sharded. */
   async #takesPart(id: string, trainer: TrainerFace): Promise<boolean> {
     if (this.#divided.has(id)) await trainer.gatherWeights();
     return this.#parts.rank === 0;
   }
 
-  /** The group is this rank's, whatever process the call comes from. */
+  /** Sets this rank's communicator in the options, which come from another process. */
   #shared(options: TrainerOptions): TrainerOptions {
     const { group, writers } = this.#parts;
     const { sharding } = options;

@@ -13,25 +13,25 @@ import { type FleetSettings, REGISTERS } from "./names.ts";
 
 /** Weights that came whole and were checked, and that no engine uses yet. */
 export interface StagedWeights {
-  /** Hands them to the engine, which takes them between two of its steps. */
+  /** Passes the weights to the engine, which takes them between two of its steps. */
   commit(engine: EngineFace): Promise<void>;
 }
 
 /**
- * How weights get from a process that has them to those that sample with them. Every method rejects with
- * HONE_ERR_COLLECTIVE where a member was not there in time: with other members the transfer may succeed.
+ * Moves weights from a process that has them to those that sample with them. Every method rejects with
+ * HONE_ERR_COLLECTIVE if a member did not connect in time: with other members the transfer may succeed.
  */
 export interface WeightTransport {
-  /** As a sender of the plan: a trainer's weights. Resolves when the plan's members of `me` can have them. */
+  /** Sends a trainer's weights as a sender of the plan. Resolves when the plan's members of `me` can receive them. */
   send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void>;
   /**
-   * As a sender of the plan: what was committed last, as it came. Rejects with HONE_ERR_STATE where that is not the plan's
-   * version, or is no longer here whole.
+   * Sends the last committed weights unchanged, as a sender of the plan. Rejects with HONE_ERR_STATE if they are not
+   * the plan's version, or are no longer complete here.
    */
   relay(plan: TransferPlan, spec: EngineSpec, me: string): Promise<void>;
-  /** As a member of the plan. Rejects with another error if the weights are damaged; then nothing has changed. */
+  /** Receives weights as a member of the plan. Rejects with another error if they are damaged; then nothing has changed. */
   receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights>;
-  /** Nothing more will come for an engine. */
+  /** Releases an engine that receives no more weights. */
   forget(engine: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Located {
 /** Processes that can send weights, and the transport. */
 export interface Senders {
   readonly way: TransportKind;
-  /** At least one. */
+  /** Returns at least one sender. */
   senders(): Promise<readonly Located[]>;
 }
 
@@ -70,7 +70,7 @@ export function nodeGroups(
   return groups.filter((group) => group.members.length > 0).map(({ host: _, ...group }) => group);
 }
 
-/** Connections that are there, of which each process has one at a time: kept from one update to the next of the same members. */
+/** Open connections, one transfer group per process at a time, reused by later updates with the same members. */
 export class TransferGroups {
   readonly #store: StreamStore;
   #open: readonly TransferGroup[] = [];
@@ -150,7 +150,7 @@ export interface FolderOptions {
   /** Opens the weights that received files are read into. */
   readonly core: Pick<Core, "trainer">;
   readonly settings: Pick<FleetSettings, "updateMs">;
-  /** For those that this process writes. */
+  /** Folder for weights that this process writes. */
   readonly folder: string;
 }
 
@@ -160,7 +160,7 @@ const registerOf = ({ update }: TransferPlan) => `fleet/weights/${update}`;
 export class FolderTransport implements WeightTransport {
   readonly #options: FolderOptions;
   readonly #written: { readonly folder: string; readonly register: string }[] = [];
-  /** Received weights by model and storage, of which engines get snapshots: the engines of a run have one of both. */
+  /** Received weights by model and storage type, of which engines get snapshots: the engines of a run share both. */
   readonly #holders = new Map<string, TrainerFace>();
   /** Offer that each engine's weights came from. */
   readonly #committed = new Map<string, Offer>();
@@ -183,7 +183,7 @@ export class FolderTransport implements WeightTransport {
     while (this.#written.length > KEPT) await this.#remove(this.#written.shift()!);
   }
 
-  /** Offers the folder that the weights came from, with its writer's hashes; writes nothing. */
+  /** Offers the folder from which the weights came, with its writer's hashes; writes nothing. */
   async relay(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
     const offer = this.#committed.get(engine);
     if (offer?.version !== plan.version)
@@ -193,14 +193,14 @@ export class FolderTransport implements WeightTransport {
     await this.#options.store.kv.set(this.#passedOn, JSON.stringify(offer));
   }
 
-  /** Throws HONE_ERR_FORMAT for a file that is not the one that was written, HONE_ERR_COLLECTIVE for one that is gone. */
+  /** Throws HONE_ERR_FORMAT for a file with a wrong hash, HONE_ERR_COLLECTIVE for a missing file. */
   async receive(plan: TransferPlan, spec: EngineSpec): Promise<StagedWeights> {
     const offer = await this.#offerOf(plan);
     const { folder, version, files } = offer;
     await expectFiles(folder, files);
     const holder = this.#holder(spec);
     await holder.loadHf(folder).catch(async (error: unknown) => {
-      await expectFiles(folder, files); // a sender that leaves removes its files, also while they are read
+      await expectFiles(folder, files); // a sender that leaves removes its files, even while they are being read
       throw error;
     });
     await holder.setVersion(version);
@@ -219,7 +219,7 @@ export class FolderTransport implements WeightTransport {
 
   async close(): Promise<void> {
     for (const { folder } of this.#written) await rm(folder, { recursive: true, force: true });
-    await this.#forgetPassedOn().catch(() => {}); // a store that is gone keeps nothing
+    await this.#forgetPassedOn().catch(() => {}); // the files of an unreachable store need no cleanup
     for (const holder of this.#holders.values()) await holder.close();
     this.#holders.clear();
   }

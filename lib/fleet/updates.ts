@@ -18,11 +18,12 @@ import { type Published, PublishedVersions, type Sending, type WeightSource } fr
 import { type Located, TransferGroups } from "./transport.ts";
 
 /**
- * Brings weights to the actors in two phases: all receive them, then those that have them complete may use them. An
- * actor that does not answer in time is left out and samples nothing new until it has caught up. One update at a time.
+ * Sends weights to the actors in two phases: all receive them, then those with complete weights may use them. An
+ * actor that does not answer in time is left out and samples nothing new until it has caught up. One update at a
+ * time.
  */
 export class Updates {
-  /** Told of each version that actors may use, in the order of publications: tests let a fault meet its step by it. */
+  /** Called with each version that actors may use, in the order of publication; fault-injection tests wait for it. */
   onPublished: (version: number) => void = () => {};
   /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;
@@ -49,12 +50,12 @@ export class Updates {
     this.#transfers = new Transfers({ ...parts, say }, this.#closed.signal);
   }
 
-  /** Hears the actors' answers until `close`. Rejects with what the store says. */
+  /** Receives the actors' answers until `close`. Rejects with the store's error. */
   listen(): Promise<void> {
     return this.#transfers.answers.listen();
   }
 
-  /** Says something to all actors, after what was said before. */
+  /** Appends a message to all actors, after the earlier ones. */
   say(control: Control): Promise<void> {
     const said = this.#said.then(async () => {
       await this.#store.append(STREAMS.control, randomUUID(), encodeControl(control));
@@ -71,7 +72,10 @@ export class Updates {
     return done;
   }
 
-  /** To all that are alive, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none is there in time, or `failure`. */
+  /**
+   * Publishes to all live actors, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none joins
+   * in time, or `failure`.
+   */
   async publish(engine: string, source: WeightSource): Promise<number> {
     const { version, state } = source;
     this.#publishing = true;
@@ -125,7 +129,7 @@ export class Updates {
     await this.say({ kind: "commit", update: this.#transfers.last, engine, version, members: [...members] });
   }
 
-  /** True where a transfer from the trainer would keep no call of it waiting. */
+  /** True if a transfer from the trainer would delay no pending call. */
   get isIdle(): boolean {
     return this.#busy === 0;
   }
@@ -134,7 +138,7 @@ export class Updates {
     return this.#publishing;
   }
 
-  /** True if the member recently did not answer in time. */
+  /** True if the member recently missed a deadline. */
   isLate(member: string): boolean {
     return this.#transfers.answers.isLate(member);
   }
@@ -183,7 +187,7 @@ export interface UpdateParts {
 export interface Attempt {
   /** Members that have all weights. */
   readonly received: readonly string[];
-  /** Senders that are there no more, or whose members say that they did not get them. */
+  /** Senders that are lost, or whose members report that they did not receive the weights. */
   readonly unable: readonly string[];
   /** Fault that would recur with other members. */
   readonly fault?: unknown;
@@ -191,7 +195,7 @@ export interface Attempt {
 
 const isGood = (answer: Answer | undefined): boolean => answer !== undefined && answer.fault === undefined;
 
-/** A member that says nothing is late itself. */
+/** A member without an answer counts as late itself. */
 const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>): boolean =>
   members.some((member) => answers.get(member)?.fault !== undefined);
 
@@ -209,7 +213,7 @@ export class Transfers {
     this.#groups = new TransferGroups(parts.store);
   }
 
-  /** One transfer, when the one before is over: it is announced, sent, and answered. */
+  /** One transfer, after the previous one is finished: announces it, sends, and waits for the answers. */
   async attempt(engine: string, source: Sending, members: readonly string[]): Promise<Attempt> {
     const update = ++this.last;
     this.answers.expect(update);
@@ -231,7 +235,7 @@ export class Transfers {
     return { received, unable }; // each has them whole, whatever became of others
   }
 
-  /** What the sender rejected with, if it did. */
+  /** The sender's error, if any. */
   async #sent(plan: TransferPlan, source: Sending): Promise<{ readonly error: unknown } | undefined> {
     const send = () =>
       source.send(plan).then(
@@ -244,7 +248,7 @@ export class Transfers {
       await say();
       return sent;
     }
-    // both are said before either is waited for: one transaction has them
+    // issue both before awaiting either: one transaction then contains both
     const said = say();
     const sending = send();
     await said;
@@ -279,7 +283,7 @@ export class Answers {
     return follow(this.#store, STREAMS.answers, this.#closed, { receive });
   }
 
-  /** Before the update is announced. */
+  /** Called before the update is announced. */
   expect(update: number): void {
     this.#expected.set(update, new Map());
   }
@@ -303,7 +307,7 @@ export class Answers {
   }
 
   /**
-   * Resolves when the sending actors are done: each has answered or is gone, or all its receivers have. It has no
+   * Resolves when the sending actors are done: each has answered or is lost, or all its receivers have. It has no
    * deadline of its own: every bucket has one, and a suspended actor is soon dropped as lost.
    */
   async sent({ update, groups }: TransferPlan): Promise<void> {

@@ -12,7 +12,7 @@ import { type FleetSettings, STREAMS, VERIFIER_HOSTS } from "./names.ts";
 import type { RoleFacts } from "./role-metrics.ts";
 
 export interface VerifierHostParts extends MemberParts {
-  /** Told what to ask for how it is; called once. */
+  /** Receives the function that reports this host's facts; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
   /** Opens the workers that judge. Default: processes of this machine. */
   readonly openPlace?: (workers: number) => JobPlace;
@@ -20,9 +20,10 @@ export interface VerifierHostParts extends MemberParts {
 }
 
 /**
- * The work of a verifier host: jobs while it has workers, each handed over whole, together with the end of its lease. What it
- * holds when it dies goes to another host. Time limits count in its processes alone: a job that waits has none. Resolves
- * when `signal` aborts; rejects with what ended it, after which a new process may take its place.
+ * The main loop of a verifier host: leases jobs while it has free workers, and sends each result together with the
+ * end of its lease. If it crashes, another host leases its jobs. Only its processes enforce time limits, so a queued
+ * job has none. Resolves when `signal` aborts; rejects with the error that ended it, after which a new process may
+ * fill its slot.
  */
 export async function runVerifierHost(parts: VerifierHostParts): Promise<void> {
   const host = new VerifierHost(parts, await fleetSettings(parts.store));
@@ -36,7 +37,7 @@ export async function runVerifierHost(parts: VerifierHostParts): Promise<void> {
 }
 
 interface Held {
-  /** The last one: it may have run out and come back. */
+  /** The most recent lease: it may have expired and been granted again. */
   lease: Lease;
 }
 
@@ -101,7 +102,7 @@ class VerifierHost {
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       if (this.#held.size >= (this.#place?.count ?? 1)) await this.#wake.next;
-      else for (const lease of await this.#leases.next(1)) this.#accept(lease); // so that hosts who ask at once share them
+      else for (const lease of await this.#leases.next(1)) this.#accept(lease); // one at a time: hosts share the jobs
     }
   }
 
@@ -142,7 +143,7 @@ class VerifierHost {
     return { end: await this.#place.run(heapMb, job), members: job.members.length };
   }
 
-  /** Renews leases. Jobs that another host holds by now are abandoned and their verdicts discarded. */
+  /** Renews leases. Jobs that another host holds are abandoned and their verdicts discarded. */
   async #renew(): Promise<void> {
     for (const [key, held] of [...this.#held]) {
       const { lease } = held;

@@ -11,8 +11,8 @@ const WINDOWS = 10;
 type Lost = { readonly rank: number; readonly why: string };
 
 /**
- * Finds trainer's ranks of one epoch that make no progress. A rank whose heartbeat has stopped is lost: suspended, or
- * without a machine. Ranks that have one, are in a call, and neither finish it nor use a processor, hang.
+ * Finds trainer ranks of one epoch that make no progress. A rank whose heartbeat has stopped is lost: suspended, or
+ * its machine failed. Ranks with a heartbeat that are in a call, and neither finish it nor use a processor, are hung.
  */
 export class RankWatch implements Disposable {
   readonly #settings: FleetSettings;
@@ -24,7 +24,7 @@ export class RankWatch implements Disposable {
   #progress = { at: 0, done: 0 };
   #window = { at: 0, cpuSeconds: 0 };
 
-  /** @param onLost told once an epoch, of the rank to end */
+  /** @param onLost called once per epoch with the rank to end */
   constructor(
     settings: FleetSettings,
     onLost: (rank: number, why: string) => void,
@@ -83,7 +83,7 @@ export class RankWatch implements Disposable {
     return { rank: index, why: `no rank got on for ${seconds(stallMs)}` };
   }
 
-  /** True if the window that ends now saw work, or if none ends now. */
+  /** True if work was seen in the window that ends now, or if no window ends now. */
   #works(work: readonly { readonly cpuSeconds: number }[]): boolean {
     const now = this.#clock.now();
     const ms = now - this.#window.at;

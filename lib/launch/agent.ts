@@ -19,10 +19,10 @@ import type { LauncherEnv } from "./launcher-env.ts";
 import { devicesANode, type Placement, type Roles } from "./placement.ts";
 import { differenceFrom, type RecipeFields, readFields, spellFields } from "./same-recipe.ts";
 
-/** For a store or a coordinator that another node starts. Milliseconds. */
+/** Time to wait for a store or a coordinator that another node starts. Milliseconds. */
 const PATIENCE_MS = 600_000;
 const AGAIN_MS = 2_000;
-/** Among the fields that nodes compare: how many there are, which is not a joining one's to know. */
+/** Key of the number of nodes in the compared fields; a joining node does not know it. */
 const NODES = "nodes";
 /** Time after which an agent that waits for a coordinator reports it. Milliseconds. */
 const QUIET_MS = 5_000;
@@ -31,22 +31,20 @@ export interface AgentOptions {
   readonly launcherEnv: Pick<LauncherEnv, "nodeRank" | "nodes" | "launch">;
   /** Processes of this node. */
   readonly placements: readonly Placement[];
-  /**
-   * Set for a node that joins after the start: it brings these instead of placements, and leaves when it is told to.
-   */
+  /** Set for a node that joins after the start: it brings these instead of placements, and leaves when it is told to. */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
   readonly store: string;
   /** Recipe that all agents of the run share; an agent with another one is refused. */
   readonly recipe: RecipeFields;
-  /** Folder for what this node's processes say. */
+  /** Folder for the logs of this node's processes. */
   readonly logs: string;
-  /** A GPU of its own for each process. */
+  /** Gives each process its own GPU. */
   readonly gpus: boolean;
   /** The command that coordinates the run; the agent of node 0 starts it. */
   readonly coordinator: readonly string[];
-  /** Exit codes of that command after which another attempt would end so again. */
+  /** Exit codes of that command after which a retry would fail again. */
   readonly nonRetryable: readonly number[];
   /** Address for this node's Prometheus metrics. Default: none. */
   readonly metrics?: MetricsPlace;
@@ -55,7 +53,7 @@ export interface AgentOptions {
   readonly say: (line: string) => void;
 }
 
-/** How many processes of each role join, and how many the run began with. */
+/** Number of processes of each role that join, and the number at the start of the run. */
 export interface Joining {
   readonly actors: number;
   readonly verifiers: number;
@@ -63,8 +61,8 @@ export interface Joining {
 }
 
 /**
- * The work of one node: its actors, trainers and verifier hosts, as long as there is a coordinator; on node 0 also the coordinator. Resolves
- * with an exit code of PROCESS_EXIT, the same on every node where a coordinator has ended.
+ * Runs one node: its actors, trainers and verifier hosts, as long as there is a coordinator; on node 0 also the
+ * coordinator. Resolves with an exit code of PROCESS_EXIT, the same on every node after a coordinator has exited.
  */
 export async function runAgent(options: AgentOptions): Promise<number> {
   await using rendezvous = await patient(options, () => Rendezvous.open(options.store, options.runId));
@@ -85,12 +83,12 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     }),
     follow(options, rendezvous, gone.signal),
   ]);
-  const end = own === PROCESS_EXIT.config ? own : code; // its coordinator may be sound, and its recipe another
+  const end = own === PROCESS_EXIT.config ? own : code; // the recipe of this node may be the wrong one
   if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // who comes late waits in vain
   return end;
 }
 
-/** Takes the node's number; resolves with what gives it back. */
+/** Claims the node's number; resolves to a function that releases it. */
 async function place(
   { joins, launcherEnv }: AgentOptions,
   rendezvous: Rendezvous,
@@ -103,7 +101,7 @@ async function place(
 const coordinates = ({ launcherEnv, joins }: AgentOptions): boolean =>
   joins === undefined && launcherEnv.nodeRank === 0;
 
-/** For people and folders: "0", "1", or that it joined. */
+/** Name for messages and folders: "0", "1", or a name that says that it joined. */
 const nodeName = ({ launcherEnv, joins }: AgentOptions): string =>
   joins === undefined ? String(launcherEnv.nodeRank) : `joined-${hostname()}-${process.pid}`;
 
@@ -125,7 +123,7 @@ function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, h
   return child;
 }
 
-/** This node's part in one session after another, until one has ended for good. @param gone no other will come */
+/** Runs this node in one session after another, until one has ended for good. @param gone true if no other session will follow */
 async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: AbortSignal): Promise<number> {
   const { signal, say } = options;
   const nothing = coordinates(options) ? gone : AbortSignal.any([signal, gone]);
@@ -143,7 +141,7 @@ async function follow(options: AgentOptions, rendezvous: Rendezvous, gone: Abort
 
 type Next = { readonly session: number } | { readonly code: number };
 
-/** The session that an agent takes part in, or how it ends where there is none. @param nothing no other will come */
+/** The next session for an agent, or its exit code if there is none. @param nothing true if no other session will follow */
 async function nextSession(
   options: AgentOptions,
   rendezvous: Rendezvous,
@@ -194,8 +192,9 @@ async function awaitSession(
 }
 
 /**
- * Checks that this node's recipe is the session's. Ranks with different world sizes would wait for each other forever,
- * so the session ends for all agents with an error that names the difference. A node that joins ends alone.
+ * Checks that this node's recipe is the session's. Ranks with different world sizes would wait for each other
+ * forever, so the session ends for all agents with an error that names the difference. For a joining node, only that
+ * node ends.
  */
 async function isOfAnotherRecipe(
   options: AgentOptions,
@@ -223,7 +222,7 @@ async function isOfAnotherRecipe(
   return true;
 }
 
-/** True if this node was told to leave and the coordinator does not need it in order to save. */
+/** True if this node was told to leave and the coordinator does not need it to save a checkpoint. */
 const leaves = ({ joins, signal }: AgentOptions): boolean => joins !== undefined && signal.aborted;
 
 /**
@@ -269,7 +268,7 @@ const told = async (signal: AbortSignal): Promise<void> => {
   if (!signal.aborted) await once(signal, "abort");
 };
 
-/** Places that no other node has, in the session that goes on. */
+/** Slots of a joining node in the running session that no other node has. */
 async function placementsOfJoined(address: string, run: string, joins: Joining): Promise<Placement[]> {
   const { actors, verifiers, begun } = joins;
   await using store = await openStore(address, { run, mustExist: true });

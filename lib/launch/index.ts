@@ -1,4 +1,4 @@
-/** Processes on many machines: what a launcher says of a process, who runs where, files for launchers. */
+/** Processes on many machines: launcher environments, placement of processes, job files for launchers. */
 export { type AgentOptions, addressTowards, type Joining, runAgent } from "./agent.ts";
 export type { Job, JobFile } from "./job.ts";
 export { type JobSetOptions, jobSetFile } from "./jobset-file.ts";

@@ -5,7 +5,7 @@ export interface Job {
   /** Name of the run and of the job. */
   readonly name: string;
   readonly nodes: number;
-  /** 0: none is asked for. */
+  /** 0: requests none. */
   readonly gpusPerNode: number;
   /** Beginning of the command on a node: "node", "/opt/hone/main.js". */
   readonly hone: readonly string[];
@@ -13,7 +13,7 @@ export interface Job {
   readonly agent: readonly string[];
   /** Run folder, as every node sees it. */
   readonly dir: string;
-  /** Address of a store that is there; without it the job brings a server of its own. */
+  /** Address of an existing store; without it the job starts its own server. */
   readonly store?: string;
   /** Time agents have to save after SIGTERM. */
   readonly graceSeconds: number;
@@ -24,11 +24,11 @@ export interface Job {
 /** A file to be submitted, and how. */
 export interface JobFile {
   readonly text: string;
-  /** Commands, in order. @param path where the file lies */
+  /** Commands that submit the job, in order. @param path of the job file */
   readonly submit: (path: string) => readonly string[];
 }
 
-/** Names that Kubernetes and Slurm take alike. Throws HONE_ERR_USAGE. */
+/** Checks a name that both Kubernetes and Slurm accept. Throws HONE_ERR_USAGE. */
 export function expectName(name: string): void {
   if (/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return;
   throw new HoneError(
@@ -45,7 +45,10 @@ export const quoted = (word: string): string =>
 /** Words of a shell. */
 export const command = (words: readonly string[]): string => words.map(quoted).join(" ");
 
-/** A server of the job's own in the run folder, and the variables by which agents find it. `address` is shell. */
+/**
+ * Shell lines that start the job's own server in the run folder, and set the variables by which agents find it.
+ * `address` is shell.
+ */
 export function ownStore(dir: string, address: string, port: string): string {
   return `
 # A Redis server for this job, on its first node. Only who may read the run folder has its password; a few seconds of what

@@ -4,7 +4,7 @@ import { expectName, type Job, type JobFile, quoted } from "./job.ts";
 export interface JobSetOptions {
   /** Image with Node, Hone and the recipe. */
   readonly image: string;
-  /** A volume that every node mounts (ReadWriteMany): the run folder, weights on their way, the store. */
+  /** A volume that every node mounts (ReadWriteMany): the run folder, weights in transfer, the store. */
   readonly claim: string;
   /** Mount path of the volume. */
   readonly mount: string;
@@ -14,16 +14,16 @@ export interface JobSetOptions {
 }
 
 const STORE_PORT = 6379;
-// the command has one name in the images of Valkey and another in those of Redis
+// the command has different names in the images of Valkey and of Redis
 const SERVER = `exec "$(command -v valkey-server || command -v redis-server)" --dir "$STORE_DIR" --appendonly yes --maxmemory-policy noeviction --requirepass "$HONE_REDIS_PASSWORD"`;
 
-/** A scalar of YAML: strings of JSON are strings of YAML. */
+/** A YAML scalar: JSON strings are YAML strings. */
 const text = (value: string): string => JSON.stringify(value);
 const list = (values: readonly string[]): string => `[${values.map(text).join(", ")}]`;
 
 /**
- * A JobSet (jobset.x-k8s.io/v1alpha2): an Indexed Job with one pod a node, and a Redis server unless one is there. Throws
- * HONE_ERR_USAGE for a name Kubernetes would not take.
+ * A JobSet (jobset.x-k8s.io/v1alpha2): an Indexed Job with one pod per node, and a Redis server unless an address is
+ * given. Throws HONE_ERR_USAGE for a name that Kubernetes would refuse.
  */
 export function jobSetFile(job: Job, options: JobSetOptions): JobFile {
   expectName(job.name);

@@ -6,8 +6,8 @@ import { kubernetes, openMpi, slurm, torchrun } from "./launchers.ts";
 export interface LauncherEnv extends LauncherRank {
   readonly launcher: LauncherName | "none";
   /**
-   * Name that all processes of this launch share, and no other launch has, not even the same job started again.
-   * Undefined if the launcher gives none.
+   * Name shared by all processes of this launch and by no other launch, not even a restart of the same job. Undefined
+   * if the launcher gives none.
    */
   readonly launch?: string;
   /** Address of the first node, if the launcher gives it. */
@@ -19,7 +19,7 @@ export type LauncherName = keyof typeof LAUNCHERS;
 export interface Launcher {
   /** The variable that only it sets. */
   readonly sign: string;
-  /** Throws HONE_ERR_USAGE naming the variables that are missing, make no sense, or contradict each other. */
+  /** Throws HONE_ERR_USAGE naming the variables that are missing, invalid or contradictory. */
   readonly read: (environment: NodeJS.ProcessEnv) => LauncherRank;
 }
 
@@ -42,8 +42,8 @@ const ALONE: LauncherRank = {
 };
 
 /**
- * Reads the launcher's variables; one process of one where no launcher has set any. Throws HONE_ERR_USAGE naming the
- * variables that are missing, make no sense, or contradict each other.
+ * Reads the launcher's variables; without a launcher, one process in a world of one. Throws HONE_ERR_USAGE naming the
+ * variables that are missing, invalid or contradictory.
  */
 export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   const found = Object.entries(LAUNCHERS).find(([, { sign }]) => (environment[sign] ?? "") !== "");
@@ -61,9 +61,7 @@ export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   return { launcher: name as LauncherName, ...place, ...launch, ...masterOf(environment) };
 }
 
-/**
- * Name of the launch: job, step and requeues of a task of srun; else HONE_LAUNCH, which other launchers' job files set.
- */
+/** Name of the launch: job, step and requeues of an srun task; else HONE_LAUNCH, which other launchers' job files set. */
 function launchOf(environment: NodeJS.ProcessEnv, requeues?: number): Pick<LauncherEnv, "launch"> {
   const {
     HONE_LAUNCH: said,

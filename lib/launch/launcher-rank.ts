@@ -1,9 +1,9 @@
 /** Position of a process among those that a launcher started. */
 export interface LauncherRank {
-  /** Among all processes of the launcher: 0, 1, ... */
+  /** Rank among all processes of the launcher: 0, 1, ... */
   readonly rank: number;
   readonly worldSize: number;
-  /** Among those of its node. */
+  /** Rank among the processes of its node. */
   readonly localRank: number;
   readonly localSize: number;
   readonly nodeRank: number;

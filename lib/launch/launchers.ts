@@ -4,7 +4,7 @@ import { whole } from "./variables.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
-/** RANK and its like, as torchrun, DeepSpeed and many platforms set them. Nodes are filled one after the other. */
+/** RANK and related variables, as set by torchrun, DeepSpeed and many platforms. Ranks fill nodes one after the other. */
 export function torchrun(environment: Environment): LauncherRank {
   const rank = whole(environment, "RANK");
   const worldSize = whole(environment, "WORLD_SIZE", { least: 1 });
@@ -68,7 +68,7 @@ export function slurm(environment: Environment): LauncherRank {
 const stepOr = (environment: Environment, ofStep: string, ofJob: string): string =>
   environment[ofStep] === undefined ? ofJob : ofStep;
 
-/** "2(x3),1": three nodes with two tasks, then one with one. Empty where it cannot be read. */
+/** Parses "2(x3),1": three nodes with two tasks, then one with one. Empty if malformed. */
 function tasksPerNode(text: string): number[] {
   const parts = text.split(",").map((part) => /^(\d{1,6})(?:\(x(\d{1,6})\))?$/.exec(part));
   if (parts.includes(null)) return [];
@@ -76,8 +76,8 @@ function tasksPerNode(text: string): number[] {
 }
 
 /**
- * A process of Open MPI's mpirun. OMPI_COMM_WORLD_NODE_RANK is no number of a node: it counts processes on one. Nodes follow
- * from the ranks where mpirun fills one node after the other, with as many processes each.
+ * A process of Open MPI's mpirun. OMPI_COMM_WORLD_NODE_RANK is not the number of a node: it counts processes on one.
+ * Derives nodes from the ranks, if mpirun fills nodes one after the other with equally many processes.
  */
 export function openMpi(environment: Environment): LauncherRank {
   const rank = whole(environment, "OMPI_COMM_WORLD_RANK");
@@ -108,8 +108,8 @@ export function openMpi(environment: Environment): LauncherRank {
 }
 
 /**
- * A pod of an Indexed Job, which Kubernetes tells its index and nothing of the others: HONE_NODES and, for a JobSet,
- * HONE_RESTARTS are written into the job file. One process a pod.
+ * A pod of an Indexed Job. Kubernetes gives it its index but nothing about the others: the job file sets HONE_NODES
+ * and, for a JobSet, HONE_RESTARTS. One process per pod.
  */
 export function kubernetes(environment: Environment): LauncherRank {
   const rank = whole(environment, "JOB_COMPLETION_INDEX");

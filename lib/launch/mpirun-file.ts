@@ -19,7 +19,10 @@ const CARRIED = [
   "MASTER_PORT",
 ];
 
-/** A script that starts one agent a node by Open MPI's mpirun, and again after exit code 75: mpirun itself starts nothing again. */
+/**
+ * A script that starts one agent per node with Open MPI's mpirun and restarts it after exit code 75, which mpirun
+ * itself does not do.
+ */
 export function mpirunFile(job: Job, options: MpirunOptions = {}): JobFile {
   expectName(job.name);
   return {

@@ -9,23 +9,23 @@ export interface Roles {
   readonly verifiers?: number | undefined;
 }
 
-/** A process of a node, and which of the node's GPUs is its own where it has one. */
+/** A process of a node, and the index of its GPU if it has one. */
 export interface Placement {
   readonly role: Role;
-  /** Among those of its role, over all nodes. */
+  /** Rank among the processes of its role, over all nodes. */
   readonly rank: number;
   /** Number of processes of its role. */
   readonly worldSize: number;
-  /** Among the processes of its node: trainers, then actors, then verifier hosts. */
+  /** Index among the processes of its node: trainers, then actors, then verifier hosts. */
   readonly slot: number;
 }
 
 const ORDER: readonly Role[] = ["trainer", "actor", "verifier"];
 
 /**
- * Assigns processes to nodes: ranks follow each other over the nodes, each node has its share of the trainers and
- * actors, verifier hosts go where fewest others are, and no node has more than one process more than another. Trainer 0
- * is on the first node. Throws HONE_ERR_USAGE if a node would have nothing to do.
+ * Assigns processes to nodes: ranks are consecutive over the nodes, each node gets its share of the trainers and
+ * actors, verifier hosts go to the nodes with the fewest others, and process counts differ by at most one. Trainer 0
+ * is on the first node. Throws HONE_ERR_USAGE if a node would be idle.
  */
 export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes: number): Placement[][] {
   if (actors + trainers + verifiers < nodes)
@@ -34,7 +34,7 @@ export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes
       `${actors} actors, ${trainers} trainers and ${verifiers} verifier hosts are fewer than ${nodes} nodes`,
       { hint: "Ask for fewer nodes, or for more processes: hardware.processes counts those of all nodes." },
     );
-  // one line of both roles, each spread evenly along it, cut into equal parts
+  // merges both roles evenly into one list and cuts it into equal parts
   const line = [...placements("trainer", trainers), ...placements("actor", actors)].sort(
     (a, b) => a.rank / a.worldSize - b.rank / b.worldSize,
   );

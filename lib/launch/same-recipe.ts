@@ -4,10 +4,10 @@ export type RecipeFields = ReadonlyMap<string, string>;
 const MOST_NAMED = 3;
 const MOST_CHARACTERS = 80;
 
-/** For another node. */
+/** Serializes the fields for another node. */
 export const spellFields = (fields: RecipeFields): string => JSON.stringify([...fields]);
 
-/** As another node spelled them. */
+/** Parses the fields of another node. */
 export const readFields = (text: string): Map<string, string> =>
   new Map(JSON.parse(text) as [string, string][]);
 

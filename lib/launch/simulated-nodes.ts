@@ -1,8 +1,8 @@
 type Environment = NodeJS.ProcessEnv;
 
 /**
- * Variables that a launcher sets for the agents of so many nodes, one a node, as far as an agent reads them: an
- * environment a node, by launcher. The variables are those of captured environments (test/launch/environments).
+ * The variables that a launcher sets and an agent reads, for `nodes` agents, one per node: an environment per node,
+ * by launcher. The variables are those of captured environments (test/launch/environments).
  */
 export function simulatedNodes(nodes: number): Readonly<Record<string, readonly Environment[]>> {
   const each = (of: (node: number) => Environment) => Array.from({ length: nodes }, (_, node) => of(node));

@@ -3,7 +3,7 @@ import { PROCESS_EXIT } from "../fleet/environment.ts";
 import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
 export interface SlurmOptions {
-  /** As Slurm writes it: "24:00:00". */
+  /** In Slurm's format: "24:00:00". */
   readonly time?: string;
   readonly partition?: string;
   readonly account?: string;
@@ -13,8 +13,8 @@ export interface SlurmOptions {
 const TIME = /^(?:\d+(?::\d+){0,2}|\d+-\d+(?::\d+){0,2}|infinite|unlimited)$/i;
 
 /**
- * A batch script: one agent a node, started again after exit code 75. Throws HONE_ERR_USAGE for a name or time that Slurm
- * would not take.
+ * A batch script: one agent per node, restarted after exit code 75. Throws HONE_ERR_USAGE for a name or time that
+ * Slurm would refuse.
  */
 export function slurmFile(job: Job, options: SlurmOptions = {}): JobFile {
   expectName(job.name);

@@ -1,13 +1,13 @@
 import { HoneError } from "../errors.ts";
 
 interface Wanted {
-  /** Default 0. */
+  /** Default: 0. */
   readonly least?: number;
-  /** Its text where the variable is not set. Without it the variable must be. */
+  /** Text to use if the variable is not set. Without it the variable is required. */
   readonly otherwise?: string | undefined;
 }
 
-/** An integer of the environment. Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
+/** Parses an integer variable. Throws HONE_ERR_USAGE naming the variable that is missing or invalid. */
 export function whole(environment: NodeJS.ProcessEnv, name: string, wanted: Wanted = {}): number {
   const { least = 0, otherwise } = wanted;
   const own = environment[name];

@@ -34,5 +34,5 @@ export function checkMs(what: string, ms: number): void {
   if (!(ms >= 0 && ms <= LONGEST_MS)) refuse(what, ms, "milliseconds from 0 to 2^40");
 }
 
-/** The stream of what was given up of `stream`; its keys are "group/offset/key". */
+/** The stream of dead letters of `stream`; its keys are "group/offset/key". */
 export const deadLettersOf = (stream: string): string => `${stream}/dead`;

@@ -22,7 +22,7 @@ import { inMs, type Quiet, Waiter } from "./waiter.ts";
 const NO_SIZE: EntrySize = { samples: 0, tokens: 0 };
 const MAX_DELIVERIES = 10;
 
-/** Reader of a stream: with a cursor of its own, or a group, whose cursor the store keeps. */
+/** Reader of a stream: with its own cursor, or a group, whose cursor the store keeps. */
 interface Reader {
   readonly stream: string;
   readonly group?: string;
@@ -42,7 +42,7 @@ export class DriverStore implements StreamStore {
   readonly kv: DriverRegisters;
   readonly #driver: Driver;
   readonly #waiter: Waiter;
-  /** Ends of streams, for readers whose last look found all there was: no other look is needed before a notification. */
+  /** Known ends of streams: after a poll that reached the end, no further poll is needed before a notification. */
   readonly #ends = new Map<string, Quiet & { readonly after: Offset }>();
   readonly #calls = new UnderWay();
   #fence: Fence | undefined;
@@ -76,7 +76,7 @@ export class DriverStore implements StreamStore {
     const found = await this.#entries({ stream, group, after: 0 }, options, async () => {
       const args = { stream, group, token, max, leaseMs, maxDeliveries };
       const { leases, nextMs } = await this.#run("lease", args);
-      // a renewal by another reader for a shorter time is not notified: its lease may expire earlier than known
+      // another reader's renewal for a shorter time is not notified: its lease may expire earlier than known
       return { entries: leases, nextMs: Math.min(nextMs ?? leaseMs, leaseMs) };
     });
     return found.map((entry) => ({ stream, group, token, ...entry }));

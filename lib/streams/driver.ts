@@ -32,7 +32,7 @@ export interface Operations {
     fence?: Fence,
   ): Leased;
   renew(o: Held & { readonly leaseMs: number }): boolean;
-  /** With `keeps` the lease is left as it is. */
+  /** With `keeps` the lease is unchanged. */
   forward(o: Held & { readonly out: Appended; readonly keeps: boolean }): Offset | null;
   release(o: Held & { readonly end: LeaseEnd }): boolean;
   free(o: { readonly key: string; readonly as: "lost" | "retry" }): number;
@@ -69,11 +69,11 @@ export interface Driver {
    * to the second.
    */
   readonly pauseMs: { readonly first: number; readonly most: number };
-  /** Called with the stream (or REGISTERS) in which something may be new; with undefined for all of them. */
+  /** Called with the stream (or REGISTERS) that may have new data; with undefined for all of them. */
   onNews(listener: (topic: string | undefined) => void): void;
   /** Called before each look of a reader that waits at a topic: every later change must be notified at least once. */
   attend?(topic: string): void;
-  /** Deletes all of the run's, where it outlives the run's processes by itself. */
+  /** Deletes all data of the run, for a store that outlives the run's processes. */
   forget?(): Promise<void>;
   close(): Promise<void>;
 }

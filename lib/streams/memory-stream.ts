@@ -11,7 +11,7 @@ interface Pending {
   token: string;
   untilMs: number;
   deliveries: number;
-  /** Under which it is held. */
+  /** The fence under which it is leased. */
   fence: Fence | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Group {
 /** One stream in memory. Times are milliseconds of the caller's clock. */
 export class MemoryStream {
   readonly #name: string;
-  /** Those behind #trimmed, in order and without gaps. */
+  /** Entries after #trimmed, in order and without gaps. */
   #entries: Stored[] = [];
   #trimmed: Offset = 0;
   readonly #offsets = new Map<string, Offset>();
@@ -56,7 +56,7 @@ export class MemoryStream {
     return offset;
   }
 
-  /** Leases to `token`; `bury` is given what had its last delivery. */
+  /** Leases to `token`; passes entries that have exhausted their deliveries to `bury`. */
   lease(
     {
       group: name,
@@ -97,7 +97,7 @@ export class MemoryStream {
     return pending?.token === token ? pending : undefined;
   }
 
-  /** Entries held under a fence on `key` with another value than the register's. */
+  /** Entries leased under a fence on `key` with a value other than the register's. */
   fencedOut(key: string, value: string | null): Pending[] {
     const all = [...this.#groups.values()].flatMap(({ pending }) => [...pending.values()]);
     return all.filter(({ fence }) => fence?.key === key && fence.value !== value);
@@ -141,7 +141,7 @@ export class MemoryStream {
     return { items: counted.length, samples: sum("samples"), tokens: sum("tokens"), oldestMs, dead };
   }
 
-  /** The first entry that each checkpoint and each group has not had. */
+  /** The first entry that each checkpoint and each group has not read. */
   #needs(): { readonly holder: string; readonly needed: Offset }[] {
     return [
       ...[...this.#pins].map(([name, cursor]) => ({ holder: `checkpoint ${name}`, needed: cursor + 1 })),

@@ -14,7 +14,7 @@ import { MemoryRegisters } from "./memory-registers.ts";
 import { giveBack, MemoryStream } from "./memory-stream.ts";
 import { exhausted, fencedBy, StreamError } from "./stream-error.ts";
 
-/** Streams of one process, gone with it. What the other drivers do is what this one does (test/contract/streams.test.ts). */
+/** Streams in this process's memory. The reference for the other drivers (test/contract/streams.test.ts). */
 export class MemoryDriver implements Driver {
   readonly pauseMs = { first: 60_000, most: 60_000 };
   readonly #streams = new Map<string, MemoryStream>();

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import { crc32c } from "../shared/files/crc32c.ts";
 
-/** Rises when what messages hold changes its meaning; a reader refuses every other one. */
+/** Incremented when the meaning of messages changes; readers refuse other versions. */
 export const MESSAGE_VERSION = 1;
 
 export type JsonValue =
@@ -23,7 +23,7 @@ const ARRAYS = {
 } as const;
 
 export type SectionType = keyof typeof ARRAYS;
-/** By what arrays of a class, and of those that extend it, are called. */
+/** Section types by array class, including subclasses. */
 const TYPES: ReadonlyMap<string, SectionType> = new Map(
   Object.entries(ARRAYS).map(([type, { name }]) => [name, type as SectionType]),
 );
@@ -34,7 +34,7 @@ export type Section = SectionOf<SectionType>;
 export interface Message {
   /** Kind by which its reader decodes it. */
   readonly kind: string;
-  /** Numbers are finite; integers are safe ones. What is undefined is left out. */
+  /** Numbers are finite; integers are safe ones. Undefined fields are omitted. */
   readonly header: { readonly [key: string]: JsonValue };
   readonly sections: { readonly [name: string]: Section };
 }
@@ -78,8 +78,8 @@ export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
 }
 
 /**
- * The message in the bytes. Its arrays are copies, side by side in one piece of memory.
- * Throws HONE_ERR_FORMAT for what is no message, of another version, truncated or altered.
+ * Decodes a message. Its arrays are copies in a single allocation.
+ * Throws HONE_ERR_FORMAT for bytes that are not a message, are of another version, truncated or altered.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -88,7 +88,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   if (headEnd > view.length) refuse(`its head ends at byte ${headEnd} of ${view.length}`);
   const [kind, header, table] = headOf(view.subarray(FIXED, headEnd).toString("utf8"));
   const sections: Record<string, Section> = Object.create(null) as Record<string, Section>;
-  // one piece of memory for all arrays, each at its alignment: one each would keep the collector busy
+  // one aligned allocation for all arrays: one each would burden the garbage collector
   const from = aligned(headEnd);
   const memory = new Uint8Array(view.subarray(from)).buffer;
   let end = headEnd;
@@ -102,7 +102,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   return { kind, header, sections };
 }
 
-/** An array of a message. Throws HONE_ERR_FORMAT where it is not there or of another type. */
+/** An array of a message. Throws HONE_ERR_FORMAT if it is missing or of another type. */
 export function sectionOf<T extends SectionType>(
   { kind, sections }: Message,
   name: string,

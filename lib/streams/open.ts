@@ -9,18 +9,18 @@ import type { StreamStore } from "./store.ts";
 import { StreamError } from "./stream-error.ts";
 
 export interface OpenOptions {
-  /** Name of the run; a store may hold several. */
+  /** Name of the run; a store may contain several. */
   readonly run: string;
   /** The run has been here before: a store that does not know it is refused. False by default. */
   readonly mustExist?: boolean;
 }
 
 /**
- * Streams of a run, made where they are not there yet.
- * @param url "memory:", of this process and this object alone; "unix:<path>", a socket at which another process of this
- * machine serves them; "redis://host:port/db", "rediss://" or "redis+unix:///path", see readAddress.
- * Rejects with HONE_ERR_USAGE for another address, and where the package that it needs is not installed; StreamError
- * "lost" where `mustExist` does not hold; HONE_ERR_IO where it cannot be reached.
+ * Opens the streams of a run, creating them if needed.
+ * @param url "memory:", private to this object; "unix:<path>", a socket at which another process of this machine
+ * serves them; "redis://host:port/db", "rediss://" or "redis+unix:///path", see readAddress. Rejects with
+ * HONE_ERR_USAGE for another address, or if the required package is not installed; StreamError "lost" if `mustExist`
+ * is not satisfied; HONE_ERR_IO if it cannot be reached.
  */
 export async function openStore(url: string, { run, mustExist = false }: OpenOptions): Promise<StreamStore> {
   checkName("run", run);
@@ -28,9 +28,9 @@ export async function openStore(url: string, { run, mustExist = false }: OpenOpt
 }
 
 /**
- * A new store of the run in this process's memory, which other processes of this machine open by the same address
- * "unix:<path>" until it is closed. Rejects with HONE_ERR_USAGE for another address and where a process that is alive
- * serves it, HONE_ERR_IO where the socket cannot be made.
+ * Creates a store for the run in this process's memory, which other processes of this machine open by the same
+ * address "unix:<path>" until it is closed. Rejects with HONE_ERR_USAGE for another address or if a live process
+ * already serves it, HONE_ERR_IO if the socket cannot be created.
  */
 export async function serveStore(url: string, { run }: Pick<OpenOptions, "run">): Promise<StreamStore> {
   checkName("run", run);

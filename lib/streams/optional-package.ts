@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 
 /**
- * A package that only some users need, so that no installation brings it along.
+ * Imports an optional peer package, which is not installed by default.
  * Rejects with HONE_ERR_USAGE and the command that installs it.
  */
 export async function optionalPackage(name: string, purpose: string): Promise<unknown> {

@@ -13,7 +13,7 @@ export interface Entry {
   readonly offset: Offset;
   readonly key: string;
   readonly payload: Uint8Array;
-  /** Why this is a dead letter; only in a stream of dead letters. */
+  /** Why this entry was dead-lettered; only in a stream of dead letters. */
   readonly reason?: string;
 }
 
@@ -24,11 +24,11 @@ export interface Lease {
   readonly offset: Offset;
   readonly key: string;
   readonly payload: Uint8Array;
-  /** Number of readers that leased it, this one included, those that returned it not. */
+  /** Number of readers that leased it, including this one, without those that returned it. */
   readonly deliveries: number;
-  /** True if any reader has leased it before, also one that returned it: it may have left notes. */
+  /** True if any reader has leased it before, even one that returned it: it may have left notes. */
   readonly isAgain: boolean;
-  /** Says whose it is: another reader's lease of the same entry has another one. */
+  /** Identifies the lease: another lease of the same entry has another token. */
   readonly token: string;
 }
 
@@ -44,29 +44,26 @@ interface Waiting {
 export type ReadOptions = Waiting;
 
 export interface LeaseOptions extends Waiting {
-  /** After so many milliseconds without `renew` an entry goes to the next reader. */
+  /** Milliseconds without `renew` after which the next reader gets an entry. */
   readonly leaseMs: number;
-  /** An entry that so many readers did not finish becomes a dead letter. 10 by default. */
+  /** Number of readers that failed to finish an entry after which it is dead-lettered. Default: 10. */
   readonly maxDeliveries?: number;
 }
 
 /**
- * How a lease ends; "retry": another reader gets the entry at once, as if this one had not leased it; dead: it is
+ * How a lease ends; "retry": another reader gets the entry immediately, as if this one had not leased it; dead: it is
  * dead-lettered with the reason.
  */
 export type LeaseEnd = "done" | "retry" | { readonly dead: string };
 
-/**
- * Scope of a depth: entries that `group` has not finished, or those behind a cursor. Neither: all that the stream
- * keeps.
- */
+/** Scope of a depth: entries that `group` has not finished, or those after a cursor. Neither: all that the stream keeps. */
 export type DepthOf = { readonly group: string } | { readonly after: Offset };
 
 export interface Depth {
   readonly items: number;
   readonly samples: number;
   readonly tokens: number;
-  /** Since the append of the oldest of them; 0 where there is none. */
+  /** Age of the oldest of them; 0 if there is none. */
   readonly oldestMs: number;
   /** Dead letters of the stream so far, of all readers. */
   readonly dead: number;
@@ -78,7 +75,7 @@ export interface KeyValues {
   set(key: string, value: string): Promise<void>;
   /** Sets `value` if the key has `expected` (null: if it does not exist). Whether it did. */
   cas(key: string, expected: string | null, value: string): Promise<boolean>;
-  /** Deletes the key; true if it was there and, if `expected` is given, had that value. */
+  /** Deletes the key; true if it existed and, if `expected` is given, had that value. */
   delete(key: string, expected?: string): Promise<boolean>;
   /** Keys that begin with `prefix`, with their values. */
   list(prefix: string): Promise<Map<string, string>>;
@@ -108,15 +105,16 @@ export interface WaitForOptions {
 export interface StreamStore extends AsyncDisposable {
   readonly kv: KeyValues;
   /**
-   * From now on whatever this object does to streams is refused (StreamError "fenced") unless register `key` is `value`:
-   * with an epoch there, a process that was taken for dead cannot write any more. Registers stay open to it.
+   * From now on refuses this object's writes to streams (StreamError "fenced") unless register `key` has `value`:
+   * with an epoch as value, a process that was declared dead can no longer write. Registers stay writable.
    */
   fence(key: string, value: string): void;
-  /** Durable when it resolves. The key's offset: where the stream keeps an entry of this key, nothing is appended. */
+  /** Durable when it resolves. Returns the key's offset; appends nothing if the stream already has an entry with this key. */
   append(stream: string, key: string, payload: Uint8Array, size?: EntrySize): Promise<Offset>;
   /**
-   * Entries for this reader alone, in the order of offsets, first those that readers before it did not finish. A group
-   * gets every entry of the stream, from the first one kept when the group is new. None where none came in time.
+   * Leases entries exclusively, in the order of offsets, first those that earlier readers did not finish. A group
+   * gets every entry of the stream, from the first one kept when the group is new. Returns none if none arrived in
+   * time.
    */
   lease(stream: string, group: string, options: LeaseOptions): Promise<Lease[]>;
   /** Extends the lease to `leaseMs` from now. False: another reader holds the entry, or it is finished. */
@@ -133,8 +131,8 @@ export interface StreamStore extends AsyncDisposable {
     size?: EntrySize,
   ): Promise<Offset | null>;
   /**
-   * Appends to `out` while this reader holds the entry, and leaves the lease as it is: the next reader finds there all
-   * that earlier readers noted, and nothing is added later. Repetition and refusal as for `forward`.
+   * Appends to `out` while this reader holds the entry, and leaves the lease unchanged: the next reader finds all
+   * notes of earlier readers there, which can add no more. Retries and refusals as for `forward`.
    */
   note(lease: Lease, out: string, key: string, payload: Uint8Array, size?: EntrySize): Promise<void>;
   /** Ends the lease. False: another reader holds the entry, or it is finished, and nothing changed. */
@@ -146,25 +144,25 @@ export interface StreamStore extends AsyncDisposable {
    */
   free(key: string, as: "lost" | "retry"): Promise<number>;
   /**
-   * Entries behind a cursor, the same ones each time. StreamError "trimmed" if one of them is gone, "ahead" if the
-   * cursor is behind the stream's end: the store is older than the reader's cursor.
+   * Entries after a cursor, the same for every call. StreamError "trimmed" if one of them was trimmed, "ahead" if the
+   * cursor is beyond the stream's end: the store is older than the reader's cursor.
    */
   read(stream: string, after: Offset, options: ReadOptions): Promise<Entry[]>;
-  /** Registers a checkpoint that has read up to `cursor`: `trim` keeps what is behind it. null takes `name` back. */
+  /** Registers a checkpoint that has read up to `cursor`: `trim` keeps later entries. null removes `name`. */
   pin(stream: string, name: string, cursor: Offset | null): Promise<void>;
   /**
-   * Deletes entries with offsets below `before`, and their keys; how many. StreamError "held", and nothing is deleted,
-   * if a registered checkpoint or a group has not had all of them.
+   * Deletes entries with offsets below `before`, and their keys; returns their number. StreamError "held", without
+   * deleting any, if a registered checkpoint or a group has not read all of them.
    */
   trim(stream: string, before: Offset): Promise<number>;
   depth(stream: string, of?: DepthOf): Promise<Depth>;
   /**
-   * Deletes all of the run's on a Redis server, which would keep it for ever. Nothing may be asked of the store afterwards.
-   * Rejects with HONE_ERR_IO where the server does not allow it.
+   * Deletes all data of the run on a Redis server, which would otherwise keep it forever. The store must not be used
+   * afterwards. Rejects with HONE_ERR_IO if the server does not allow it.
    */
   forget(): Promise<void>;
   /** Ends every waiting call with HONE_ERR_STATE. Idempotent. */
   close(): Promise<void>;
-  /** Closes a store that does not come back: every call under way, and every later one, rejects with `why` at once. */
+  /** Closes a store that is lost: every pending and later call rejects with `why` immediately. */
   abandon(why: HoneError): void;
 }

@@ -1,9 +1,9 @@
 import { HoneError } from "../errors.ts";
 
-/** Why the store's content forbids an operation. */
+/** Why the store's state forbids an operation. */
 export interface Refusal {
   /**
-   * "lost": the store no longer is the one that was opened, or never knew the run; "fenced": the register of `fence` has
+   * "lost": the store is not the one that was opened, or does not have the run; "fenced": the register of `fence` has
    * another value; "lease-lost", "trimmed", "ahead", "held": see the operations.
    */
   readonly why: "lost" | "fenced" | "lease-lost" | "trimmed" | "ahead" | "held";

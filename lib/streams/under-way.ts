@@ -1,6 +1,6 @@
 import type { HoneError } from "../errors.ts";
 
-/** Calls of a store under way, which end early where the store is given up. */
+/** Pending calls of a store, which are rejected if the store is abandoned. */
 export class UnderWay {
   readonly #rejects = new Set<(why: HoneError) => void>();
   #why: HoneError | undefined;
@@ -10,13 +10,13 @@ export class UnderWay {
     if (this.#why !== undefined) return Promise.reject(this.#why);
     return new Promise<T>((resolve, reject) => {
       this.#rejects.add(reject);
-      (async () => call())() // a refusal that is thrown is one too
+      (async () => call())() // turns a synchronous exception into a rejection
         .then(resolve, reject)
         .finally(() => this.#rejects.delete(reject));
     });
   }
 
-  /** Rejects every call under way, and every later one, with `why`. The first reason stays. */
+  /** Rejects every pending and later call with `why`. Keeps the first reason. */
   abandon(why: HoneError): void {
     this.#why ??= why;
     for (const reject of this.#rejects) reject(this.#why);

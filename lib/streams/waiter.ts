@@ -19,7 +19,7 @@ type Known<T> = Quiet & { readonly found?: T };
 
 const GROWTH = 1.5;
 
-/** A moment so many milliseconds from now; never, where there is no number. */
+/** The time in this many milliseconds; never, if undefined. */
 export const inMs = (ms = Number.POSITIVE_INFINITY): number => performance.now() + ms;
 
 /** Looks again and again until there is something, woken by news. */
@@ -68,7 +68,7 @@ export class Waiter {
     }
   }
 
-  /** The first reason stays. */
+  /** Keeps the first reason. */
   close(why = new HoneError("HONE_ERR_STATE", "the stream store is closed")): void {
     this.#closed ??= why;
     this.#notifier.ring(undefined);

@@ -5,7 +5,7 @@ import { readPlainFile } from "../../shared/files/plain-file.ts";
 
 /** Address of a Redis server and how to connect, by the names of ioredis. */
 export type RedisAddress = (TcpAddress | SocketAddress) & {
-  /** A server that keeps nothing on disk is refused unless the address ends with ?appendonly=no. */
+  /** Refuses a server without persistence unless the address ends with ?appendonly=no. */
   readonly mustKeep: boolean;
 };
 
@@ -15,7 +15,7 @@ interface TcpAddress {
   readonly db: number;
   readonly username?: string;
   readonly password?: string;
-  /** TLS, with the certificate authority that vouches for the server; Node's own where there is none. */
+  /** TLS, with the certificate authority of the server; default: Node's authorities. */
   readonly tls?: { readonly servername?: string; readonly ca?: Buffer };
 }
 
@@ -31,11 +31,11 @@ const MOST_PATH_BYTES = 107;
 const SOCKET = "redis+unix:";
 
 /**
- * redis://[user[:password]@]host[:port][/database][?appendonly=no]; rediss:// for TLS. An address is seen by everyone who
- * lists processes, so the password may come from the environment instead: HONE_REDIS_PASSWORD, or the file that
+ * redis://[user[:password]@]host[:port][/database][?appendonly=no]; rediss:// for TLS. Process lists show an address,
+ * so the password may come from the environment instead: HONE_REDIS_PASSWORD, or the file that
  * HONE_REDIS_PASSWORD_FILE names (a mounted secret). HONE_REDIS_CA names a file of PEM certificates.
- * redis+unix:///path[?appendonly=no] for a server at a Unix socket, which gets no password: the folder of the socket says
- * who may connect. Throws HONE_ERR_USAGE, and HONE_ERR_IO for files that cannot be read.
+ * redis+unix:///path[?appendonly=no] for a server at a Unix socket, which is sent no password: the socket's folder
+ * controls access. Throws HONE_ERR_USAGE, and HONE_ERR_IO for files that cannot be read.
  */
 export function readAddress(url: string, env: NodeJS.ProcessEnv = process.env): RedisAddress {
   const at = URL.canParse(url) ? new URL(url) : undefined;
@@ -96,7 +96,7 @@ function tcpAddress(at: URL, env: NodeJS.ProcessEnv): TcpAddress | undefined {
   };
 }
 
-/** Undefined where a percent sign begins no byte, or bytes are no UTF-8. */
+/** Undefined for an invalid percent escape, or bytes that are not UTF-8. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -105,7 +105,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** For messages. */
+/** The URL without password, for messages. */
 export const withoutPassword = (url: string): string =>
   url.replace(/^([a-z+]+:\/\/[^:@/]*):[^@/]*@/i, "$1:***@");
 

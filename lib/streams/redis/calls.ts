@@ -3,10 +3,10 @@ import type { Entry } from "../store.ts";
 import { exhausted } from "../stream-error.ts";
 
 export type Argument = string | number | Buffer;
-/** As ioredis gives it: strings as Buffers. */
+/** A reply of ioredis: strings as Buffers. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
-/** How an operation calls its script and decodes the answer. */
+/** How an operation calls its script and decodes the reply. */
 interface Call<K extends OperationName> {
   ask(args: Arguments<K>): readonly Argument[];
   answer(reply: readonly Reply[]): Result<K>;
@@ -21,7 +21,7 @@ const isTrue = ([reply]: readonly Reply[]) => number(reply) === 1;
 /** The pattern of scripts.ts, where # is the number. */
 const EXHAUSTED = exhausted("#");
 
-/** An element of XRANGE's answer: [id, [k, key, p, payload, r, reason]]. */
+/** An element of XRANGE's reply: [id, [k, key, p, payload, r, reason]]. */
 function entryOf(reply: Reply): Entry {
   const [id, fields] = reply as [Buffer, readonly Buffer[]];
   const [, key, , payload, , reason] = fields;

@@ -15,7 +15,7 @@ export interface RedisClient {
 
 type RedisClass = new (options: object) => RedisClient;
 
-/** A server that starts together with the run may take a moment. */
+/** Time for a server that starts together with the run. */
 const FIRST_CONNECTION_MS = 15_000;
 const CONNECT_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
@@ -24,7 +24,7 @@ const FOR_GOOD =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|CERT|certificate|ERR_TLS|unable to verify/i;
 const PACKAGE = "ioredis";
 
-/** Connections to one server that come back by themselves. */
+/** Connections to one server that reconnect automatically. */
 export class RedisConnections {
   readonly address: RedisAddress;
   readonly #url: string;
@@ -46,8 +46,8 @@ export class RedisConnections {
   }
 
   /**
-   * One connection, ready. Commands given to it while the server is away wait for it, and those whose answer was lost are
-   * sent again. Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, HONE_ERR_USAGE as soon as the server refuses for good.
+   * Opens one connection. Commands wait while the server is unreachable, and are resent if their reply was lost.
+   * Rejects with HONE_ERR_IO after FIRST_CONNECTION_MS, HONE_ERR_USAGE immediately if the server refuses permanently.
    */
   connect(firstMs = FIRST_CONNECTION_MS): Promise<RedisClient> {
     const { mustKeep: _, ...server } = this.address;

@@ -20,7 +20,7 @@ const DIGESTS = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => 
 
 /** Streams of a run on a Redis or Valkey server. */
 export class RedisDriver implements Driver {
-  /** News come over a connection of their own; the pauses are for those that were lost with it. */
+  /** Notifications use a separate connection; the polling intervals cover those lost when it breaks. */
   readonly pauseMs = { first: 100, most: 500 };
   readonly #run: string;
   readonly #id: string;
@@ -87,7 +87,7 @@ export class RedisDriver implements Driver {
 
   /** Piece by piece: a server that others use too must not stand still for it. */
   async forget(): Promise<void> {
-    const pattern = keyOf(this.#run, "*"); // a run's name has none of a pattern's characters
+    const pattern = keyOf(this.#run, "*"); // run names contain no pattern characters
     const waitMs = Math.min(LAST_MS, this.#waitMs);
     let cursor = "0";
     do {
@@ -152,7 +152,7 @@ function refusalOf([why, about, found, more]: readonly Reply[], fence: Fence | u
   return { why: name, about: String(about), found: words[name]?.() ?? value! };
 }
 
-/** Throws HONE_ERR_USAGE for a server that would forget what it was given, as INFO says. */
+/** Throws HONE_ERR_USAGE for a server without persistence, according to INFO. */
 function checkKeeps(info: string): void {
   const fact = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1];
   if (fact("aof_enabled") === "0")

@@ -1,28 +1,28 @@
 /**
- * The operations as Lua: Redis runs a script alone, and its writes reach the append-only file together. RESP and commands
- * as of Redis 7.0. All keys of a run have one hash tag, so that a cluster keeps them on one node.
+ * The operations as Lua: Redis runs a script alone, and its writes reach the append-only file together. RESP and
+ * commands as of Redis 7.0. All keys of a run have one hash tag, so that a cluster keeps them on one node.
  *
- * A run's keys, behind hone:{run}:
- *   id            what the store was when it was made; without it the store is not the one that was opened
- *   c             the run's clock: "server's milliseconds, run's milliseconds" at the last tick
- *   kv, ku        registers, and until when those last that were set with setLease
- *   r:<request>   what a request was answered, for its repetition after a lost connection
- *   s:<stream>    the Redis stream; entry n has the id n-0 and fields k(ey), p(ayload), r(eason)
- *   m:<stream>    last, samples, tokens: appended so far; trimmed, trimmedSamples, trimmedTokens: of these, trimmed
- *   k:<stream>    sorted set of keys by offset
- *   z:<stream>    offset to "samples tokens samplesSoFar tokensSoFar appendedAtMs"
- *   p:<stream>    checkpoint to cursor
- *   g:<stream>    group to its cursor
- *   gs            "stream group" of every group
- *   l:<stream>:<group>, h:<stream>:<group>   unfinished entries: when their leases run out; "token deliveries", and the
- *                 fence that they are held under, as "length:key:value"
+ * A run's keys, after hone:{run}:
+ * id identity of the store since its creation; if it differs, the store is not the one that was opened
+ * c the run's clock: "server's milliseconds, run's milliseconds" at the last tick
+ * kv, ku registers, and the expiry times of those set with setLease
+ * r:<request> the reply to a request, for its retry after a lost connection
+ * s:<stream> the Redis stream; entry n has the id n-0 and fields k(ey), p(ayload), r(eason)
+ * m:<stream> last, samples, tokens: appended so far; trimmed, trimmedSamples, trimmedTokens: of these, trimmed
+ * k:<stream> sorted set of keys by offset
+ * z:<stream> offset to "samples tokens samplesSoFar tokensSoFar appendedAtMs"
+ * p:<stream> checkpoint to cursor
+ * g:<stream> group to its cursor
+ * gs "stream group" of every group
+ * l:<stream>:<group>, h:<stream>:<group> unfinished entries: expiry of their leases; "token deliveries", and the
+ * fence under which they are leased, as "length:key:value"
  */
 
 /**
- * Maximum by which the run's clock advances from one script to the next. Leases are measured by this clock, since the
- * server's own clock may be set: an hour forward must not expire leases, nor an hour back prolong them. Waiting readers
- * poll twice a second, so that no time is lost; without one the clock stands. A lease of five seconds, renewed by
- * thirds, outlives a jump.
+ * Most that the run's clock advances from one script to the next. Leases use this clock, since the server's own clock
+ * may be set: an hour forward must not expire leases, nor an hour back prolong them. Waiting readers poll twice a
+ * second, so that no time is lost; without readers the clock stops. A lease of five seconds, renewed three times per
+ * period, survives a jump.
  */
 const MOST_MS = 2_000;
 /** Between two ticks it is computed, not written. */

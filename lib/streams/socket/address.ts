@@ -27,7 +27,7 @@ export interface SocketName extends Disposable {
   readonly name: string;
 }
 
-/** However long the path is. Throws HONE_ERR_USAGE where there is no such name, HONE_ERR_IO where the folder cannot be opened. */
+/** Supports paths of any length. Throws HONE_ERR_USAGE for an invalid name, HONE_ERR_IO if the folder cannot be opened. */
 export function nameOf(path: string): SocketName {
   if (Buffer.byteLength(path) <= LONGEST_PATH) return { name: path, [Symbol.dispose]: () => {} };
   if (process.platform !== "linux")
@@ -43,7 +43,7 @@ export function nameOf(path: string): SocketName {
   return { name, [Symbol.dispose]: () => closeSync(fd) };
 }
 
-/** True if a socket exists. Throws HONE_ERR_USAGE if another kind of file does, or a socket of another user. */
+/** True if a socket exists. Throws HONE_ERR_USAGE if the path is another kind of file, or a socket of another user. */
 export function isSocketHere(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;

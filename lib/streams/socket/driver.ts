@@ -8,18 +8,18 @@ import { type Answer, type Asked, errorOf, NEWS, OPENING, PROTOCOL } from "./mes
 
 /** Limit for a server that is there and does not answer, counted while this process itself runs. */
 const PATIENCE_SECONDS = 60;
-/** For what was sent last. */
+/** Time to flush the last message. */
 const CLOSING_MS = 1_000;
 
-/** Streams that another process of this machine serves (served.ts). They are gone with it, and so is this connection. */
+/** Streams served by another process of this machine (served.ts). They end with that process, and so does this connection. */
 export class SocketDriver implements Driver {
-  /** No news is lost on a connection that is whole. */
+  /** An intact connection loses no notification. */
   readonly pauseMs = { first: 60_000, most: 60_000 };
   readonly #path: string;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
   readonly #waiting = new Map<number, Deferred<unknown>>();
-  /** Topics whose next news is on its way. */
+  /** Topics for which a notification is pending. */
   readonly #topics = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #silentSeconds = 0;
@@ -36,7 +36,7 @@ export class SocketDriver implements Driver {
     this.#timer = setInterval(() => this.#look(patienceSeconds), 1_000).unref();
   }
 
-  /** Rejects with HONE_ERR_IO where no process serves at the path, StreamError "lost" where it serves another run. */
+  /** Rejects with HONE_ERR_IO if no process serves at the path, StreamError "lost" if it serves another run. */
   static async open(path: string, run: string, patienceSeconds = PATIENCE_SECONDS): Promise<SocketDriver> {
     if (!isSocketHere(path)) throw outage(path, "no process serves it");
     const driver = new SocketDriver(path, await connected(path), patienceSeconds);

@@ -5,13 +5,10 @@ import { HoneError } from "../../errors.ts";
 const LONGEST_FRAME = 2 ** 30;
 const PREFIX = 4;
 
-// u32 length of what follows · u32 length of the head · head: JSON in which each payload is its length · the payloads, one
-// after another. Little-endian.
+// u32 length of the rest · u32 length of the head · head: JSON with each payload replaced by its length · the payloads
+// in sequence. Little-endian.
 
-/**
- * A message of the driver's operations as bytes to be written one after another; payloads are not copied.
- * Throws HONE_ERR_DATA for more than 1 GiB.
- */
+/** Encodes a message as bytes to be written in sequence, without copying payloads. Throws HONE_ERR_DATA for more than 1 GiB. */
 export function encodeFrame(message: unknown): Uint8Array[] {
   const payloads: Uint8Array[] = [];
   const head = JSON.stringify(
@@ -33,7 +30,10 @@ export function encodeFrame(message: unknown): Uint8Array[] {
   return [first, ...payloads.filter((payload) => payload.length > 0)];
 }
 
-/** Sends a message; those of one turn of the event loop are written at once. Throws as encodeFrame, and nothing is sent. */
+/**
+ * Sends a message; batches those of one turn of the event loop into one write. Throws the errors of encodeFrame, and
+ * then sends nothing.
+ */
 export function sendFrame(socket: Socket, message: unknown): void {
   const parts = encodeFrame(message);
   if (socket.writableCorked === 0) {
@@ -46,11 +46,11 @@ export function sendFrame(socket: Socket, message: unknown): void {
 /** Cuts a stream of bytes into messages. A payload is a view of its message's own memory. */
 export class FrameReader {
   readonly #length = new Uint8Array(PREFIX);
-  /** Undefined while the length is read. */
+  /** Undefined while the length is being read. */
   #frame: Uint8Array | undefined;
   #filled = 0;
 
-  /** Messages that end in `chunk`. Throws HONE_ERR_FORMAT for what is no frame; nothing after it can be read. */
+  /** Yields messages completed by `chunk`. Throws HONE_ERR_FORMAT for an invalid frame; nothing after it can be read. */
   *read(chunk: Uint8Array): Generator<unknown> {
     for (let at = 0; at < chunk.length; ) {
       const target = this.#frame ?? this.#length;

@@ -12,7 +12,7 @@ import { isSocketHere, nameOf, type SocketName, unixUrl } from "./address.ts";
 import { FrameReader, sendFrame } from "./frames.ts";
 import { type Answer, type Asked, failureOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
 
-/** Mask that makes a socket accessible to its user alone. */
+/** Umask that makes a socket accessible to its user only. */
 const PRIVATE = 0o177;
 
 /** Streams in this process's memory, which serves them to the machine's other processes at a socket. */
@@ -41,8 +41,8 @@ export class ServedDriver implements Driver {
   }
 
   /**
-   * Replaces the socket that a process left behind which was killed. Rejects with HONE_ERR_USAGE where another process
-   * serves at the path, or something else is there, HONE_ERR_IO.
+   * Replaces the socket left by a killed process. Rejects with HONE_ERR_USAGE if another process serves at the path,
+   * or the path is another kind of file; HONE_ERR_IO.
    */
   static async open(path: string, run: string): Promise<ServedDriver> {
     const lock = await lockSocket(path);
@@ -84,7 +84,7 @@ class Client {
   readonly #memory: MemoryDriver;
   readonly #path: string;
   readonly #run: string;
-  /** Topics whose next news it asked for. */
+  /** Topics for which it requested a notification. */
   readonly #topics = new Set<string>();
   #isOpen = false;
 
@@ -104,7 +104,7 @@ class Client {
     this.#socket.destroy();
   }
 
-  /** Reads nothing more from one that does not read its answers, however small its questions are. */
+  /** Stops reading requests from a client that does not read its replies. */
   async #serve(): Promise<void> {
     const reader = new FrameReader();
     for await (const chunk of this.#socket)
@@ -161,7 +161,7 @@ async function lockSocket(path: string): Promise<Disposable> {
   }
 }
 
-/** No process of this package serves there: it would have the lock. */
+/** No process of this package serves there, since it would hold the lock. */
 async function removeLeftover(path: string, { name }: SocketName): Promise<void> {
   if (await answers(name))
     throw new HoneError("HONE_ERR_USAGE", `another program listens at ${path}`, {
