@@ -12,9 +12,9 @@ export function sameSecret(given: string | null | undefined, secret: string): bo
 }
 
 /**
- * Whether a request's Host header names this machine by address or by a name of ours. An untrusted page that has its
- * own name resolve to 127.0.0.1 (DNS rebinding) sends that name.
- * @param also a name that the server was told to listen at.
+ * True if a request's Host header names this machine by address or by one of our names. A malicious page whose name
+ * resolves to 127.0.0.1 (DNS rebinding) sends that name.
+ * @param also a further name at which the server listens
  */
 export function isOwnHost(header: string | undefined, also?: string): boolean {
   const name = hostOf(header);
@@ -27,7 +27,7 @@ export function isOwnOrigin(origin: string | undefined, host: string | undefined
   return origin === undefined || origin === `http://${host}`;
 }
 
-/** Without port and brackets, in lower case. */
+/** Host without port and brackets, in lower case. */
 function hostOf(header: string | undefined): string | undefined {
   const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/?#@[\]]+))(?::\d{1,5})?$/i.exec(header ?? "");
   return (parts?.[1] ?? parts?.[2])?.toLowerCase();

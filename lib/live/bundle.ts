@@ -5,9 +5,9 @@ const IMPORT = /^import \{([^}]*)\} from "\.\/([a-zA-Z0-9-]+\.js)";\n/gm;
 const EXPORT = /^export (?=(?:async )?function |class |const )/gm;
 
 /**
- * The modules that a file of the page imports, and itself, end to end as one: a page in a file of its own cannot import.
- * Each comes after those it needs. Trusts that names at the top are unique, which the browser would refuse otherwise.
- * Throws HONE_ERR_INTERNAL for an import or export of another form than the page's modules have.
+ * Concatenates the modules that a file of the page imports, dependencies first, and itself: a static HTML file cannot
+ * import modules. Trusts that top-level names are unique, since the browser would refuse duplicates. Throws
+ * HONE_ERR_INTERNAL for a form of import or export that the page's modules do not use.
  */
 export function bundle(entry: string, read: (name: string) => string = readPage): string {
   const done = new Map<string, string>();

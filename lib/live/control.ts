@@ -14,8 +14,8 @@ import type { WatchedRun } from "./watched-run.ts";
 const LISTENING: ReadonlySet<string> = new Set(["running", "paused"]);
 
 /**
- * Leaves a request in the run's folder, where its process looks once a second; what came of it stands in line.json and in
- * the event log. Throws HONE_ERR_USAGE for an unknown action, HONE_ERR_STATE if no process is there to take it, HONE_ERR_IO.
+ * Writes a request to the run's folder, which its process polls once a second; line.json and the event log record the
+ * outcome. Throws HONE_ERR_USAGE for an unknown action, HONE_ERR_STATE if no process would read it, HONE_ERR_IO.
  */
 export function requestControl(run: WatchedRun, action: unknown, by: string): ControlRequest {
   if (!CONTROL_ACTIONS.includes(action as ControlAction)) {

@@ -61,7 +61,7 @@ function namesIn(stretches: Iterable<Stretch>): ReadonlySet<string> {
   return names;
 }
 
-/** What the table keeps of a stretch. */
+/** The columns of a range of steps that the table keeps. */
 function ofTable(stretch: Stretch): StepRecord {
   const { step, version, metrics } = stretch;
   const kept: Record<string, number> = {};
@@ -77,7 +77,7 @@ interface Total {
   readonly means: (number | null)[];
 }
 
-/** Means over equally many steps in a row, by column. As StretchSum has them, which would make an object a number. */
+/** Means over equally many consecutive steps, by column. Like StretchSum, which would use an object per number. */
 class Points {
   readonly #each: number;
   readonly #totals: ReadonlyMap<string, Total>;

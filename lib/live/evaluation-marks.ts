@@ -8,7 +8,7 @@ interface Board {
 }
 type Reader = (content: unknown) => Mark[];
 
-/** Files that tell of an evaluation on held-out problems, each with the marks that are in it. */
+/** Files that record held-out evaluations, each with the reader of its marks. */
 const FILES: Readonly<Record<string, Reader>> = {
   [RUN_FILES.before]: (boards) => markOf(0, "evaluation before training", boards as Board[]),
   [RUN_FILES.validation]: (evaluated) =>
@@ -35,7 +35,7 @@ export class EvaluationMarks {
     this.#dir = runDir;
   }
 
-  /** By step: the last step was evaluated once, whatever it is a candidate for. */
+  /** Marks by step: the last step was evaluated once, even if it is a candidate for several roles. */
   get list(): Mark[] {
     const marks = Object.entries(FILES).flatMap(([name, read]) => this.#of(name, read));
     return [...new Map(marks.map((mark) => [mark.step, mark])).values()];
@@ -53,7 +53,7 @@ export class EvaluationMarks {
   }
 }
 
-/** None in a file of another shape: a chart without marks is better than no page. */
+/** Empty for a malformed file: a chart without marks is better than no page. */
 function marksIn(path: string, read: Reader): Mark[] {
   try {
     return read(readJson(path));

@@ -1,14 +1,14 @@
 import type { ServerResponse } from "node:http";
 import type { StreamEvents } from "./wire.ts";
 
-/** Something that keeps proxies and browsers from taking a quiet stream for a dead one. */
+/** Sent so that proxies and browsers do not close an idle stream. */
 const HEARTBEAT_MS = 15_000;
 /** The page asks again so soon after the stream broke. */
 const RETRY_MS = 1000;
-/** A reader that lets this much pile up has stopped reading. */
+/** A reader with this many unread bytes has stopped reading. */
 const MOST_UNREAD_BYTES = 16 << 20;
 
-/** By name, with its data. */
+/** An event: its name and its data. */
 export type StreamEvent = { [E in keyof StreamEvents]: readonly [E, StreamEvents[E]] }[keyof StreamEvents];
 
 /** Sends server-sent events to all listeners. */
@@ -31,7 +31,7 @@ export class EventStream {
     response.on("close", () => this.#listeners.delete(response));
   }
 
-  /** @param id what a listener that comes back, and has had them all, says it has seen. */
+  /** @param id reported by a listener that reconnects after it received all of these events */
   send(events: readonly StreamEvent[], id: string): void {
     if (this.#listeners.size > 0 && events.length > 0) this.#write(framed(events, id));
   }
@@ -51,8 +51,8 @@ export class EventStream {
 }
 
 /**
- * Events as they are sent. Only the last one has the id: where the connection breaks before it, all of them are sent again.
- * JSON has no line breaks of its own, so that the data is one line.
+ * Encodes events for the stream. Only the last one has the id: if the connection breaks before it, all of them are
+ * sent again. JSON text contains no line breaks, so the data is one line.
  */
 export function framed(events: readonly StreamEvent[], id: string): string {
   const frames = events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n`);

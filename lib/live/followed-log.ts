@@ -3,12 +3,12 @@ import { parseRecord, RUN_FILES } from "../metrics/index.ts";
 import { type Row, StepTable } from "./step-table.ts";
 import { Tail } from "./tail.ts";
 
-/** Steps that a look, or a listener that comes back, gets one by one; more are loaded as columns. */
+/** Most steps that a poll, or a reconnecting listener, gets one by one; more are loaded as columns. */
 export const MOST_REPEATED = 500;
 
 /** Steps found by a look at a log. */
 export interface FoundSteps {
-  /** The first MOST_REPEATED + 1 of the new ones. */
+  /** The first MOST_REPEATED + 1 of the new rows. */
   readonly rows: readonly Row[];
   /** The log was replaced: earlier steps no longer hold. */
   readonly replaced: boolean;
@@ -25,7 +25,7 @@ export interface StepLog {
   look(): FoundSteps;
 }
 
-/** A log that grows, with every number of its steps. */
+/** A growing log, with every number of its steps. */
 export class FollowedLog implements StepLog {
   readonly table = new StepTable();
   readonly #dir: string;

@@ -5,7 +5,7 @@ import type { GuideRow } from "./wire.ts";
 
 let known: GuideRow[] | undefined;
 
-/** The rows of docs/reference/metrics.md; none where the package came without its docs. */
+/** The rows of docs/reference/metrics.md; empty if the package was installed without docs. */
 export function guideRows(): readonly GuideRow[] {
   known ??= parseGuide(readGuide());
   return known;
@@ -25,7 +25,7 @@ export function parseGuide(page: string): GuideRow[] {
   return rows;
 }
 
-/** Without marks of Markdown. */
+/** The text without Markdown markup. */
 const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace(/[`*]/g, "");
 
 function readGuide(): string {

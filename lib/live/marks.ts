@@ -16,7 +16,7 @@ interface LoggedMark {
   readonly f?: number;
 }
 
-/** Entries of a run's event log besides its groups and steps, read as it grows. */
+/** Entries of a run's event log other than groups and steps, read as it grows. */
 export class Marks {
   readonly #tail: Tail;
   #marks: Mark[] = [];
@@ -29,7 +29,7 @@ export class Marks {
     return this.#marks;
   }
 
-  /** Reads what is new; whether there was anything. Throws HONE_ERR_IO. */
+  /** Reads new entries; returns whether there were any. Throws HONE_ERR_IO. */
   look(): boolean {
     const before = this.#marks;
     let found = 0;
@@ -46,7 +46,7 @@ export class Marks {
   }
 }
 
-/** Undefined for a line that is damaged, or of a kind that this version does not know. */
+/** Undefined for a damaged line, or one of a kind unknown to this version. */
 function markOf(line: string): Mark | undefined {
   let event: LoggedMark;
   try {

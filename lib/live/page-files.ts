@@ -21,7 +21,7 @@ export interface PageFile {
   readonly text: string;
 }
 
-/** A file of the page by name, read anew each time; undefined if there is none. The browser gets it as it lies there. */
+/** A file of the page by name, read again for each request; undefined if there is none. Sent unchanged to the browser. */
 export function pageFile(name: string): PageFile | undefined {
   const ending = NAME.exec(name)?.[1];
   if (ending === undefined) return undefined;

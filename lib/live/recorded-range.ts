@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { ROLLOUT_FILE, RUN_FILES } from "../metrics/index.ts";
 import type { RecordedRange } from "./wire.ts";
 
-/** Files whose size is asked for; of more the rest counts as large as their mean. */
+/** Number of files whose size is read; the others are assumed to have the mean size. */
 const MEASURED = 50;
 
-/** What is kept of the rollouts in a run folder; reads it again only where it has changed. */
+/** Recorded rollouts in a run folder; reads the folder again only if it has changed. */
 export class RecordedRollouts {
   readonly #folder: string;
   #changedMs = 0;
@@ -16,7 +16,7 @@ export class RecordedRollouts {
     this.#folder = join(dir, RUN_FILES.rollouts);
   }
 
-  /** Undefined where nothing is kept. */
+  /** Undefined if no rollouts are recorded. */
   look(): RecordedRange | undefined {
     const changedMs = statSync(this.#folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (changedMs === this.#changedMs) return this.#range;

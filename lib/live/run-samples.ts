@@ -13,7 +13,7 @@ import type { WatchedRun } from "./watched-run.ts";
 import type { ShownSample } from "./wire.ts";
 
 const SAVE_MS = 60_000;
-/** Characters that the page gets of a text, of its beginning and its end together. */
+/** Characters of a text sent to the page, half from its beginning and half from its end. */
 const SHOWN_CHARS = 100_000;
 
 interface Kept {
@@ -22,7 +22,7 @@ interface Kept {
 }
 const kept = new WeakMap<WatchedRun, Kept>();
 
-/** The completions of a run as far as it has come; undefined while it has judged none. Throws HONE_ERR_FORMAT. */
+/** The completions of a run so far; undefined while it has none with a verdict. Throws HONE_ERR_FORMAT. */
 export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefined> {
   if (!existsSync(join(run.dir, RUN_FILES.verdicts))) return undefined;
   let known = kept.get(run);
@@ -40,7 +40,7 @@ export async function samplesOf(run: WatchedRun): Promise<SampleIndex | undefine
   return index;
 }
 
-/** For the page: texts without what a screen acts on, and of those with more characters than `most` the two ends. */
+/** For the page: texts without control characters; keeps only both ends of those with more than `most` characters. */
 export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
   const {
     prompt,
@@ -68,7 +68,7 @@ export function shownSample(one: WholeSample, most = SHOWN_CHARS): ShownSample {
   };
 }
 
-/** For the page: the question's beginning without what a screen acts on. */
+/** For the page: the beginning of the question, without control characters. */
 export const shownGroup = ({ begins, ...group }: SampleGroup): SampleGroup => ({
   ...group,
   ...(begins !== undefined && { begins: visibleText(begins) }),
@@ -76,7 +76,10 @@ export const shownGroup = ({ begins, ...group }: SampleGroup): SampleGroup => ({
 
 const MOST_PARTS = 200;
 
-/** The first and last parts of a long conversation, each with its share of what is shown; between them how many are not. */
+/**
+ * The first and last parts of a long conversation, each with its share of the characters; between them the number of
+ * omitted parts.
+ */
 function shownTurns(turns: readonly SpokenPart[], most: number): SpokenPart[] {
   const shorten = (part: SpokenPart) => ({ ...part, text: shownText(part.text, each) });
   const each = Math.max(1000, Math.floor(most / Math.min(turns.length, MOST_PARTS)));
@@ -93,7 +96,7 @@ export function shownText(text: string, most = SHOWN_CHARS): string {
   return visibleText(`${text.slice(0, end)}\n[... ${left} characters ...]\n${text.slice(-end)}`);
 }
 
-/** One line of what it says behind its thought; of an episode all turns, with what the environment said in brackets. */
+/** One line of the response after its thought; for an episode all turns, with the observations in brackets. */
 export function excerptOf({ response, thought, turns }: WholeSample, chars: number): string {
   const text =
     turns !== undefined
@@ -108,5 +111,5 @@ export function excerptOf({ response, thought, turns }: WholeSample, chars: numb
   return visibleText(line.slice(0, chars)).trim();
 }
 
-/** True if a completion is short enough for an excerpt, for which its whole line is read. */
+/** True if a completion is short enough for an excerpt, which requires reading its whole line. */
 export const isReadable = ({ chars }: Sample): boolean => chars < 1e6;

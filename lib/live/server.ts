@@ -12,9 +12,9 @@ import { type Question, runOf } from "./question.ts";
 import { Watch } from "./watch.ts";
 
 export interface LiveOptions {
-  /** Default 127.0.0.1: this machine alone. */
+  /** Default: 127.0.0.1, reachable only from this machine. */
   readonly host?: string | undefined;
-  /** Default: one that is free. */
+  /** Default: any free port. */
   readonly port?: number | undefined;
   /** Default: a new one. */
   readonly token?: string | undefined;
@@ -26,12 +26,12 @@ const LOCAL = "127.0.0.1";
 /** Time for listeners to read the last events. */
 const GRACE_MS = 200;
 const MOST_BODY_BYTES = 10_000;
-/** Each page holds one, and some for as long as it loads: a client cannot take all descriptors of a run. */
+/** Each page holds a connection, and some more while it loads; bounded so that a client cannot use up the run's descriptors. */
 const MOST_CONNECTIONS = 128;
-/** For a request to come. */
+/** Time for a request to arrive. */
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 1_000;
-/** For some of an answer to be taken: a stream too is let go of when it is not read. */
+/** Time without progress after which an answer, or a stream, that the client does not read is closed. */
 const STALLED_MS = 10_000;
 const WORTH_PACKING_BYTES = 4096;
 const HEADERS = {
@@ -150,7 +150,7 @@ export class LiveServer implements AsyncDisposable {
   }
 
   async #control(request: IncomingMessage, question: Question): Promise<unknown> {
-    // Pages of other origins can neither set this header nor send it without being asked about first.
+    // Pages of other origins cannot set this header without a CORS preflight request.
     if (request.method !== "POST" || request.headers["x-hone-token"] === undefined)
       throw new Refusal(405, "only by POST, with the token in its header");
     if (!isOwnOrigin(request.headers.origin, request.headers.host)) throw new Refusal(403, "another origin");

@@ -1,6 +1,6 @@
 import type { StepRecord } from "../records.ts";
 
-/** Numbers that grow at the end; NaN where there is none. */
+/** Numbers that grow at the end; NaN if missing. */
 class Column {
   #values = new Float64Array(64).fill(Number.NaN);
 
@@ -25,7 +25,7 @@ class Column {
 const finite = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
-/** One row of the table as it came. */
+/** One row of the log. */
 export interface Row {
   readonly record: StepRecord;
   /** Bytes of the log up to the end of its line. */
@@ -33,20 +33,20 @@ export interface Row {
 }
 
 /**
- * The steps of a run by column, in ascending order. A step that does not follow the one before it (a run resumed from
- * an older checkpoint) replaces everything from it on, so that a run of several sessions is one history.
- * Eight bytes a number are held, of metrics that are kept.
+ * The steps of a run by column, in ascending order. A step that does not follow the previous one (a run resumed from
+ * an older checkpoint) replaces everything from it on, so that several sessions form one history. Takes eight bytes
+ * per number of the kept metrics.
  */
 export class StepTable {
   readonly steps: number[] = [];
   readonly versions: number[] = [];
-  /** Bytes of the log up to the end of each one's line. */
+  /** Bytes of the log up to the end of each row's line. */
   readonly ends: number[] = [];
   /** Undefined: not kept. */
   readonly #columns = new Map<string, Column | undefined>();
   readonly #keeps: (metric: string) => boolean;
 
-  /** @param keeps metrics whose numbers are held; of others the name is known. Default: all. */
+  /** @param keeps true for metrics whose numbers are kept; of others only the name is. Default: all */
   constructor(keeps: (metric: string) => boolean = () => true) {
     this.#keeps = keeps;
   }
@@ -78,7 +78,7 @@ export class StepTable {
     this.#columns.clear();
   }
 
-  /** Values of a metric from a row on, null where the step has none; undefined if no step ever had it. */
+  /** Values of a metric from a row on, null for steps without it; undefined if no step ever had it. */
   column(name: string, from = 0): (number | null)[] | undefined {
     return this.#columns.get(name)?.values(from, this.length);
   }

@@ -11,7 +11,7 @@ export class Tail {
     this.#path = path;
   }
 
-  /** Identifies the file that is read: another one has taken its place when this changes. Empty: there is none. */
+  /** Identifies the file that is read: changes when another file replaces it. Empty if there is none. */
   get id(): string {
     return this.#id;
   }
@@ -22,12 +22,12 @@ export class Tail {
   }
 
   /**
-   * Whole lines since the last look. Where the file was replaced or cut short, all of it, after `onReplaced`; none
-   * where there is no file. Throws HONE_ERR_IO.
+   * Yields complete lines since the last call. If the file was replaced or truncated, yields all of it, after
+   * `onReplaced`; none if there is no file. Throws HONE_ERR_IO.
    */
   *lines(onReplaced: () => void): Generator<Line, void, undefined> {
     const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    const id = stat?.isFile() ? `${stat.ino}-${stat.birthtimeNs}` : ""; // a file that is made has the inode of one deleted
+    const id = stat?.isFile() ? `${stat.ino}-${stat.birthtimeNs}` : ""; // a new file may have the inode of a deleted one
     const size = Number(stat?.size ?? 0);
     if (id !== this.#id || size < this.#end) {
       this.#id = id;

@@ -18,7 +18,7 @@ export class Watch {
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param log how the log of a folder is read; default: all of it, and then what is new. */
+  /** @param log how the log of a folder is read; default: all of it, and then new lines */
   constructor(dirs: readonly string[], trust = Trust.none(), log?: (dir: string) => StepLog) {
     this.trust = trust;
     this.runs = dirs.map((dir, i) => new WatchedRun(dir, i, log?.(dir)));
@@ -29,7 +29,7 @@ export class Watch {
     this.#timer = setInterval(() => this.stream.listeners > 0 && this.look(), LOOK_MS).unref();
   }
 
-  /** Reads what is new and tells it. */
+  /** Reads new entries and notifies listeners. */
   look(): void {
     this.#lookedMs = performance.now();
     for (const run of this.runs) this.#look(run);

@@ -15,14 +15,14 @@ import { RecordedRollouts } from "./recorded-range.ts";
 import type { Row, StepTable } from "./step-table.ts";
 import type { Mark, RunInfo, RunState } from "./wire.ts";
 
-/** A process that has said nothing for so long is taken for gone, or hung. */
+/** A process without an update for this long counts as dead or hung. */
 const SILENT_MS = 15_000;
-/** After so long, in which it writes line.json several times, it is asked for at the folder's lock. */
+/** After this long, in which it normally writes line.json several times, the folder's lock is checked. */
 const QUIET_MS = 3000;
 
 const TARGET = "mixture/target/";
 
-/** Those of the recipe; of a run.json that tells none, those of the log. */
+/** The recipe's domains; if run.json has none, those in the log. */
 const domainsOf = (named: readonly string[], metrics: readonly string[]): readonly string[] =>
   named.length > 0
     ? named
@@ -51,7 +51,7 @@ export class WatchedRun {
   #lookedMs = 0;
   /** Time of the last observed write, by this process's clock; without an earlier look the file's own time counts. */
   #signMs: number | undefined;
-  /** True if a process holds the folder's lock; known of a quiet run and of one whose training is over. */
+  /** True if a process holds the folder's lock; only checked for a quiet run and for one whose training is over. */
   #held: boolean | undefined;
   #told = "";
 
@@ -86,7 +86,7 @@ export class WatchedRun {
     return { ...steps, changed, status };
   }
 
-  /** Rows that follow a cursor in the same file; undefined if it belongs to another one, or they are too many. */
+  /** Rows after a cursor in the same file; undefined if it belongs to another file, or they are too many. */
   since(cursor: string): Row[] | undefined {
     const [id, end] = cursor.split(".");
     const { at } = this.#log;
@@ -175,7 +175,7 @@ const keptIn = (dir: string) => ({
   journal: existsSync(join(dir, RUN_FILES.verdicts)),
 });
 
-/** True if there is a summary of what was trained until then. */
+/** True if there is a summary of the training up to that time. */
 const isSummed = (dir: string, sinceMs: number): boolean =>
   (statSync(join(dir, RUN_FILES.summary), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= sinceMs;
 

@@ -28,15 +28,15 @@ export type {
   Taking,
 };
 
-/** Something that happened at a step, for the charts: where a session or a phase began, a checkpoint, what somebody asked for. */
+/** An event at a step, for the charts: the start of a session or a phase, a checkpoint, a request. */
 export interface Mark {
   readonly kind: "resume" | "checkpoint" | "evaluation" | "phase" | "pause" | "control" | "warning";
   /** Steps done when it happened, or was over; of an evaluation those of the weights. */
   readonly step: number;
-  /** Steps done when it began, of what takes time. */
+  /** For events with a duration: the number of finished steps when it began. */
   readonly from?: number | undefined;
   readonly text: string;
-  /** Milliseconds since 1970, where the log tells it. */
+  /** Milliseconds since 1970, if the log has it. */
   readonly atMs?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export type RunState =
   | "failed"
   | "unfinished";
 
-/** Steps from `from` to `to` whose rollouts a run folder keeps. */
+/** Range of steps, `from` to `to`, whose rollouts a run folder keeps. */
 export interface RecordedRange {
   readonly from: number;
   readonly to: number;
@@ -65,7 +65,7 @@ export interface RecordedRange {
 
 /** A run as the page lists it. */
 export interface RunInfo {
-  /** Its place in the list, the same for as long as the server lives. */
+  /** Index in the list, fixed for the server's lifetime. */
   readonly run: number;
   readonly name: string;
   readonly dir: string;
@@ -80,11 +80,11 @@ export interface RunInfo {
   readonly names: readonly string[];
   readonly marks: readonly Mark[];
   readonly status?: PipelineStatus | undefined;
-  /** True if summary.json is there. */
+  /** True if summary.json exists. */
   readonly summary: boolean;
   /** True if the run keeps its completions (verdicts.jsonl). */
   readonly journal: boolean;
-  /** Steps whose rollouts are in its folder, and their bytes; absent where none are. */
+  /** Steps whose rollouts are in its folder, and their bytes; absent if there are none. */
   readonly recorded?: RecordedRange | undefined;
   /** Lines of its log that could not be read. */
   readonly damaged: number;
@@ -99,7 +99,7 @@ export interface Overview {
   readonly cursor: string;
 }
 
-/** `/api/series?run=0&name=a&name=b`: values in the order of `steps`, null where a step has none. */
+/** `/api/series?run=0&name=a&name=b`: values in the order of `steps`, null for a step without one. */
 export interface SeriesAnswer {
   readonly steps: readonly number[];
   readonly versions: readonly number[];
@@ -125,7 +125,7 @@ export interface SamplesAnswer {
 /** `/api/groups?run=0&status=wrong&...`: the same conditions, a row a group. */
 export type GroupsAnswer = FoundGroups;
 
-/** `/api/sample?run=0&row=0`: texts without what a screen acts on, of long ones the two ends. */
+/** `/api/sample?run=0&row=0`: texts without control characters, only both ends of long ones. */
 export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
   readonly reference: string;
 }
@@ -133,20 +133,20 @@ export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
 /** `/api/summary?run=0` */
 export interface ShownSummary extends RunSummary {
   readonly notes: readonly string[];
-  /** What training did to the mean held-out score, under one of the sampling settings; absent without a score after it. */
+  /** Change of the mean held-out score by training, under one of the sampling settings; absent without a score after it. */
   readonly headline?: { readonly setting: number; readonly change: HeldOutChange };
 }
 
-/** `/api/comparison?run=0&run=1`: runs beside the first of them. */
+/** `/api/comparison?run=0&run=1`: runs compared with the first of them. */
 export interface ComparisonAnswer extends ComparedRuns {
   /** Number of the recipes' fields that differ; `recipe` has the first of them. */
   readonly fields: number;
 }
 
-/** One of `/api/verifiers?run=0`, over all steps. What a log of an older version does not tell is absent. */
+/** A row of `/api/verifiers?run=0`, over all steps. Fields that an older version's log lacks are absent. */
 export interface VerifierRow {
   readonly name: string;
-  /** Completions that it was done with; of them correct, partial, and left without a score. */
+  /** Completions judged: all, correct, partial, and unscored. */
   readonly judged?: number;
   readonly correct?: number;
   readonly partial?: number;
@@ -158,7 +158,7 @@ export interface VerifierRow {
   readonly crashes?: number;
   /** Mean time of the calls that returned. */
   readonly meanMs?: number;
-  /** Of them, in the session that the log ends with. */
+  /** Values within the log's last session. */
   readonly p95Ms?: number;
 }
 
@@ -178,17 +178,17 @@ export interface BeforeAfterAnswer extends Omit<BeforeAfter, "problems"> {
   readonly problems: readonly (Omit<BeforeAfterProblem, "reference"> & { readonly reference: string })[];
 }
 
-/** One of `/api/hints?run=0`. */
+/** A row of `/api/hints?run=0`. */
 export interface ShownHint extends Omit<Hint, "rows" | "quotes"> {
   readonly quotes: readonly (readonly [name: string, text: string])[];
   readonly samples: readonly Sample[];
 }
 
-/** What a static report answers by itself. */
+/** The embedded answers of a static report. */
 export interface StaticReport {
   readonly overview: Overview;
   readonly series: SeriesAnswer;
-  /** By question. */
+  /** Answers by question. */
   readonly answers: Readonly<Record<string, unknown>>;
   /** Absent where the run has judged no completion. */
   readonly samples?: ReportSamples;
@@ -199,9 +199,9 @@ export interface ReportSamples {
   /** Number of completions of the run. */
   readonly of: number;
   readonly samples: SamplesAnswer["samples"];
-  /** Of those completions; their `rows` are the ones kept. */
+  /** Groups of those completions; their `rows` are the kept ones. */
   readonly groups: readonly SampleGroup[];
-  /** By row. */
+  /** Completions by row. */
   readonly shown: Readonly<Record<number, ShownSample>>;
 }
 

@@ -14,7 +14,7 @@ import { natural } from "./samples.ts";
 const MOST = 50;
 const MOST_CHARS = 20_000;
 
-/** Held-out problems before training and after, a page of them; null where no two evaluations are kept. Throws HONE_ERR_USAGE. */
+/** A page of held-out problems before training and after; null if fewer than two evaluations are kept. Throws HONE_ERR_USAGE. */
 export async function beforeAfter(question: Question): Promise<BeforeAfterAnswer | null> {
   const { query } = question;
   const kind = (query.get("kind") || "all") as ChangeKind;
@@ -32,7 +32,7 @@ export async function beforeAfter(question: Question): Promise<BeforeAfterAnswer
   return { ...found, problems: found.problems.map((one) => shown(one, chars)) };
 }
 
-/** Texts without what a screen acts on, of long ones the two ends. */
+/** Texts without terminal or HTML control characters; keeps only both ends of long ones. */
 function shown(one: BeforeAfterProblem, chars: number): BeforeAfterAnswer["problems"][number] {
   const said = ({ text, ...facts }: HeldOutSaid) => ({ ...facts, text: shownText(text, chars) });
   const { reference } = one;

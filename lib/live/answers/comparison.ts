@@ -10,8 +10,8 @@ import type { ComparisonAnswer } from "../wire.ts";
 const MOST_FIELDS = 60;
 
 /**
- * Runs beside the first of them: `run` as often as wanted. Null for fewer than two, or where one has no run.json yet.
- * Throws HONE_ERR_USAGE, HONE_ERR_FORMAT.
+ * Compares runs with the first of them: `run` may be repeated. Null for fewer than two, or if one has no run.json
+ * yet. Throws HONE_ERR_USAGE, HONE_ERR_FORMAT.
  */
 export async function comparison({ query, watch }: Question): Promise<ComparisonAnswer | null> {
   const asked = [...new Set(query.getAll("run"))];

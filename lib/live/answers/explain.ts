@@ -4,13 +4,14 @@ import type { Verdict } from "../../records.ts";
 import { visibleText } from "../../shared/text/visible-text.ts";
 import { type Question, runOf } from "../question.ts";
 
-/** The one that is under way: each holds a model. */
+/** The explanation in progress: each one holds a model in memory. */
 let underWay: Promise<unknown> = Promise.resolve();
 
 /**
- * Why the tokens of an attempt got their gradient: `run`, `step`, `problem`, `attempt`; `position` for one of the tokens alone,
- * `gradient=1` for shares of the step's gradient, `set` as often as wanted. Texts come without what a screen acts on. One
- * question after the other. Throws what `explainStep` throws, HONE_ERR_USAGE for a parameter that is no whole number.
+ * Explains the gradients of an attempt's tokens: `run`, `step`, `problem`, `attempt`; `position` selects one token,
+ * `gradient=1` adds shares of the step's gradient, `set` may be repeated. Removes control characters from texts. Runs
+ * one explanation at a time. Throws the errors of `explainStep`, HONE_ERR_USAGE for a parameter that is not an
+ * integer.
  */
 export function explain(question: Question): Promise<Explanation> {
   const { query } = question;

@@ -6,7 +6,7 @@ import { filterOf, natural, orderOf } from "./samples.ts";
 
 const MOST = 100;
 
-/** Groups with completions that pass a filter, a page of them; null while the run has none. Throws HONE_ERR_USAGE. */
+/** A page of groups with completions that pass a filter; null while the run has none. Throws HONE_ERR_USAGE. */
 export async function groups(question: Question): Promise<GroupsAnswer | null> {
   const { query } = question;
   const [filter, order] = [filterOf(query), orderOf(query)];

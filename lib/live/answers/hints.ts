@@ -3,7 +3,7 @@ import { type Question, runOf } from "../question.ts";
 import { samplesOf, shownText } from "../run-samples.ts";
 import type { ShownHint } from "../wire.ts";
 
-/** A look at a million completions takes seconds of the thread that may be deciding a run: not one for every step. */
+/** Examining a million completions takes seconds of the thread that may be running the pipeline: not repeated every step. */
 const FRESH_MS = 30_000;
 
 interface Looked {

@@ -16,7 +16,7 @@ import { natural } from "./samples.ts";
 
 const MOST = 200;
 
-/** Problems of a kind in an order, a page of them; null while the run has none. Throws HONE_ERR_USAGE. */
+/** A page of problems of a kind, sorted; null while the run has none. Throws HONE_ERR_USAGE. */
 export async function problems(question: Question): Promise<ProblemsAnswer | null> {
   const asked = question.query;
   const kind = oneOf(asked, "kind", PROBLEM_KINDS) as ProblemKind;
@@ -29,7 +29,7 @@ export async function problems(question: Question): Promise<ProblemsAnswer | nul
   return { total: found.total, problems: found.problems.map(shown) };
 }
 
-/** What a data set wrote is made fit for a screen. */
+/** Removes control characters from data set texts. */
 function shown(one: NamedProblem): NamedProblem {
   const { row, begins } = one;
   return {
@@ -47,7 +47,7 @@ export async function problem(question: Question): Promise<ProblemAnswer | null>
   return { takings: takings(index, query.get("domain") ?? "", natural(query, "problem") ?? 0) };
 }
 
-/** The first of the names where none is given. */
+/** The requested name, or the first of the allowed ones if none is given. */
 function oneOf(asked: URLSearchParams, name: string, names: readonly string[]): string {
   const text = asked.get(name) || names[0]!;
   if (names.includes(text)) return text;

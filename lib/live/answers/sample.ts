@@ -5,7 +5,7 @@ import { samplesOf, shownSample } from "../run-samples.ts";
 import type { ShownSample } from "../wire.ts";
 import { natural } from "./samples.ts";
 
-/** One completion with its texts, by the row that `samples` gave. Throws HONE_ERR_USAGE, HONE_ERR_FORMAT. */
+/** One completion with its texts, by its row in the answer of `samples`. Throws HONE_ERR_USAGE, HONE_ERR_FORMAT. */
 export async function sample(question: Question): Promise<ShownSample | null> {
   const index = await samplesOf(runOf(question));
   if (index === undefined) return null;

@@ -16,7 +16,7 @@ import type { SamplesAnswer } from "../wire.ts";
 const EXCERPT_CHARS = 160;
 const MOST = 200;
 
-/** Completions that pass a filter, a page of them; null while the run has none. Throws HONE_ERR_USAGE. */
+/** A page of completions that pass a filter; null while the run has none. Throws HONE_ERR_USAGE. */
 export async function samples(question: Question): Promise<SamplesAnswer | null> {
   const filter = filterOf(question.query);
   const index = await samplesOf(runOf(question));
@@ -75,7 +75,7 @@ function range(asked: URLSearchParams, name: string): Range | undefined {
   return found;
 }
 
-/** Undefined where it is not given, or empty. */
+/** Undefined if the parameter is missing or empty. */
 export function natural(asked: URLSearchParams, name: string): number | undefined {
   const text = asked.get(name) ?? "";
   if (text === "") return undefined;

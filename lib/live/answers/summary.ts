@@ -6,8 +6,8 @@ import { type Question, runOf } from "../question.ts";
 import type { ShownSummary } from "../wire.ts";
 
 /**
- * summary.json of a run, with notes on how to read its tables and what training changed; null while there is none.
- * Throws HONE_ERR_IO, HONE_ERR_FORMAT.
+ * summary.json of a run, with notes on how to read its tables and on the effect of training; null if it does not
+ * exist. Throws HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export function summary(question: Question): ShownSummary | null {
   const path = join(runOf(question).dir, RUN_FILES.summary);

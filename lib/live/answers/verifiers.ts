@@ -19,10 +19,10 @@ const COUNTS = {
   crashes: "crashed",
 } as const;
 
-/** True if the numbers of a metric are shown here. */
+/** True if a metric is shown in this table. */
 export const isOfVerifiers = (metric: string): boolean => metric.startsWith(OF_VERIFIERS);
 
-/** What some steps together come to: the sum of counts and seconds, of a percentile the mean. @param mean over `steps` steps */
+/** Aggregates a metric over steps: the sum of counts and seconds, the mean of a percentile. @param mean over `steps` steps */
 export function ofVerifiers(metric: string, mean: number, steps: number): number {
   if (steps === 1) return mean;
   return Number((metric.startsWith(PERCENTILE) ? mean : mean * steps).toPrecision(EXACT_DIGITS));

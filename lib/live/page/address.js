@@ -1,7 +1,7 @@
 /** @import { Page } from "./page.js" */
 
 /**
- * State of a tab that its address holds, as texts by name; empty ones are left out.
+ * A tab's state in the address, as texts by name; empty ones are omitted.
  * @typedef {{ read: () => { [name: string]: string }, write: (params: URLSearchParams) => void }} Addressed
  */
 
@@ -34,7 +34,7 @@ export function noteAddress() {
 }
 
 /**
- * Takes up what an address says, and returns its tab; `given` is true where it says more than the tab.
+ * Applies the state in an address, and returns its tab; `given` is true if it contains more than the tab.
  * @param {string} hash @param {Page} page
  */
 export function takeAddress(hash, page) {

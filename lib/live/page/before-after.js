@@ -11,7 +11,7 @@ import { askedChange, sampleSearch } from "./sample-search.js";
 /** @typedef {Shown["before"][number]} Said */
 
 const CHANGE_NAMES = { all: "all", gained: "gained", lost: "lost", wrong: "both wrong", same: "as before" };
-/** Of a page that asks a server, and of one in a file, which keeps few. */
+/** Rows per page with a server, and in a static report, which contains few. */
 const [CHANGES_A_PAGE, FROZEN_CHANGES] = [
   { limit: 20, chars: 20_000 },
   { limit: 5, chars: 1500 },

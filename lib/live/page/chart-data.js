@@ -24,17 +24,17 @@ import { joined, lowerBound, movingMean, smoothingWindow, thinned } from "./numb
  * @typedef {{ run: number, line: ChartLine, values: readonly (number | null)[], faint: boolean, rare: boolean, means?: readonly (number | null)[] }} Drawn
  */
 
-/** A line that fewer of the steps have is rare. */
+/** A line with values at fewer than this fraction of the steps is rare. */
 const RARE = 1 / 3;
 
-/** Runs that a chart draws: where lines are stacked there is room for one. @param {Page} page @param {ChartSpec} spec @returns {RunInfo[]} */
+/** Runs that a chart draws: only one if its lines are stacked. @param {Page} page @param {ChartSpec} spec @returns {RunInfo[]} */
 export function chartRuns(page, { stacked }) {
   const runs = page.visibleRuns();
   return stacked ? runs.slice(0, 1) : runs;
 }
 
 /**
- * What a chart draws of the columns that are here, as many points as its pixels take.
+ * The chart's data from the loaded columns, with as many points as fit its pixels.
  * @param {Page} page @param {ChartSpec} spec @param {number} width
  */
 export function chartData(page, spec, width) {
@@ -47,7 +47,7 @@ export function chartData(page, spec, width) {
 }
 
 /**
- * Of a run: steps in sight, and of each line its values, and where it is smoothed the mean over them.
+ * For one run: visible steps, the values of each line, and the smoothed values if smoothing is on.
  * @param {Page} page @param {ChartSpec} spec @param {RunInfo} info
  */
 function drawnOf({ store, view }, { lines, stacked, absent }, { run }) {

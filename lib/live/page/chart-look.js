@@ -5,17 +5,17 @@ import { axisLabels } from "./format.js";
 /** @import { default as UPlot, Axis, Options, Series } from "uplot" */
 
 export const CHART_HEIGHT = 210;
-/** Of the style sheet: as many as a step has stages. */
+/** Number of hues in the style sheet: as many as a step has stages. */
 const HUES = 13;
 const DASHES = [undefined, [6, 4], [2, 3], [9, 3, 2, 3]];
 const STEP_INCREMENTS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000,
 ];
-/** From a MiB on: round numbers of bytes are powers of two. */
+/** From a MiB on: tick values in bytes are powers of two. */
 const BYTE_INCREMENTS = Array.from({ length: 24 }, (_, i) => 2 ** (20 + i));
 
 /**
- * How a chart is drawn.
+ * The chart's drawing options.
  * @param {Page} page @param {ChartSpec} spec @param {readonly Drawn[]} drawn
  * @returns {Omit<Options, "width" | "hooks" | "cursor">}
  */
@@ -75,7 +75,7 @@ function axesOf(spec, right) {
   ];
 }
 
-/** Many lines of single steps over each other would hide their means: the sum of their inks is the same. @param {readonly Drawn[]} drawn */
+/** Opacity of single-step lines, so that many overlapping ones do not hide their means. @param {readonly Drawn[]} drawn */
 const faintness = (drawn) => Math.max(0.05, 0.22 / Math.max(1, drawn.filter(({ faint }) => faint).length));
 
 /** @param {Page} page @param {ChartSpec} spec @param {Drawn} drawn @param {number} faintly @returns {Series} */
@@ -96,13 +96,13 @@ function seriesOf(page, spec, { line, run, faint, rare }, faintly) {
   };
 }
 
-/** A chart of one metric tells runs apart by colour; others need the colour for their lines. @param {Page} page @param {ChartSpec} spec */
+/** A chart of one metric colours lines by run; other charts colour them by metric. @param {Page} page @param {ChartSpec} spec */
 export const lineIsRun = (page, { lines }) => lines.length === 1 && page.visibleRuns().length > 1;
 
 /** @param {Page} page @param {ChartSpec} spec @param {ChartLine} line @param {number} run */
 export const lineColour = (page, spec, line, run) => colour(hueName(lineIsRun(page, spec) ? run : line.hue));
 
-/** Of the style sheet, by index; the same index is the same run, or the same domain, everywhere. @param {number} index */
+/** Hue of the style sheet by index; the same index is the same run, or the same domain, everywhere. @param {number} index */
 export const hueName = (index) => `--hue-${index % HUES}`;
 
 /** @param {string} name of the style sheet */
@@ -116,7 +116,7 @@ export const withAlpha = (hex, alpha) =>
     .padStart(2, "0");
 
 /**
- * From zero on, unless the values are far from it and have no natural zero.
+ * Starts at zero, unless the values are far from it and the unit has no natural zero.
  * @param {number | null} low @param {number | null} high @param {string} unit @returns {[number, number]}
  */
 function fitted(low, high, unit) {

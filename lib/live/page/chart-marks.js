@@ -10,7 +10,7 @@ import { el, fill } from "./dom.js";
  * @typedef {{ shape: "foot" | "head" | "line" | "band", hue: string, dash?: number[], sign: string, words: string }} MarkLook
  */
 
-/** By kind; a warning is told in words, at its step, and not drawn. @type {{ [kind in Mark["kind"]]?: MarkLook }} */
+/** Looks by kind; a warning is shown as text at its step, and not drawn. @type {{ [kind in Mark["kind"]]?: MarkLook }} */
 const MARK_LOOKS = {
   checkpoint: { shape: "foot", hue: "--muted", sign: "▲", words: "checkpoint" },
   evaluation: { shape: "head", hue: "--hue-2", sign: "▼", words: "evaluation" },
@@ -23,7 +23,10 @@ const MARK_LOOKS = {
 /** Pixels between two checkpoints. */
 const MARK_DISTANCE = 18;
 
-/** What is told of a step; of the first one too what came before it. @param {readonly RunInfo[]} runs @param {number} step @returns {string[]} */
+/**
+ * Texts of the marks at a step; the first step includes marks before it. @param {readonly RunInfo[]} runs @param
+ * {number} step @returns {string[]}
+ */
 export const marksAt = (runs, step) =>
   runs
     .flatMap(({ marks }) => marks)
@@ -40,7 +43,10 @@ export function drawMarks(u, runs) {
   u.ctx.restore();
 }
 
-/** Checkpoints keep a distance, or they are a fence: the last ones are drawn. @param {UPlot} u @param {readonly Mark[]} marks */
+/**
+ * Thins out checkpoint marks so that they do not form a dense row; keeps the last ones. @param {UPlot} u @param
+ * {readonly Mark[]} marks
+ */
 function spaced(u, marks) {
   let next = Number.POSITIVE_INFINITY;
   return [...marks]
@@ -57,7 +63,7 @@ function spaced(u, marks) {
 /** @param {UPlot} u @param {Mark} mark @param {MarkLook} look */
 function drawMark({ ctx, bbox, scales, valToPos }, { from, step }, { shape, hue, dash = [] }) {
   const first = scales["x"]?.min ?? 0;
-  // what came before the first step stands at the edge, where the first step is in sight
+  // marks before the first step are drawn at the edge, if the first step is visible
   const at = (/** @type {number} */ s) => Math.round(valToPos(s < 1 && first <= 1 ? first : s, "x", true));
   const [left, right] = [bbox.left, bbox.left + bbox.width];
   const [x, begin] = [at(step), at(from ?? step)];
@@ -92,7 +98,7 @@ function triangle(ctx, x, y, way) {
   ctx.fill();
 }
 
-/** Which marks there are, and what they mean. @param {Page} page @param {HTMLElement} list */
+/** The legend of the marks. @param {Page} page @param {HTMLElement} list */
 export function showMarkKey(page, list) {
   const kinds = new Set(page.visibleRuns().flatMap(({ marks }) => marks.map(({ kind }) => kind)));
   const items = Object.entries(MARK_LOOKS).flatMap(([kind, { hue, sign, words }]) => {

@@ -6,8 +6,8 @@ import { SMOOTHING } from "./view.js";
 /** @import { Page } from "./page.js" */
 
 /**
- * What is chosen for all charts: smoothing, first and last step, which runs.
- * @param {Page} page @returns {{ element: HTMLElement, update: () => void }} `update` after a choice was made
+ * Settings of all charts: smoothing, first and last step, runs.
+ * @param {Page} page @returns {{ element: HTMLElement, update: () => void }} `update` is called after a change
  */
 export function chartTools(page) {
   const { view } = page;

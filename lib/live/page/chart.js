@@ -47,7 +47,7 @@ export class Chart {
     this.#plot = undefined;
   }
 
-  /** Draws what there is; asks for columns that are missing and draws again when they are here. */
+  /** Draws the available columns; requests missing ones and draws again when they arrive. */
   async update() {
     this.#stale = true;
     if (!this.#sight.isSeen) return;
@@ -147,30 +147,33 @@ export class Chart {
     this.#draw();
   }
 
-  /** After the theme changed. */
+  /** Redraws after a change of the theme. */
   repaint() {
     this.#plot?.redraw(false, true);
   }
 }
 
-/** Lines of a plot: other ones need another plot. @param {readonly Drawn[]} drawn */
+/** Identifies the lines of a plot: other lines need a new plot. @param {readonly Drawn[]} drawn */
 const signatureOf = (drawn) =>
   JSON.stringify(drawn.map(({ run, line, faint, rare }) => [run, line.name, faint, rare]));
 
-/** A chart of what should be nothing says so where it is: its axis would be empty. @param {HTMLElement} box @param {ChartSpec} spec @param {readonly Drawn[]} drawn */
+/**
+ * Replaces a chart whose values are all zero by a sentence. @param {HTMLElement} box @param {ChartSpec} spec @param
+ * {readonly Drawn[]} drawn
+ */
 function sayNothing(box, { quiet }, drawn) {
   const isZero = drawn.length > 0 && drawn.every(({ values }) => values.every((value) => (value ?? 0) === 0));
   if (quiet !== undefined && isZero) box.dataset["quiet"] = quiet;
   else delete box.dataset["quiet"];
 }
 
-/** The first to the last, and never nothing. @param {readonly number[]} x ascending */
+/** The range of the values, never empty. @param {readonly number[]} x ascending */
 function between(x) {
   const [min, max] = [x[0] ?? 0, x.at(-1) ?? 1];
   return min === max ? { min: min - 1, max: max + 1 } : { min, max };
 }
 
-/** Units that the axis says already have no name beside the title. */
+/** Units without a label beside the title, because the axis shows them. */
 const UNIT_NAMES = /** @type {{ [unit: string]: string }} */ ({
   fraction: "",
   score: "0 to 1",

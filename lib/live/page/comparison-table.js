@@ -17,7 +17,7 @@ export async function askComparison(page) {
 }
 
 /**
- * One table, a run a column, with differences from the first run and their noise, and what the recipes differ in.
+ * One table with a column per run, differences from the first run with their noise, and the differing recipe fields.
  * @param {Page} page @param {readonly RunInfo[]} runs @param {ComparisonAnswer} answer
  */
 export function comparisonSection(page, runs, answer) {

@@ -2,20 +2,20 @@ import { Refused, reportAnswer } from "./report-answers.js";
 
 /** @import { ControlAction, StaticReport, StreamEvents } from "../wire.ts" */
 
-/** Asks the server that the page came from. The token never leaves this module but in requests to it. */
+/** Queries the server that the page came from. The token leaves this module only in requests to it. */
 export class Connection {
-  /** What a page in a file of its own answers by itself. @type {StaticReport | undefined} */
+  /** Embedded answers of a static report. @type {StaticReport | undefined} */
   #frozen = JSON.parse(document.getElementById("frozen")?.textContent ?? "null") ?? undefined;
   #token = new URLSearchParams(location.search).get("token") ?? "";
   /** @type {EventSource | undefined} */
   #source;
 
-  /** How many completions the run has, where the page keeps only some. */
+  /** Number of completions in the run, if the page contains only some of them. */
   get completionsInAll() {
     return this.#frozen?.samples?.of;
   }
 
-  /** Nothing changes any more, and nothing can be asked for that is not here. */
+  /** True for a static report: nothing changes, and only embedded answers are available. */
   get frozen() {
     return this.#frozen !== undefined;
   }
@@ -59,7 +59,7 @@ export class Connection {
     source.onopen = () => onState("open");
     source.onerror = () => {
       onState("broken");
-      // A server that refuses, or answers with an error, ends the stream for good: it may be back in a moment.
+      // The browser does not reconnect after an HTTP error, but the server may be back in a moment.
       if (source.readyState === EventSource.CLOSED)
         setTimeout(() => this.#source === source && this.listen(from, handlers, onState), RETRY_MS);
     };

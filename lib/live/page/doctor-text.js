@@ -2,7 +2,7 @@ import { duration } from "./format.js";
 
 /** @import { PipelineStatus } from "../wire.ts" */
 
-/** What the run waits for, in a sentence. @param {PipelineStatus} status @param {boolean} live */
+/** A sentence about what the run is waiting for. @param {PipelineStatus} status @param {boolean} live */
 export function doctorText({ waits, end, writtenMs }, live) {
   if (!live)
     return `${end === undefined ? "The process is gone" : `The run is over (${end})`}; at the end: ${waits.sentence}`;

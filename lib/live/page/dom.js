@@ -29,8 +29,8 @@ const ATTRIBUTES = new Set(["role", "for", "list", "scope", "colspan"]);
 const isThere = (child) => child !== undefined && child !== false && child !== null;
 
 /**
- * Replaces what an element holds. Children that it holds already are not taken out: one that is taken out and put in again
- * loses the focus and whatever a reader is dragging.
+ * Replaces an element's children. Leaves children in place that it already has: removing and reinserting a node would
+ * lose the focus and interrupt a drag.
  * @param {Element} node
  * @param {(Node | string | undefined | false)[]} children
  */
@@ -46,8 +46,8 @@ export function fill(node, ...children) {
 const HANDLERS = /** @type {const} */ (["onclick", "onchange", "onsubmit", "oninput"]);
 
 /**
- * Makes what an element holds equal to new children, and keeps nodes of the same kind: what has the focus, is being clicked
- * or was scrolled stays. For texts, attributes and buttons; not for fields that a reader fills.
+ * Updates an element's children to match new ones, and keeps nodes of the same kind, with their focus, clicks in
+ * progress and scroll position. For texts, attributes and buttons; not for form fields.
  * @param {Element} node
  * @param {(Node | string | undefined | false)[]} children
  */
@@ -72,7 +72,10 @@ const isAlike = (one, other) =>
 /** A button is the same while it says the same. @param {Element} node */
 const keyOfNode = (node) => (node.nodeName === "BUTTON" ? node.textContent : null);
 
-/** The page's security policy takes no `style` as an attribute, and would leave the old one in sight. @param {Element} node @param {string} name @param {string} value */
+/**
+ * The page's security policy forbids `style` attributes, and would keep the old style. @param {Element} node @param
+ * {string} name @param {string} value
+ */
 function setOwn(node, name, value) {
   if (name === "style" && node instanceof HTMLElement) node.style.cssText = value;
   else node.setAttribute(name, value);
@@ -90,7 +93,7 @@ function renewElement(old, next) {
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element of a drawing.
+ * An SVG element.
  * @param {string} tag
  * @param {{ [name: string]: string | number | undefined }} [attributes]
  * @param {(Node | string)[]} children

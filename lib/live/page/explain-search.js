@@ -1,9 +1,9 @@
 import { keepInAddress, numberIn } from "./address.js";
 
 /**
- * What the reader wants explained: the fields of the form, as texts. It outlives the tab, so that other tabs can send the
- * reader there.
- * @typedef {{ step: string, problem: string, attempt: string, token: string, set: string, gradient: boolean }} ExplainFields
+ * Fields of the explanation form, as texts. They outlive the tab, so that other tabs can link to an explanation.
+ * @typedef {{ step: string, problem: string, attempt: string, token: string, set: string, gradient: boolean }}
+ * ExplainFields
  */
 
 /** @type {{ run: number, fields: ExplainFields }} */

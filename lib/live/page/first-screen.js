@@ -5,7 +5,10 @@ const DOMAIN_HUE = 0;
 const NEUTRAL = 5;
 const QUANTILES = [1, 5, 25, 50, 75, 95, 99];
 
-/** By chart, what stands for all its lines where each of several runs has one. @type {{ [id: string]: [name: string, says: string, unit?: string] }} */
+/**
+ * By chart, the metric that represents all its lines when several runs have one line each. @type {{ [id: string]:
+ * [name: string, says: string, unit?: string] }}
+ */
 const MAIN_LINES = {
   success: ["success", "rollouts judged correct, over all domains"],
   length: ["length/mean", "generated tokens, mean"],
@@ -58,7 +61,7 @@ function linesOf(runs) {
   return { has, rest, each, byDomain };
 }
 
-/** What the policy says. @param {ReturnType<typeof linesOf>} lines @returns {ChartSpec[]} */
+/** Charts of the policy's answers. @param {ReturnType<typeof linesOf>} lines @returns {ChartSpec[]} */
 function answerCharts({ has, byDomain }) {
   return [
     {
@@ -106,7 +109,7 @@ function answerCharts({ has, byDomain }) {
   ];
 }
 
-/** What becomes of it. @param {ReturnType<typeof linesOf>} lines @param {readonly string[]} stages @returns {ChartSpec[]} */
+/** Charts of training. @param {ReturnType<typeof linesOf>} lines @param {readonly string[]} stages @returns {ChartSpec[]} */
 function trainingCharts({ has, rest, each, byDomain }, stages) {
   return [
     {
@@ -174,7 +177,7 @@ function trainingCharts({ has, rest, each, byDomain }, stages) {
   ];
 }
 
-/** A mixture of one is no news. @param {ChartLine[]} lines */
+/** The lines of a mixture; none for a single domain. @param {ChartLine[]} lines */
 const several = (lines) => (lines.length > 1 ? lines : []);
 
 /** @param {(name: string) => boolean} has @param {ChartLine[]} timeouts @returns {ChartLine[]} */

@@ -38,7 +38,7 @@ export function show(value, unit) {
       : `${significant(1000 * value, 3)} ms`;
   if (unit === "bytes") return bytes(value);
   if (unit === "ms") return `${short(value)} ms`;
-  // a ratio's news is its distance from 1
+  // for a ratio the distance from 1 matters
   if (unit === "–" && Math.abs(value - 1) < 0.1) return String(Number(value.toFixed(4)));
   return short(value);
 }

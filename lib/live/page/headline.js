@@ -8,7 +8,7 @@ import { recentSteps } from "./recent-steps.js";
 /** @import { Page } from "./page.js" */
 /** @import { RunInfo, ShownHint, ShownSummary } from "../wire.ts" */
 
-/** Undefined until it is here. @typedef {{ summary?: ShownSummary | null, hints?: readonly ShownHint[] | null }} Asked */
+/** Undefined until the answer arrives. @typedef {{ summary?: ShownSummary | null, hints?: readonly ShownHint[] | null }} Asked */
 
 const ROLES = ["engine", "trainer", "verifiers"];
 const COLUMNS = [
@@ -17,9 +17,9 @@ const COLUMNS = [
 ];
 
 /**
- * What a reader wants first, a row of cards a run: held-out score with its error, change of the last steps with its noise,
- * tokens and time, the role that is busiest (the header says what the run waits for at this moment), number of hints. Each
- * card leads to its tab.
+ * The overview's cards, a row per run: held-out score with its error, change over the last steps with its noise,
+ * tokens and time, the busiest role (the header shows the current bottleneck), number of hints. Each card links to
+ * its tab.
  * @param {Page} page
  */
 export function headline(page) {

@@ -33,7 +33,7 @@ let mounted;
 let current = "";
 let copied = false;
 
-/** What has changed since the last drawing: many steps a second must not mean many drawings. @type {Set<Change>} */
+/** Changes since the last drawing: many steps per second must not cause as many drawings. @type {Set<Change>} */
 const pending = new Set();
 
 /** @param {Change} what */
@@ -67,7 +67,7 @@ function showPanel() {
   }
 }
 
-/** Tabs with nothing in them are grey and say why. */
+/** Greys out tabs without content and shows the reason. */
 function showEmptyTabs() {
   for (const [i, { title, empty }] of panels.entries()) {
     const why = empty?.(page);
@@ -77,10 +77,10 @@ function showEmptyTabs() {
   }
 }
 
-/** No answer comes: what a run was doing is known, not what it does. */
+/** True if the server does not respond: the last known state is shown, marked as old. */
 const broken = () => page.store.stream === "broken" && !page.connection.frozen;
 
-/** A run that goes on may answer again; of one that has ended the page is served by a command. */
+/** Hint for a silent server: a running process may respond again; the page of a finished run needs a command. */
 function silence() {
   const live = page.store.runs.some(({ state }) => ["running", "paused", "stopping"].includes(state));
   const [first] = page.visibleRuns();
@@ -134,7 +134,7 @@ function runLine(info) {
   const { status, state } = info;
   const live = ["running", "paused", "stopping"].includes(state);
   const silent = live && broken();
-  // that of the sentence beside it: the log may be a second ahead
+  // the step of the sentence beside it: the log may be a second ahead
   const step = live && status?.phase.name === "training" ? status.step : info.rows;
   const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
   const phase =
@@ -194,7 +194,7 @@ async function ask(run, action) {
   await page.connection.control(run, action).catch((error) => page.say(error));
 }
 
-/** Puts the address of what is shown where it can be pasted; where a browser forbids that, shows it. */
+/** Copies the address of the current view to the clipboard; shows it if the browser forbids that. */
 async function copyLink() {
   noteAddress();
   try {

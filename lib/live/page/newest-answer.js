@@ -1,10 +1,10 @@
 /**
- * Shows what the newest of several questions brings: an answer that a later question overtook is dropped.
+ * Shows the answer to the newest of several questions: drops an answer that a later question overtook.
  * @template T
  * @param {() => Promise<T>} ask
  * @param {(answer: T) => void} show
- * @param {() => void} [over] told when the newest has its answer, or none
- * @returns {() => Promise<void>} asks; throws what `ask` throws
+ * @param {() => void} [over] called when the newest question has an answer, or failed
+ * @returns {() => Promise<void>} asks; throws the errors of `ask`
  */
 export function newestAnswer(ask, show, over = () => {}) {
   let asked = 0;
@@ -21,13 +21,13 @@ export function newestAnswer(ask, show, over = () => {}) {
 }
 
 /**
- * The same for what is clicked on: until the newest answer is there what `list` shows is inert, since a click would open
- * what the reader no longer asks for.
+ * The same for clickable results: `list` is inert until the newest answer arrives, since a click would open an
+ * outdated result.
  * @template T
  * @param {HTMLElement} list
  * @param {() => Promise<T>} ask
  * @param {(answer: T) => void} show
- * @returns {() => Promise<void>} asks; throws what `ask` throws
+ * @returns {() => Promise<void>} asks; throws the errors of `ask`
  */
 export function newestSearch(list, ask, show) {
   const wait = (/** @type {boolean} */ waits) => {

@@ -1,7 +1,7 @@
 /** Arithmetic on columns. @typedef {readonly (number | null | undefined)[]} Values */
 
 /**
- * Centred mean over `window` entries, shorter at the ends; missing ones do not count; null where all are.
+ * Centred mean over `window` entries, shorter at the ends; ignores missing entries; null where all are missing.
  * @param {Values} values @param {number} window @returns {(number | null)[]}
  */
 export function movingMean(values, window) {
@@ -24,7 +24,7 @@ export function movingMean(values, window) {
 /** Odd, about a twentieth of the run; 1 (none) below a dozen steps. @param {number} steps */
 export const smoothingWindow = (steps) => (steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1));
 
-/** The first index whose entry is not below `wanted`. @param {readonly number[]} ascending @param {number} wanted */
+/** The first index whose entry is not less than `wanted`. @param {readonly number[]} ascending @param {number} wanted */
 export function lowerBound(ascending, wanted) {
   let low = 0;
   let high = ascending.length;
@@ -36,7 +36,7 @@ export function lowerBound(ascending, wanted) {
   return low;
 }
 
-/** The entry nearest to `wanted`; undefined where there is none. @param {readonly number[]} ascending @param {number} wanted */
+/** The entry nearest to `wanted`; undefined if there is none. @param {readonly number[]} ascending @param {number} wanted */
 export function nearest(ascending, wanted) {
   const at = lowerBound(ascending, wanted);
   const [before, after] = [ascending[at - 1], ascending[at]];

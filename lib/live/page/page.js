@@ -6,16 +6,18 @@ import { View } from "./view.js";
 /** @import { RunInfo } from "../wire.ts" */
 
 /**
- * A part of the page with a tab of its own. `mount` fills an element and says what to do when something is new, and when
- * the reader goes to another tab. It asks the server by `page.connection.ask(name, params)`: lib/live/answers.ts lists
- * what is answered. Text goes in through `el()` alone.
+ * A part of the page with its own tab. `mount` fills an element and returns callbacks for new data and for leaving
+ * the tab. It queries the server by `page.connection.ask(name, params)`: lib/live/answers.ts lists the questions.
+ * Insert text through `el()` alone.
  * @typedef {"steps" | "runs" | "line" | "all" | "view" | "theme"} Change
- * @typedef {{ update?: (what: Change) => void, close?: () => void, key?: (key: string) => boolean }} Mounted `key` is true for a key that it acted on
+ * @typedef {{ update?: (what: Change) => void, close?: () => void, key?: (key: string) => boolean }} Mounted `key`
+ * returns true for a key that it handled
  * @typedef {object} Panel
  * @property {string} id of its tab, in the address after #
  * @property {string} title
- * @property {(page: Page) => string | undefined} [empty] why there is nothing in it for the runs that are shown; undefined where there is
- * @property {true} [needsServer] left out of a page in a file of its own
+ * @property {(page: Page) => string | undefined} [empty] why it has no content for the visible runs; undefined if it
+ * has some
+ * @property {true} [needsServer] omitted from a static report
  * @property {(root: HTMLElement, page: Page) => Mounted} mount
  */
 
@@ -47,7 +49,7 @@ export class Page {
     return runs.length <= MOST_IN_HEADER ? runs : this.visibleRuns().slice(0, MOST_IN_HEADER);
   }
 
-  /** A name that tells runs apart. @param {number} run */
+  /** A name that distinguishes the run from the others. @param {number} run */
   runLabel(run) {
     const info = this.store.runs[run];
     if (info === undefined) return `run ${run}`;

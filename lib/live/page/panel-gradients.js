@@ -12,7 +12,7 @@ const MOST_STRETCHES = 160;
 /** Rows of the table over time; the log has the others. */
 const MOST_ROWS = 200;
 const STRIP_HEIGHT = 16;
-/** Of a line that is of no one domain. */
+/** Hue of a line that belongs to no single domain. */
 const WHOLE_HUE = 5;
 /** The step that the reader looks at, by run folder; without one it is the last measured. @type {Map<string, number>} */
 const looked = new Map();
@@ -66,7 +66,10 @@ const ABOUT =
 const NOT_MEASURED =
   "No step measured the gradients of its domains. A recipe's metrics: { gradients: { everySteps: 10 } } does, for one more forward and backward of each such step.";
 
-/** In the recipe's order: a domain that the first measurements lack may be named late. @param {Pick<RunInfo, "names" | "domains">} info @returns {string[]} */
+/**
+ * Domains in the recipe's order: the first measurements may lack one. @param {Pick<RunInfo, "names" | "domains">}
+ * info @returns {string[]}
+ */
 const measuredDomains = ({ names, domains }) => {
   const found = names.filter((name) => name.startsWith(NORM)).map((name) => name.slice(NORM.length));
   return [
@@ -93,7 +96,7 @@ export function domainPairs(domains, names) {
 }
 
 /**
- * At most `most` means over equally many measurements in a row; null where none of them has a value.
+ * At most `most` means over equally many consecutive measurements; null where none of them has a value.
  * @param {readonly number[]} steps @param {readonly (number | null)[]} values @param {number} most
  * @returns {{ from: number, to: number, value: number | null }[]} first and last step of each
  */
@@ -112,7 +115,7 @@ export function stretches(steps, values, most) {
   });
 }
 
-/** One run: the matrix at a measured step, how it went, and the same as a table. */
+/** One run: the matrix at a measured step, its history, and the same as a table. */
 class GradientSection {
   element;
   #page;
@@ -270,8 +273,8 @@ const scaleText = (value, signal) =>
       : "–";
 
 /**
- * From the card's colour to blue at 1, to orange at −1, by the square root, as most are small; never so far that the
- * number on it is hard to read.
+ * From the card's colour to blue at 1, to orange at −1, scaled by the square root, since most values are small;
+ * always light enough for the number on it.
  * @param {number} value
  */
 function cosineColour(value) {
@@ -286,7 +289,7 @@ function cosineCell(value) {
   return cell;
 }
 
-/** @param {ReturnType<typeof stretches>} parts @param {number} step the one looked at @param {string} label */
+/** @param {ReturnType<typeof stretches>} parts @param {number} step the selected step @param {string} label */
 function strip(parts, step, label) {
   const width = 100 / parts.length;
   const cells = parts.flatMap(({ from, to, value }, i) => {

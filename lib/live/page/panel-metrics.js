@@ -6,7 +6,7 @@ import { ChartGrid } from "./panel-overview.js";
 /** @import { Panel, Page } from "./page.js" */
 /** @import { GuideRow } from "../wire.ts" */
 
-/** More charts at once than anybody looks at; the list names the others. */
+/** Most charts shown at once; the list names the others. */
 const MOST_CHARTS = 24;
 let wanted = "";
 
@@ -121,7 +121,7 @@ export function rowFor(name, guide) {
 }
 
 /**
- * Of the rows that fit, the one with the fewest placeholders. "the same, one domain" is told by the row it refers to.
+ * The matching row with the fewest placeholders. "the same, one domain" is replaced by the row it refers to.
  * @param {string} name @param {readonly GuideRow[]} guide @returns {GuideRow | undefined}
  */
 function findRow(name, guide) {

@@ -34,7 +34,7 @@ export const overviewPanel = {
   },
 };
 
-/** Charts in a grid, kept as long as they draw the same lines. */
+/** A grid of charts, reused as long as they draw the same lines. */
 export class ChartGrid {
   #page;
   #root;

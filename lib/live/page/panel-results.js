@@ -111,7 +111,10 @@ function cards({ before, after, headline, seconds, steps, tokensPerSecond, peakR
   );
 }
 
-/** As in the overview's headline. @param {number} points @param {HeldOutChange | undefined} change @param {number} answers */
+/**
+ * The same text as in the overview's headline. @param {number} points @param {HeldOutChange | undefined} change
+ * @param {number} answers
+ */
 const changeText = (points, change, answers) =>
   change === undefined
     ? `${signed(points, 1)} points, ${answers} answers`
@@ -199,7 +202,7 @@ function candidates({ best, runnerUp, candidates }) {
   );
 }
 
-/** Where the wall time went. @param {RunSummary["seconds"]} seconds */
+/** Wall time by phase. @param {RunSummary["seconds"]} seconds */
 function phases(seconds) {
   const parts = Object.entries(seconds).filter(([, s]) => s > 0);
   const total = parts.reduce((sum, [, s]) => sum + s, 0);

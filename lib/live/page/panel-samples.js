@@ -10,7 +10,7 @@ import { sampleView } from "./sample-view.js";
 /** @import { Mounted, Panel, Page } from "./page.js" */
 /** @import { GroupsAnswer, ShownSample } from "../wire.ts" */
 
-/** With room for a completion beside the list. */
+/** Wide enough for a completion beside the list. */
 const BESIDE = "(min-width: 901px)";
 
 /** @type {Panel} */
@@ -87,7 +87,7 @@ function mountTraining(root, page) {
     if (matchMedia(BESIDE).matches) openFirst(list, open);
   }
   return {
-    // a list that moved under the reader's hand would be of no use: new steps come with the next search
+    // new steps do not move the list under the reader's cursor; they appear in the next search
     update: (what) => void (what === "all" && again()),
     key: (key) => (key === "j" || key === "k") && moveInList(list, key === "j" ? 1 : -1, open),
   };
@@ -110,7 +110,7 @@ const opener = (page, list, shown) => async (/** @type {number} */ row) => {
   const one = /** @type {ShownSample | null} */ (await page.connection.ask("sample", { run, row }));
   if (one === null || sampleSearch.row !== row) return;
   fill(shown, sampleView(page, run, one));
-  // where there is one column it stands above the list, which the reader may have scrolled
+  // in a single column the completion is above the list, which the reader may have scrolled
   if (shown.getBoundingClientRect().top < 0) shown.scrollIntoView({ block: "start" });
 };
 

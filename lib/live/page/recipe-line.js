@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 
 /** @import { Page } from "./page.js" */
 
-/** What a recipe needs, to copy. @param {Page} page */
+/** The recipe's command, with a copy button. @param {Page} page */
 export function recipeLine(page) {
   const line = 'rollouts: { record: "last:20" }';
   const copy = async () => {

@@ -3,7 +3,10 @@
 /** Error answer of the server. */
 export class Refused extends Error {}
 
-/** What a page in a file of its own answers by itself. @param {StaticReport} frozen @param {string} name @param {URLSearchParams} query */
+/**
+ * Answers a question from a static report's data. @param {StaticReport} frozen @param {string} name @param
+ * {URLSearchParams} query
+ */
 export function reportAnswer({ overview, series, answers, samples }, name, query) {
   if (name === "overview") return overview;
   if (name === "series") return series;

@@ -20,7 +20,7 @@ export function sampleFilters(page, search) {
   return el("details", { className: "filters", open }, title, searchForm(page, again));
 }
 
-/** How many conditions are set. */
+/** Title with the number of active conditions. */
 function filtersTitle() {
   const set = Object.entries(sampleSearch.asked).filter(([name, value]) => name !== "order" && value !== "");
   return set.length === 0 ? "Filters" : `Filters (${set.length} set)`;

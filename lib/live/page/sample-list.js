@@ -8,7 +8,7 @@ import { sampleSearch } from "./sample-search.js";
 export const GROUPS_A_PAGE = 20;
 const MOST_MEMBERS = 200;
 
-/** What a list does when the reader acts. @typedef {{ open: (row: number) => Promise<void>, again: () => void }} ListActions */
+/** Callbacks of a list. @typedef {{ open: (row: number) => Promise<void>, again: () => void }} ListActions */
 
 /** Conditions without what is empty. @param {import("./sample-search.js").SampleSearch} conditions */
 export const givenConditions = (conditions) =>
@@ -119,7 +119,7 @@ function sampleRow(one, open, current) {
   );
 }
 
-/** Reward, and what it is made of where that is another number. @param {SamplesAnswer["samples"][0]} one */
+/** The reward, and its components if they differ from it. @param {SamplesAnswer["samples"][0]} one */
 function worthOf({ reward, score, penaltyScale = 0, penalty = 0 }) {
   if (reward === undefined) return "no reward";
   const share = penaltyScale * penalty;

@@ -1,11 +1,11 @@
 import { keepInAddress, noteAddress, numberIn } from "./address.js";
 
 /**
- * What the reader looks for among the completions. It outlives the tab, so that other tabs can send the reader there.
- * @typedef {{ [name: string]: string }} SampleSearch values of the form, by the names that the server knows
+ * The reader's search for completions. It outlives the tab, so that other tabs can link to a search.
+ * @typedef {{ [name: string]: string }} SampleSearch values of the form, by the server's parameter names
  */
 
-/** Conditions that an address may hold. */
+/** Conditions that an address may contain. */
 const CONDITION_NAMES = [
   ...["domain", "status", "problem", "steps", "tokens", "versions", "flippedSince"],
   ...["wrongButLong", "truncated", "order"],
@@ -53,7 +53,10 @@ keepInAddress("samples", {
   },
 });
 
-/** Goes to the Samples tab with other conditions, and opens one of them. @param {number} run @param {SampleSearch} asked @param {number} [row] */
+/**
+ * Opens the Samples tab with other conditions, and optionally one completion. @param {number} run @param
+ * {SampleSearch} asked @param {number} [row]
+ */
 export function searchSamples(run, asked, row) {
   Object.assign(sampleSearch, { run, asked, offset: 0, row, heldOut: false });
   location.hash = "samples";

@@ -36,7 +36,10 @@ export function sampleView(page, run, one) {
   );
 }
 
-/** Leads to the explanation where the run keeps the step's rollouts, and says where it does not. @param {Page} page @param {number} run @param {ShownSample} one */
+/**
+ * Links to the explanation if the run keeps the step's rollouts, or says why there is none. @param {Page} page @param
+ * {number} run @param {ShownSample} one
+ */
 function explainLink(page, run, one) {
   const recorded = page.store.runs[run]?.recorded;
   if (recorded !== undefined && recorded.from <= one.step && one.step <= recorded.to)
@@ -133,7 +136,7 @@ function said(title, text, className) {
   return el("section", { className: `said ${className}` }, el("h3", {}, title), written(text));
 }
 
-/** What a model or a data set wrote: text in a box of its own. @param {string} text */
+/** Untrusted text of a model or a data set, in its own box. @param {string} text */
 const written = (text) => el("pre", { className: "written", tabIndex: 0, dir: "auto" }, text);
 
 /** @param {Page} page @param {number} run @param {ShownSample} one @param {HTMLElement} root */

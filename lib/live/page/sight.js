@@ -1,4 +1,4 @@
-/** Whether an element is in sight of the reader, or nearly; on paper everything is. */
+/** True if an element is visible or nearly so; on paper every element is. */
 export class Sight {
   isSeen = false;
   #observer;
@@ -10,7 +10,7 @@ export class Sight {
       this.isSeen = isSeen;
       if (isSeen) onSeen();
     };
-    // several may come at once, the latest last
+    // several entries may arrive at once, the latest last
     this.#observer = new IntersectionObserver((entries) => see(entries.at(-1)?.isIntersecting ?? false), {
       rootMargin: "300px",
     });

@@ -1,7 +1,7 @@
 /** @import { Connection } from "./connection.js" */
 /** @import { RunInfo, StepRecord, Overview, SeriesAnswer, PipelineStatus } from "../wire.ts" */
 
-/** Records kept whole, for columns that are asked for while they arrive. */
+/** Recent records kept whole, for columns requested while they arrive. */
 const RECENT = 64;
 
 /**
@@ -9,7 +9,7 @@ const RECENT = 64;
  * @typedef {{ steps: number[], versions: number[], columns: Map<string, (number | null)[]>, recent: StepRecord[] }} Numbers
  */
 
-/** What the page knows of the runs: everything but numbers at once, columns when somebody wants them. */
+/** The page's data about the runs: all except numbers immediately, columns on demand. */
 export class Store {
   /** @type {RunInfo[]} */
   runs = [];
@@ -55,14 +55,14 @@ export class Store {
   }
 
   /**
-   * A column as far as it is here; undefined while it is on its way.
+   * The loaded part of a column; undefined while it is loading.
    * @param {number} run @param {string} name @returns {readonly (number | null)[] | undefined}
    */
   column(run, name) {
     return this.#numbers.get(run)?.columns.get(name);
   }
 
-  /** Sees to it that columns are here, and tells when they are. @param {number} run @param {readonly string[]} names */
+  /** Loads columns if needed, and resolves when they are loaded. @param {number} run @param {readonly string[]} names */
   async need(run, names) {
     const known = new Set(this.runs[run]?.names ?? []);
     const missing = names.filter((name) => known.has(name) && this.column(run, name) === undefined);
@@ -160,7 +160,7 @@ export function addRow(numbers, { step, version, metrics }) {
 }
 
 /**
- * A column in the order of the steps that the page has: some may have come, or been taken back, while it was on its way.
+ * A column aligned with the page's steps, of which some may have been added or removed while it was loading.
  * @param {Numbers} numbers @param {SeriesAnswer} answer @param {string} name @returns {(number | null)[]}
  */
 export function aligned({ steps, recent }, answer, name) {

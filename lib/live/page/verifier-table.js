@@ -8,7 +8,7 @@ const VERIFIER_COLUMNS = [
   ...["calls", "called again", "time-outs", "crashes", "mean ms", "p95 ms"],
 ];
 
-/** What each verifier did over the whole run. @param {readonly VerifierRow[]} rows */
+/** Statistics of each verifier over the whole run. @param {readonly VerifierRow[]} rows */
 export const verifierTable = (rows) =>
   el(
     "div",

@@ -1,6 +1,7 @@
 /**
- * What the reader has chosen: it stays when steps arrive, when the page is loaded again, and is the same on every chart.
- * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], everyLine: boolean, theme: "auto" | "light" | "dark" }} Chosen
+ * The reader's settings: preserved when steps arrive and when the page reloads, and shared by all charts.
+ * @typedef {{ range: [number, number] | null, smoothing: number, hidden: string[], everyLine: boolean, theme: "auto"
+ * | "light" | "dark" }} Chosen
  */
 
 /** Steps that a mean is over; 0: about a twentieth of the run, 1: none. */
@@ -21,7 +22,7 @@ export class View {
     this.#set({ range: range === null ? null : [Math.min(...range), Math.max(...range)] });
   }
 
-  /** One of SMOOTHING. */
+  /** One of the values in SMOOTHING. */
   get smoothing() {
     return this.#chosen.smoothing;
   }
@@ -33,7 +34,7 @@ export class View {
     this.smoothing = SMOOTHING[(SMOOTHING.indexOf(this.smoothing) + 1) % SMOOTHING.length] ?? 0;
   }
 
-  /** With several runs: every line of a chart, where otherwise each run has one. */
+  /** With several runs: draw every line of a chart; otherwise each run has one line. */
   get everyLine() {
     return this.#chosen.everyLine;
   }
@@ -72,7 +73,7 @@ export class View {
     try {
       sessionStorage.setItem(KEY, JSON.stringify(this.#chosen));
     } catch {
-      // a page opened from a file may have no storage: the choice lives as long as the page
+      // a page opened from a file may have no storage: the settings then last as long as the page
     }
     for (const listener of this.#listeners) listener();
   }
