@@ -16,7 +16,7 @@ import { NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
 export const ADAPTER_CONFIG = "adapter_config.json";
 const ADAPTER_WEIGHTS = "adapter_model.safetensors";
 
-/** True if a folder has adapters and not all weights. */
+/** True if a folder has adapters but not all weights. */
 export const holdsAdapters = (folder: string) => existsSync(join(folder, ADAPTER_CONFIG));
 
 export interface AdapterSource {

@@ -18,8 +18,8 @@ const WORD_BYTES: Readonly<Record<string, 2 | 4>> = { F32: 4, BF16: 2, F16: 2 };
 const CHUNK = 1 << 20;
 
 /**
- * Counts the weights of a model folder that differ from those of the folder it was made from, rounded to their stored
- * dtype. Reads both through a few MiB. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file.
+ * Counts the weights of a model folder that differ from those of its source folder, rounded to their stored dtype.
+ * Streams both with a few MiB of memory. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file.
  */
 export async function changedWeights(before: string, after: string): Promise<WeightChange> {
   const from = await placesOf(before);
@@ -49,7 +49,7 @@ async function placesOf(folder: string): Promise<Map<string, Place>> {
   return places;
 }
 
-/** Converts a value's bits to another dtype; undefined where the conversion is not known here. */
+/** Returns a converter of a value's bits to another dtype; undefined if this conversion is not implemented here. */
 function rounding(from: string, to: string): ((bits: number) => number) | undefined {
   if (from === to && Object.hasOwn(WORD_BYTES, from)) return (bits) => bits;
   if (from === "BF16" && to === "F32") return (bits) => (bits << 16) >>> 0;

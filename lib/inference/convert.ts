@@ -12,7 +12,7 @@ import { readModelFile } from "./model-folder.ts";
 export interface ConvertOptions {
   /** The folder to write. */
   readonly target: string;
-  /** Default: each tensor's own. */
+  /** Default: each tensor's own dtype. */
   readonly dtype?: WeightDtype;
   /** Largest weight file in bytes; default: the files of the source. */
   readonly shardBytes?: number;
@@ -23,7 +23,7 @@ export interface ConvertOptions {
 }
 
 export interface ExportOptions extends ConvertOptions {
-  /** Folder of the checkpoint whose weights are taken: model*.safetensors in f32 under the text model's names. */
+  /** Checkpoint folder that supplies the weights: model*.safetensors in f32 under the text model's names. */
   readonly checkpoint: string;
   /** Small files to write beside the weights, instead of the source's of the same name. */
   readonly files?: readonly { readonly name: string; readonly text: string }[];
@@ -48,7 +48,7 @@ const MORE_TEMPLATES = "additional_chat_templates";
 const LARGEST_COPY = 128 << 20;
 
 /**
- * Writes a model folder again, in other files or as another dtype; with neither, the same bytes. Tensors are streamed
+ * Rewrites a model folder with other files or another dtype; with neither, the bytes are unchanged. Streams tensors
  * from the mapped source. The target appears complete or not at all.
  * Throws HONE_ERR_USAGE if the target exists and may not be replaced; HONE_ERR_IO; HONE_ERR_FORMAT naming file and
  * tensor; HONE_ERR_DATA naming the tensor and value that does not fit the dtype; HONE_ERR_ABORTED.
@@ -76,7 +76,7 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
   checkTarget(target, [source, ...(values === undefined ? [] : [values])], force);
   const written = new Set(files.map(({ name }) => name));
   const { copied: found, leftOut } = smallFiles(source);
-  // a template of its own is asked with whatever there is to ask, tools too
+  // a custom template replaces all template files, including those for tools
   const isReplaced = (name: string) =>
     written.has(name) || (written.has("chat_template.jinja") && name.startsWith(`${MORE_TEMPLATES}/`));
   const copied = found.filter((name) => !isReplaced(name));
@@ -157,7 +157,7 @@ function writtenAnew(source: string): Set<string> {
   return new Set([index, ...(Object.values(map ?? {}) as string[])]);
 }
 
-/** The config's text without quantization_config: what is trained is written as floats. Nothing else changes. */
+/** The config's text without quantization_config, since trained weights are written as floats. Changes nothing else. */
 export function withoutQuantization(configText: string): string {
   const key = /"quantization_config"\s*:\s*/.exec(configText);
   if (key === null || configText[key.index + key[0].length] !== "{") return configText;
@@ -169,7 +169,7 @@ export function withoutQuantization(configText: string): string {
     : before + after.slice(comma[0].length);
 }
 
-/** Where the JSON object that begins at `start` has ended. */
+/** End of the JSON object that begins at `start`. */
 function objectEnd(text: string, start: number): number {
   let depth = 0;
   for (const token of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
@@ -180,8 +180,8 @@ function objectEnd(text: string, start: number): number {
 }
 
 /**
- * The config's text with every stated dtype (the model's, and those of the parts of a wrapper) replaced; nothing else
- * changes, so that every number keeps its author's spelling. Where none is stated, "dtype" is added.
+ * The config's text with every stated dtype (the model's, and those of a wrapper's parts) replaced; the rest stays
+ * unchanged, so that numbers keep their spelling. Adds "dtype" if none is stated.
  */
 export function withDtype(configText: string, dtype: WeightDtype): string {
   const stated = /("(?:torch_dtype|dtype)"\s*:\s*)"(?:torch\.)?(?:float32|bfloat16|float16|float64)"/g;

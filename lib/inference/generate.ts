@@ -17,7 +17,7 @@ export interface GeneratedToken {
   readonly id: number;
   /** Natural log, of the distribution actually sampled from. */
   readonly logprob: number;
-  /** Why this token is the last; absent on the others. */
+  /** Why the completion ended, on its last token; absent on the others. */
   readonly finish?: FinishReason;
 }
 

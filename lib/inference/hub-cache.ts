@@ -38,8 +38,8 @@ function expanded(path: string): string {
 }
 
 /**
- * One repository in the cache: blobs/<checksum>, snapshots/<commit>/<path> pointing at them, refs/<revision> holding a
- * commit. The layout is that of Python's huggingface_hub: each finds what the other downloaded.
+ * One repository in the cache: blobs/<checksum>, snapshots/<commit>/<path> pointing at them, refs/<revision> with a
+ * commit. The layout is that of Python's huggingface_hub, so each client finds the other's downloads.
  */
 export class CachedModel {
   readonly folder: string;
@@ -76,7 +76,7 @@ export class CachedModel {
     });
   }
 
-  /** True if the contents are there, whichever client downloaded them. */
+  /** True if the contents are cached, whichever client downloaded them. */
   async has(file: HubFile): Promise<boolean> {
     return stat(this.blob(file)).then(
       ({ size }) => size === file.size,
@@ -84,7 +84,7 @@ export class CachedModel {
     );
   }
 
-  /** Makes the snapshot's entry of a file whose blob is there. Throws HONE_ERR_IO. */
+  /** Creates the snapshot's entry of a file whose blob is cached. Throws HONE_ERR_IO. */
   async link(commit: string, file: HubFile): Promise<void> {
     const path = join(this.snapshot(commit), ...file.path.split("/"));
     const blob = this.blob(file);
@@ -93,8 +93,8 @@ export class CachedModel {
       await mkdir(dirname(path), { recursive: true });
       await rm(path, { force: true });
       await symlink(relative(dirname(path), blob), path).catch(async (cause: NodeJS.ErrnoException) => {
-        if (cause.code === "EEXIST") return; // another process made it
-        await copyFile(blob, path); // a file system without links
+        if (cause.code === "EEXIST") return; // another process created it
+        await copyFile(blob, path); // a file system without symbolic links
       });
     });
   }
@@ -112,7 +112,7 @@ export class CachedModel {
   }
 }
 
-/** The first file that a snapshot lacks, if it is one that every use of the model needs; undefined if all are there. */
+/** The first missing file of a snapshot that every use of the model needs; undefined if all are there. */
 export function missingFile(snapshot: string, withWeights: boolean): string | undefined {
   if (!existsSync(join(snapshot, "config.json"))) return "config.json";
   if (!withWeights) return undefined;

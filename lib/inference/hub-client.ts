@@ -19,12 +19,12 @@ export interface HubCommit {
   /** 40 hexadecimal digits. */
   readonly id: string;
   readonly files: readonly HubFile[];
-  /** Whether only its owners see the repository; undefined where the Hub does not say. */
+  /** True if only its owners can see the repository; undefined if the Hub does not say. */
   readonly isPrivate?: boolean | undefined;
 }
 
 export interface HubClientOptions {
-  /** Default https://huggingface.co. */
+  /** Default: https://huggingface.co. */
   readonly endpoint: string;
   readonly token?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -69,7 +69,7 @@ export interface HubPackage {
   ): AsyncGenerator<unknown, { readonly commit: { readonly oid: string; readonly url: string } }>;
 }
 
-/** A repository that is written to. */
+/** A repository to write to. */
 interface Target {
   readonly repo: string;
   readonly hubUrl: string;
@@ -144,8 +144,8 @@ export class HubClient {
   }
 
   /**
-   * A response of status 200 to 299, or of one in `alsoFine`. Redirects are followed, without the token where they
-   * leave the endpoint's origin. Throws HONE_ERR_HUB with the last failure, HONE_ERR_ABORTED.
+   * A response of status 200 to 299, or of one in `alsoFine`. Follows redirects, without the token if they leave the
+   * endpoint's origin. Throws HONE_ERR_HUB with the last failure, HONE_ERR_ABORTED.
    */
   async get(url: string, init: RequestInit = {}, alsoFine: readonly number[] = []): Promise<Response> {
     for (let attempt = 0; ; attempt += 1) {

@@ -31,7 +31,7 @@ const NAME = new RegExp(
   `^hf:(?<repo>${PART}/${PART})(?:/(?<config>${WORD}))?(?::(?<split>${WORD}))?(?:@(?<revision>${WORD}(?:/${WORD})*))?$`,
 );
 
-/** "hf:org/name", with "/config", ":split" and "@revision" behind it; undefined for anything else. */
+/** Parses "hf:org/name", optionally followed by "/config", ":split" and "@revision"; undefined for any other text. */
 export function parseDatasetName(text: string): DatasetName | undefined {
   const { repo, config, split, revision = "main" } = NAME.exec(text)?.groups ?? {};
   if (repo === undefined || repo.length > 96 || revision.includes("..") || /[.-]$/.test(repo))
@@ -39,15 +39,14 @@ export function parseDatasetName(text: string): DatasetName | undefined {
   return { repo, revision, ...(config !== undefined && { config }), ...(split !== undefined && { split }) };
 }
 
-/** True if a path has the prefix of a data set of the Hub, valid or not. */
+/** True if a path has the prefix of a Hub data set, valid or not. */
 export const isHubPath = (path: string): boolean => path.startsWith("hf:");
 
 /**
- * The files of a data set of the Hub, in the cache that Python's clients use too; those that are missing are downloaded.
- * Without a network, or offline, they are those that an earlier download brought, if it brought all of them.
- * @param pinned a commit that stands for the revision, whatever it is now: that of a run that goes on.
- * Throws HONE_ERR_USAGE for a name of another form, HONE_ERR_DATA where the repository has no such files, and what
- * resolveModelFolder throws.
+ * The files of a Hub data set, in the cache shared with Python's clients; downloads missing ones. Without a network,
+ * or offline, uses the files of an earlier complete download.
+ * @param pinned a commit that overrides the revision: the one recorded by a resumed run Throws HONE_ERR_USAGE for a
+ * malformed name, HONE_ERR_DATA if the repository has no such files, and the errors of resolveModelFolder.
  */
 export async function resolveDataset(
   text: string,
@@ -112,10 +111,7 @@ async function fromCache(cached: CachedModel, name: DatasetName, revision: strin
   return { repo: name.repo, commit, files: paths.map((path) => join(snapshot, path)) };
 }
 
-/**
- * Path of the list of a commit's files, beside the snapshots: distinguishes an interrupted download from a complete
- * one.
- */
+/** Path of the list of a commit's files, beside the snapshots: distinguishes an interrupted download from a complete one. */
 const listingPath = (cached: CachedModel, commit: string): string =>
   join(cached.folder, ".hone", `${commit}.json`);
 
@@ -125,7 +121,7 @@ async function writeListing(cached: CachedModel, commit: string, files: readonly
   await writeFile(path, JSON.stringify(files.map((file) => file.path)));
 }
 
-/** Files of a snapshot that another client downloaded, and the parts that their names say there must be. */
+/** Files of a snapshot that another client downloaded, and the number of parts that their names state. */
 async function listing(cached: CachedModel, commit: string): Promise<readonly string[]> {
   const text = await readFile(listingPath(cached, commit), "utf8").catch(() => undefined);
   if (text !== undefined) return JSON.parse(text) as string[];
@@ -162,7 +158,7 @@ const SPLITS: ReadonlyMap<string, string> = new Map([
   ["dev", "validation"],
 ]);
 
-/** The split that a file's name says, as the Hub's own libraries tell it: "train" where nothing does. */
+/** The split in a file's name, by the rules of the Hub's own libraries: "train" if it names none. */
 function splitOf(path: string): string {
   const parts = path.split("/").reverse();
   const shard = SHARD.exec(parts[0]!)?.[1];
@@ -178,7 +174,7 @@ function configOf(path: string): string {
   return folders.find((folder) => folder !== "data" && !SPLITS.has(folder.toLowerCase())) ?? "default";
 }
 
-/** The files of a configuration and a split among all paths of a repository, those of parquet where it has some. */
+/** The files of a configuration and a split among all paths of a repository; only parquet files if there are any. */
 export function chosenFiles(paths: readonly string[], { repo, config, split }: DatasetName): string[] {
   const data = paths.filter(
     (path) => isDataFile(path) && !/(?:^|\/)\.|(?:^|\/)(?:dataset_infos?|config)\.json$/.test(path),

@@ -9,19 +9,19 @@ export interface DownloadTarget {
   readonly file: HubFile;
   /** Path of the complete file, which appears once its checksum has been verified. */
   readonly path: string;
-  /** Told the bytes of this file that are there, from time to time; may go back to 0. */
+  /** Called from time to time with the number of downloaded bytes; may return to 0. */
   readonly onBytes: (bytes: number) => void;
 }
 
-/** After this long without a byte a response is given up, and the rest is requested again. */
+/** A response without a byte for this long is abandoned, and the rest is requested again. */
 const SILENCE_MS = 30_000;
 const WAIT_MS = 200;
 const CHECKSUM_ATTEMPTS = 2;
 
 /**
- * Downloads one file, continuing where an earlier attempt, of this process or another, ended. While another process
- * downloads the same file, waits for it. Throws HONE_ERR_HUB, HONE_ERR_IO, HONE_ERR_ABORTED; HONE_ERR_FORMAT if the
- * contents twice do not have the checksum that the Hub states.
+ * Downloads one file, continuing an earlier attempt of this or another process. While another process downloads the
+ * same file, waits for it. Throws HONE_ERR_HUB, HONE_ERR_IO, HONE_ERR_ABORTED; HONE_ERR_FORMAT if the contents twice
+ * do not have the checksum that the Hub states.
  */
 export async function downloadFile(client: HubClient, target: DownloadTarget): Promise<void> {
   const partial = await claimed(client, target);
@@ -38,8 +38,8 @@ export async function downloadFile(client: HubClient, target: DownloadTarget): P
 }
 
 /**
- * The first bytes of a file that has at least that many, in memory. A server without ranges sends the whole file; the
- * rest is not read. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
+ * The first bytes of a file that has at least that many, in memory. If a server without range support sends the whole
+ * file, the rest is not read. Throws HONE_ERR_HUB, HONE_ERR_ABORTED.
  */
 export async function downloadHead(client: HubClient, url: string, bytes: number): Promise<Buffer> {
   for (let attempt = 0; ; attempt += 1) {
@@ -71,7 +71,7 @@ async function claimed(client: HubClient, { path, file }: DownloadTarget): Promi
     while (await isBeingDownloaded(path)) await client.pause(WAIT_MS);
     if (existsSync(path)) return undefined;
     const partial = await PartialFile.open(path, file.size, file.digest);
-    // The other may have finished the file after the look for it.
+    // The other process may have finished the file since the check above.
     if (!(await partial.isSecond()) && !existsSync(path)) return partial;
     await partial.close();
   }
@@ -93,7 +93,7 @@ async function fill(client: HubClient, target: DownloadTarget, partial: PartialF
   target.onBytes(partial.position);
 }
 
-/** One request for the missing bytes. Returns what interrupted the body, if anything did. */
+/** One request for the missing bytes. Returns the error that interrupted the body, if any. */
 async function receive(
   client: HubClient,
   { url, onBytes, file }: DownloadTarget,
@@ -127,7 +127,7 @@ async function receive(
   }
 }
 
-/** True if the body continues at `position`; a server without ranges sends the whole file. */
+/** True if the body continues at `position`; a server without range support sends the whole file. */
 function continues({ status, headers }: Response, position: number): boolean {
   if (position === 0) return true;
   return status === 206 && (headers.get("content-range") ?? "").startsWith(`bytes ${position}-`);

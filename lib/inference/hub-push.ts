@@ -11,17 +11,17 @@ import { newHash } from "./partial-file.ts";
 export interface PushOptions extends Pick<ResolveOptions, "env" | "signal" | "retryDelaysMs"> {
   /** Branch, which is made if it is not there. Default "main". */
   readonly revision?: string;
-  /** Makes a private repository; refused for a public one that is there. */
+  /** Creates a private repository; refuses an existing public one. */
   readonly isPrivate?: boolean;
-  /** Only compares. */
+  /** Compares without sending. */
   readonly dryRun?: boolean;
   /** First line of the commit. */
   readonly title?: string;
-  /** Told the bytes that the Hub has, of those that are sent. */
+  /** Called with the number of bytes sent. */
   readonly onProgress?: (sent: number, total: number) => void;
 }
 
-/** A file of the folder, and what the repository has of that name. */
+/** A file of the folder, and the state of the same name in the repository. */
 export interface PushedFile {
   readonly path: string;
   readonly size: number;
@@ -32,25 +32,26 @@ export interface PushReport {
   readonly repo: string;
   readonly revision: string;
   readonly endpoint: string;
-  /** Whether the repository was made, or would be. */
+  /** True if the repository was created, or would be. */
   readonly isNew: boolean;
   readonly files: readonly PushedFile[];
-  /** Address of the commit; undefined if none was made. */
+  /** URL of the commit; undefined if none was made. */
   readonly commit?: string | undefined;
 }
 
 /** Repository and branch as the Hub has them. */
 interface Remote {
-  /** None if there is no such branch, or no repository. */
+  /** Undefined if there is no such branch, or no repository. */
   readonly commit?: HubCommit;
   readonly isNew: boolean;
 }
 
 /**
- * Sends a model folder, or one of adapters, to a repository on the Hub in one commit: files that it has already, by their
- * checksums, are not sent again, nor are large ones of an attempt that was interrupted.
- * Throws HONE_ERR_USAGE (no such name, public though private was asked), HONE_ERR_IO (no model folder, a link in it),
- * HONE_ERR_HUB (no token, 401, 403, 409, network), HONE_ERR_UNSUPPORTED (no @huggingface/hub), HONE_ERR_ABORTED.
+ * Sends a folder of a model or of adapters to a Hub repository in one commit; skips files that the repository already
+ * has, by checksum, and large files uploaded by an interrupted attempt.
+ * Throws HONE_ERR_USAGE (invalid name, public although private was requested), HONE_ERR_IO (not a model folder, or it
+ * contains a link), HONE_ERR_HUB (no token, 401, 403, 409, network), HONE_ERR_UNSUPPORTED (no @huggingface/hub),
+ * HONE_ERR_ABORTED.
  */
 export async function pushFolder(
   folder: string,
@@ -129,7 +130,7 @@ function counting(client: HubClient, onBytes: (bytes: number) => void): typeof f
   };
 }
 
-/** The Hub tells only those who may write whether a private repository is there. */
+/** The Hub reveals the existence of a private repository only to those who may write to it. */
 async function remoteOf(
   client: HubClient,
   repo: string,
@@ -167,7 +168,7 @@ async function hashOf(path: string, { digest, size }: HubFile): Promise<string> 
   return hash.digest("hex");
 }
 
-/** Files of a model or adapter folder, those of hidden names left out. */
+/** Files of a model or adapter folder, without hidden ones. */
 async function filesOf(folder: string): Promise<Pick<PushedFile, "path" | "size">[]> {
   const entries = await readdir(folder, { recursive: true }).catch((cause: Error) => {
     throw new HoneError("HONE_ERR_IO", `cannot read the folder ${resolve(folder)}: ${cause.message}`, {
@@ -217,7 +218,7 @@ const isPublic = (repo: string, endpoint: string) =>
 
 type Place = Pick<PushReport, "repo" | "revision" | "endpoint">;
 
-/** An error of the Hub with what the user should do about it; others as they are. */
+/** Adds a remedy to an error of the Hub; returns other errors unchanged. */
 function pushFault(error: unknown, place: Place): unknown {
   if (HoneError.is(error)) {
     const { code, message, details, cause } = error;
@@ -226,7 +227,7 @@ function pushFault(error: unknown, place: Place): unknown {
     const hint = nextStep(status, String(details["url"] ?? ""), place);
     return new HoneError(code, message, { details, cause, ...(hint !== undefined && { hint }) });
   }
-  // what @huggingface/hub throws of itself: an object that the Hub refused, an answer of another shape
+  // errors of @huggingface/hub itself: an object that the Hub refused, or an unexpected response
   const { message } = error as Error;
   return new HoneError("HONE_ERR_HUB", `${place.repo}: ${message}`, {
     cause: error,

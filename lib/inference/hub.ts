@@ -16,13 +16,13 @@ export interface DownloadProgress {
 }
 
 export interface ResolveOptions {
-  /** Default: what HF_HUB_OFFLINE says. Makes no request; the cache must have everything. */
+  /** Makes no request; the cache must be complete. Default: HF_HUB_OFFLINE. */
   readonly offline?: boolean;
   /** False for uses that read no weights. Default true. */
   readonly withWeights?: boolean;
   readonly onProgress?: (progress: DownloadProgress) => void;
   readonly signal?: AbortSignal;
-  /** Default process.env: HF_ENDPOINT, HF_TOKEN, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE as Python's client reads them. */
+  /** Default: process.env. Reads HF_ENDPOINT, HF_TOKEN, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE as Python's client does. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** See HubClientOptions. */
   readonly retryDelaysMs?: readonly number[];
@@ -31,7 +31,7 @@ export interface ResolveOptions {
 export interface HubName {
   /** "org/name". */
   readonly repo: string;
-  /** Branch, tag or commit; "main" unless given behind an @. */
+  /** Branch, tag or commit; "main" unless given after an @. */
   readonly revision: string;
 }
 
@@ -172,7 +172,7 @@ async function fromHub(
   const small = commit.files.filter(
     ({ path }) => SMALL.test(path) && (path === INDEX || !OTHER_INDEX.test(path)),
   );
-  // The index says which weights are needed, so it must come before the total is known.
+  // The index lists the weight files, so it must be read before the total size is known.
   const index = small.find(({ path }) => path === INDEX);
   if (index && withWeights) await bringFiles(place, [index], onProgress);
   const weights = withWeights ? await weightFiles(commit, repo, index && cached.blob(index)) : [];
@@ -232,7 +232,7 @@ function noFolderEither(nameOrPath: string, error: HoneError): HoneError {
   return new HoneError(code, tried, { details, cause, hint });
 }
 
-/** True if the Hub was not reached at all. */
+/** True if the Hub could not be reached at all. */
 export function isUnreachable(cause: unknown): boolean {
   return HoneError.is(cause) && cause.code === "HONE_ERR_HUB" && cause.details["reached"] === false;
 }

@@ -21,7 +21,7 @@ export interface ModelFindings {
   readonly parameters: number;
   /** Vision towers, projectors, layers that predict further tokens and stored rotary frequencies: not loaded. */
   readonly skipped: { readonly tensors: number; readonly bytes: number };
-  /** Bytes. One sequence of the longest context is what a key/value cache has to hold at least. */
+  /** Memory in bytes. A key/value cache needs at least one sequence of the longest context. */
   readonly memory: {
     readonly weights: number;
     readonly keyValuesPerToken: number;
@@ -35,9 +35,9 @@ export interface ModelFindings {
 const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
 const LAYER = /^model\.layers\.(\d+)\./;
 /**
- * The contents of a model folder or Hub name. If the model is not in the Hub's cache, only the small files and the
- * headers of its weights are downloaded. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose
- * header is damaged, and what modelFacts and resolveModelFolder throw: a mixture of experts that no architecture has is refused here too.
+ * The contents of a model folder or Hub name. If the model is not in the Hub's cache, downloads only the small files
+ * and the headers of its weights. Throws HONE_ERR_IO for a missing file, HONE_ERR_FORMAT naming the file whose header
+ * is damaged, the errors of modelFacts and resolveModelFolder, and an error for an unsupported mixture of experts.
  */
 export async function inspectModel(
   nameOrPath: string,
@@ -94,14 +94,17 @@ export async function inspectModel(
   };
 }
 
-/** Weights that a stored tensor holds: MXFP4's blocks have two a byte, and scales are none (csrc/model/stored_weights.h). */
+/**
+ * Number of weights in a stored tensor: MXFP4's blocks have two per byte, and scales count as none
+ * (csrc/model/stored_weights.h).
+ */
 function valuesOf(name: string, { dtype, shape }: StoredTensor): number {
   if (/_(?:scale|scale_inv|scales)$/.test(name)) return 0;
   const values = shape.reduce((product, n) => product * n, 1);
   return dtype === "U8" && name.endsWith("_blocks") ? 2 * values : values;
 }
 
-/** Paths of the weight files, by the index where there is one. Throws HONE_ERR_FORMAT for a damaged index. */
+/** Paths of the weight files, from the index if there is one. Throws HONE_ERR_FORMAT for a damaged index. */
 export function weightFiles(directory: string): string[] {
   return weightNames(directory).map((name) => join(directory, name));
 }

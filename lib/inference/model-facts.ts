@@ -12,7 +12,7 @@ interface Described {
   readonly strict: boolean;
   readonly facts: ModelFacts;
 }
-/** What the core said last: a plan asks for the same model thousands of times, a mixture of experts takes it 2 ms. */
+/** Caches the core's last result: a plan asks for the same model thousands of times, at 2 ms for a mixture of experts. */
 let last: Described | undefined;
 
 function described(configJson: string, where: string): ModelFacts {
@@ -39,18 +39,16 @@ export function modelFacts(configJson: string, where = "config.json"): ModelFact
 }
 
 /**
- * The text of a config.json for sequences of up to `tokens` tokens. Only `longrope` (Phi-3, Phi-4-mini) depends on it: it
- * has one list of factors up to its original positions and another beyond, and the longest sequence decides for all, so
- * that no token's numbers depend on what comes after it. Other configs come back as they are.
+ * The text of a config.json for sequences of up to `tokens` tokens. Only `longrope` (Phi-3, Phi-4-mini) depends on
+ * it: it has one list of factors up to its original positions and another beyond. The longest sequence selects the
+ * list for all sequences, so that a token's values do not depend on later tokens. Returns other configs unchanged.
  */
 export function withContext(configJson: string, tokens: number): string {
   if (!dependsOnContext(configJson)) return configJson;
   return JSON.stringify({ ...(JSON.parse(configJson) as object), hone_max_context: tokens });
 }
 
-/**
- * True if the numbers of a model depend on how long its longest sequence is. @param configJson text of its config.json
- */
+/** True if a model's values depend on the length of its longest sequence. @param configJson text of its config.json */
 export const dependsOnContext = (configJson: string): boolean => configJson.includes('"long_factor"');
 
 interface LayerKinds {
@@ -60,7 +58,7 @@ interface LayerKinds {
   readonly text_config?: LayerKinds;
 }
 
-/** Layers with keys and values: all but those of gated DeltaNet, as the core finds them in a config that it takes. */
+/** Number of layers with keys and values: all but those of gated DeltaNet. Trusts a config that the core accepts. */
 export function layersOfAttention(configJson: string, layers: number): number {
   const whole = JSON.parse(configJson) as LayerKinds;
   const text = whole.text_config ?? whole;

@@ -7,14 +7,14 @@ import { dependsOnContext, modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
 export interface LoadedModel extends AsyncDisposable {
-  /** config.json as it stands in the folder. */
+  /** Text of the folder's config.json. */
   readonly configJson: string;
   readonly vocabulary: number;
   /** Tokens of the longest sequence. */
   readonly maxPositions: number;
   readonly weights: Trainer;
   readonly device: DeviceName;
-  /** How an engine has to keep and multiply them. */
+  /** Types in which an engine must store and multiply them. */
   readonly types: WeightTypes;
 }
 
@@ -22,16 +22,16 @@ export interface LoadOptions {
   /** Token budget of one packed forward pass. Default 4096. */
   readonly packedTokens?: number;
   /**
-   * Tokens of the longest sequence, as {@link withContext} takes it; a function is called only where the model's numbers
-   * depend on it. Default: what config.json says.
+   * Tokens of the longest sequence, see {@link withContext}; a function is called only if the model's values depend
+   * on it. Default: config.json's limit.
    */
   readonly maxContext?: number | (() => Promise<number>);
   readonly device?: DeviceName;
-  /** How the CPU keeps matrices, keys and values; "stored": in bf16 where config.json says that the folder does. Default f32. */
+  /** Storage type of matrices, keys and values on the CPU; "stored": bf16 if config.json says so. Default: f32. */
   readonly weights?: WeightTypes["weightStorage"] | "stored";
 }
 
-/** A trainer needs one; nothing is trained here. */
+/** Required to open a trainer, which here only loads weights. */
 export const NO_OPTIMIZER: OptimizerOptions = {
   kind: "adamw",
   beta1: 0.9,
@@ -87,7 +87,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
   };
 }
 
-/** Returns what {@link loadModel} takes for a folder with this config.json. */
+/** Returns the types that {@link loadModel} uses for a folder with this config.json. */
 export function weightTypes(
   config: string,
   device: DeviceName,

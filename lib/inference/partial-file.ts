@@ -6,16 +6,16 @@ import { basename, dirname, join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { HubDigest } from "./hub-client.ts";
 
-/** A download by another process counts as given up after this long without a write. */
+/** A download by another process counts as abandoned after this long without a write. */
 const SILENCE_MS = 60_000;
 const SUFFIX = ".partial";
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 let opened = 0;
 
 /**
- * The part of a file that has arrived, beside the place of the whole. It belongs to one process, whose id is in its
- * name; another process takes over one whose owner is gone by renaming it, and copies one whose owner is silent and may
- * go on: no two ever write to one file.
+ * The downloaded part of a file, beside the target path. It belongs to one process, whose id is in its name. Another
+ * process renames a part whose owner is dead, and copies one whose owner is silent but may continue: no two processes
+ * ever write to one file.
  */
 export class PartialFile {
   readonly #target: string;
@@ -27,8 +27,8 @@ export class PartialFile {
   #position = 0;
 
   /**
-   * Takes over what is left of an earlier attempt, or begins an empty one.
-   * @param size bytes of the whole
+   * Takes over the part of an earlier attempt, or begins an empty one.
+   * @param size bytes of the whole file
    * Throws HONE_ERR_IO.
    */
   static async open(target: string, size: number, digest: HubDigest): Promise<PartialFile> {
@@ -69,7 +69,7 @@ export class PartialFile {
     return this.#position === this.#size;
   }
 
-  /** True if another process began at the same moment and goes first; the caller then closes this one and waits. */
+  /** True if another process that began at the same moment has precedence; the caller then closes this part and waits. */
   async isSecond(): Promise<boolean> {
     for (const path of await partsOf(this.#target)) {
       const begun = await stat(path).then(
@@ -102,9 +102,7 @@ export class PartialFile {
     this.#hash = newHash(this.#digest, this.#size);
   }
 
-  /**
-   * Makes the complete file `target`, durably; or, if the checksum is wrong, returns false and has no bytes any more.
-   */
+  /** Makes the complete file `target`, durably; or, if the checksum is wrong, returns false and has no bytes any more. */
   async commit(): Promise<boolean> {
     const hex = this.#hash.digest("hex");
     if (hex !== this.#digest.hex) {
@@ -115,11 +113,11 @@ export class PartialFile {
       await this.#handle.sync();
       await rename(this.#path, this.#target);
     } catch (cause) {
-      // a process that took this part for abandoned may have finished the file, and removed it
+      // a process that considered this part abandoned may have finished the file and removed it
       const isOver = (cause as NodeJS.ErrnoException).code === "ENOENT" && existsSync(this.#target);
       if (!isOver) throw diskError(this.#target, cause as Error);
     }
-    for (const left of await abandoned(this.#target)) await rm(left, { force: true }).catch(() => {}); // it may be another user's
+    for (const left of await abandoned(this.#target)) await rm(left, { force: true }).catch(() => {}); // it may belong to another user
     return true;
   }
 
@@ -187,7 +185,7 @@ function mayGoOn(target: string, path: string): boolean {
   }
 }
 
-/** A copy that does not get to its end is a beginning too. */
+/** An incomplete copy is also a valid beginning. */
 async function takenOver(target: string, left: string, path: string): Promise<boolean> {
   if (!mayGoOn(target, left)) {
     const now = new Date();

@@ -76,9 +76,9 @@ export const PUBLISHED_CONFIGS: Readonly<Record<string, Readonly<Record<string, 
 export interface FoundConfig {
   /** config.json as text. */
   readonly config: string;
-  /** The folder it came from, complete with weights; undefined if it comes from the table or a folder without them. */
+  /** The model's folder, complete with weights; undefined for an entry of the table or a folder without them. */
   readonly folder: string | undefined;
-  /** A folder with the model's tokenizer, and its template where it has one: weights may be missing there. */
+  /** A folder with the model's tokenizer, and its template if it has one; may lack weights. */
   readonly tokenizer?: string | undefined;
 }
 

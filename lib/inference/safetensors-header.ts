@@ -10,11 +10,11 @@ export interface StoredTensor {
 
 /** The beginning of a file on this machine or elsewhere. */
 export interface FileHead {
-  /** For messages: a path or an address. */
+  /** A path or URL, for messages. */
   readonly where: string;
   /** Bytes of the whole file. */
   readonly size: number;
-  /** The first `bytes` bytes, at most `size`. */
+  /** Returns the first `bytes` bytes, at most `size`. */
   read(bytes: number): Promise<Buffer>;
 }
 
@@ -23,8 +23,8 @@ const MAX_HEADER_BYTES = 100 << 20;
 const FIRST_BYTES = 1 << 16;
 
 /**
- * Tensors of a safetensors file by name; nothing behind the header is read. Throws HONE_ERR_FORMAT naming a file whose
- * header is damaged, and what `read` throws.
+ * Tensors of a safetensors file by name; reads only the header. Throws HONE_ERR_FORMAT naming a file whose header is
+ * damaged, and the errors of `read`.
  * Source: github.com/huggingface/safetensors README, "Format".
  */
 export async function readHeader({ where, size, read }: FileHead): Promise<Record<string, StoredTensor>> {

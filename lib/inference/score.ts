@@ -34,7 +34,7 @@ export async function scoreSequences(
   const tokens = new Int32Array(total);
   const mask = new Uint8Array(total).fill(1);
   for (const [i, ids] of sequences.entries()) {
-    // One more token of any value: only the distribution it would be drawn from is used.
+    // Appends an arbitrary token: only the distribution before it is used.
     tokens.set(ids, cuSeqlens[i]!);
     mask[cuSeqlens[i]!] = 0;
   }

@@ -16,8 +16,9 @@ const TOKENIZER_FILES = [
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A small model of the same architecture: two layers, as many query heads a key/value head, the same ratios of widths,
- * every other field as it is (rotary scaling, norms, tying, windows). The vocabulary stays unless one is given.
+ * A small model of the same architecture: two layers, as many query heads per key/value head, the same ratios of
+ * widths, every other field unchanged (rotary scaling, norms, tying, windows). The vocabulary stays unless one is
+ * given.
  */
 export function shrinkConfig(configJson: string, vocabulary?: number): string {
   const config = JSON.parse(configJson) as Json;
@@ -51,7 +52,7 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
   };
 }
 
-/** Of a hybrid one layer of each kind, of small heads, as many value heads a key head. */
+/** For a hybrid model: one layer of each kind, with small heads and as many value heads per key head. */
 function kindsOfLayers(text: Json): Json {
   const types = text["layer_types"];
   const heads = Number(text["linear_num_key_heads"] ?? 0);
@@ -97,9 +98,10 @@ const CHAT_TEMPLATE =
   "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
 
 /**
- * Writes a model folder that a run can start from: the architecture of `configJson` made small, random weights, and the
- * tokenizer and chat template of the folder `tokenizerOf`, or where there is none a tokenizer of bytes with a plain
- * template. `folder` must not exist yet. Throws HONE_ERR_CONFIG or HONE_ERR_UNSUPPORTED naming a field of the config.
+ * Writes a model folder from which a run can start: a small version of the architecture of `configJson`, random
+ * weights, and the tokenizer and chat template of the folder `tokenizerOf`, or without one a byte tokenizer with a
+ * plain template. `folder` must not exist yet. Throws HONE_ERR_CONFIG or HONE_ERR_UNSUPPORTED naming a field of the
+ * config.
  */
 export async function writeStandIn(folder: string, configJson: string, tokenizerOf?: string): Promise<void> {
   const config = shrinkConfig(configJson, tokenizerOf === undefined ? STAND_IN_VOCABULARY : undefined);

@@ -16,7 +16,7 @@ const LENGTH = FINISH.indexOf("length");
 
 type Asked = Pick<EngineFace, "submit" | "abort">;
 
-/** An attempt as a request of the core, whose prompt is all that there is of it so far. */
+/** An attempt as a separate request of the core, whose prompt is the attempt's sequence so far. */
 interface Part {
   readonly request: GenerationRequest;
   readonly attempt: number;
@@ -27,9 +27,9 @@ interface Part {
 }
 
 /**
- * Makes of attempts that are taken up (`begun`, and plans with `anew`) requests that the core knows: each is one of its own,
- * with the tokens so far behind its prompt, because a token's draw is keyed by its place in the whole sequence. What the
- * core says of them is told as of the caller's request. Other requests go through as they are.
+ * Translates attempts to resume (`begun`, and plans with `anew`) into requests that the core supports: each becomes a
+ * separate request with its tokens so far appended to its prompt, because a token's draw is keyed by its position in
+ * the whole sequence. Reports the core's results under the caller's request. Passes other requests through unchanged.
  */
 export class AttemptParts {
   readonly #core: Asked;
@@ -54,7 +54,7 @@ export class AttemptParts {
     else this.#divide(request, begun);
     this.#takenUp += begun.length;
     this.#takenUpTokens += begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
-    // whoever submits is told of nothing before the call is over
+    // reports nothing to the caller before submit() returns
     if (begun.length > 0) queueMicrotask(() => this.#handlers.onMessage(told(request.id, begun)));
   }
 
@@ -102,7 +102,7 @@ export class AttemptParts {
     return message;
   }
 
-  /** Resolves when the core has all parts that begin anew with this version or an older one, or is no more (`over`). */
+  /** Resolves when the core has all parts that restart with this version or an older one, or has ended (`over`). */
   takenUp(version: number): Promise<void> {
     return new Promise((go) => {
       this.#waiting = { version, go };
@@ -171,7 +171,7 @@ function within(plan: readonly VersionRun[], from: number, until: number): Versi
   return runs;
 }
 
-/** As an engine would have said it. */
+/** The message that an engine would have sent. */
 function told(id: number, begun: readonly AttemptTokens[]): EngineMessage {
   const n = begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const message = engineMessage(n);

@@ -1,6 +1,6 @@
-// Rollouts that are taken up where somebody else left them: what of the face the core itself never sees.
+// Rollouts that resume where another process left them: the part of the interface that the core never sees.
 
-/** Tokens of an attempt that follow each other, one entry a token in each array. */
+/** Consecutive tokens of an attempt, one entry per token in each array. */
 export interface AttemptTokens {
   /** 0 .. count-1 within the request. */
   readonly attempt: number;
@@ -11,46 +11,45 @@ export interface AttemptTokens {
   readonly entropies: Float32Array;
   readonly versions: Uint32Array;
   readonly oldestKv: Uint32Array;
-  /** Index into FINISH; 0 where the attempt goes on. */
+  /** Index into FINISH; 0 if the attempt continues. */
   readonly finish: number;
 }
 
-/** The part of a request that says what there is of it. */
+/** The part of a request about tokens that already exist. */
 export interface TakenUp {
   /**
-   * What attempts sampled before: they go on from there, the keys of all of it computed anew. `maxTokens` counts it, and
-   * messages tell it first. At most one entry an attempt, from token 0 on; one that is over samples nothing more.
+   * Tokens that attempts sampled before: they continue from there, with all keys recomputed. `maxTokens` includes
+   * them, and messages report them first. At most one entry per attempt, from token 0 on; a finished attempt samples
+   * nothing more.
    */
   readonly begun?: readonly AttemptTokens[];
-  /** Reports the tokens so far whenever an attempt has so many more; absent: only at the end. */
+  /** Interval in tokens at which an attempt's tokens so far are reported; absent: only at the end. */
   readonly recordEveryTokens?: number;
 }
 
 export interface RecordHandler {
-  /**
-   * From an engine of another process: recorded tokens of a request, which the engine that continues it does not have.
-   */
+  /** From an engine of another process: recorded tokens of a request, which the engine that resumes it does not have. */
   onRecord?(id: number, tokens: readonly AttemptTokens[]): void;
 }
 
 export interface TakesUp {
-  /** Replay: resolves when it has all requests that plans let begin anew with this version or an older one. */
+  /** Replay: resolves when it has all requests whose plans restart with this version or an older one. */
   takenUp?(version: number): Promise<void>;
 }
 
 export interface TakenUpStats {
-  /** Attempts that were taken up where they had been left, and tokens that they had by then. */
+  /** Resumed attempts, and their tokens at that time. */
   readonly takenUp?: number;
   readonly takenUpTokens?: number;
   /** Tokens sampled of attempts under way that were not told by `recordEveryTokens`. */
   readonly unrecordedTokens?: number;
-  /** Such tokens of actors that exited, by their last heartbeat; another actor samples them again. */
+  /** Recorded tokens of actors that exited, by their last heartbeat; another actor samples them again. */
   readonly lostTokens?: number;
 }
 
 /**
- * What follows is added to what there is, by attempt; what leaves a gap is left out. What begins before the end of what there
- * is was sampled by somebody who went on from there: it takes the place of all behind its first token.
+ * Appends `later` tokens to those so far, by attempt; drops tokens after a gap. Tokens that begin before the end of
+ * the existing ones were sampled by a process that resumed there: they replace everything from their first token on.
  */
 export function joinedTokens(
   before: readonly AttemptTokens[],
@@ -85,7 +84,7 @@ function joinedPair(a: AttemptTokens, b: AttemptTokens): AttemptTokens {
   };
 }
 
-/** The first `length` of them; an attempt that is cut goes on. */
+/** The first `length` tokens; a truncated attempt continues. */
 export function firstTokens(all: AttemptTokens, length: number): AttemptTokens {
   if (length >= all.tokens.length) return all;
   return {

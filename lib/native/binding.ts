@@ -1,6 +1,6 @@
 /**
- * The hand-written face of the addon: what csrc/addon/addon.cc exports, exactly. test/native/binding.test.ts
- * compares keys and arities with the loaded addon. Everything else in this folder builds on this.
+ * Hand-written types of the addon: exactly the exports of csrc/addon/addon.cc. test/native/binding.test.ts compares
+ * keys and arities with the loaded addon. Everything else in this folder builds on this.
  */
 import type {
   EngineFace,
@@ -50,7 +50,7 @@ export interface NativeError extends Error {
   readonly code?: string;
 }
 
-/** The addon's classes have the methods of the faces; the wrappers translate errors, and know whose engine is meant. */
+/** The addon's classes implement the interfaces; the wrappers translate errors, and check which engine is meant. */
 export type NativeEngine = EngineFace;
 export type NativeTrainer = TrainerFace & WeightSenderFace;
 export type NativeWeightReceiver = WeightReceiverFace;

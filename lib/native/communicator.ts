@@ -4,7 +4,7 @@ import { awaited, translated } from "./errors.ts";
 import type { CommunicatorArray, CommunicatorFace, CommunicatorOptions } from "./group-face.ts";
 import { binding } from "./load.ts";
 
-/** A rank of a group of processes, over the addon: {@link CommunicatorFace}. Calls queue in order, on a thread of its own. */
+/** A rank of a group of processes, in the addon: {@link CommunicatorFace}. Runs calls in order on a thread of its own. */
 export class Communicator implements CommunicatorFace {
   /** Native handle, for modules that use the group. */
   readonly native: NativeCommunicator;
@@ -67,7 +67,7 @@ export class Communicator implements CommunicatorFace {
   }
 }
 
-/** Throws HONE_ERR_USAGE, naming `what`, for a group that another implementation made. */
+/** Throws HONE_ERR_USAGE, naming `what`, for a group of another implementation. */
 export function nativeCommunicator(group: CommunicatorFace, what: string): NativeCommunicator {
   if (group instanceof Communicator) return group.native;
   throw new HoneError("HONE_ERR_USAGE", `${what}: the communicator is not one of this process`);

@@ -1,6 +1,6 @@
 import type { EngineMessage } from "./face.ts";
 
-/** Allocates a message for so many tokens, and so many attempts that ended without one, filled with zeros. */
+/** Allocates a zero-filled message for this many tokens and attempts that ended without a token. */
 export function engineMessage(tokens: number, ended = 0): EngineMessage {
   return {
     request: new Float64Array(tokens),

@@ -59,7 +59,7 @@ export class Engine implements EngineFace {
   }
 }
 
-/** The engine that weights are handed to. Throws HONE_ERR_USAGE, naming `what`, for one that is elsewhere. */
+/** The engine that receives weights. Throws HONE_ERR_USAGE, naming `what`, for an engine outside this process. */
 export function nativeEngine(engine: EngineFace, what = "publish"): NativeEngine {
   if (engine instanceof Engine) return engine.native;
   throw new HoneError("HONE_ERR_USAGE", `${what}: the engine does not live in this process`);

@@ -1,8 +1,8 @@
 import { type ErrorCode, HoneError } from "../errors.ts";
 
 /**
- * Errors of the addon carry a code and no useful JavaScript stack; this makes typed errors of them. Our own pass
- * unchanged.
+ * Errors of the addon carry a code and no useful JavaScript stack; converts them to typed errors. Returns our own
+ * errors unchanged.
  */
 export function fromNative(cause: unknown): Error {
   if (cause instanceof HoneError) return cause;
@@ -22,7 +22,7 @@ export function translated<T>(call: () => T): T {
 }
 
 /**
- * Awaits a native call. An error made on another thread has no stack of ours, so it is rethrown from the call
+ * Awaits a native call. An error created on another thread has no JavaScript stack, so it is rethrown from the call
  * site, with the native one as its cause.
  */
 export async function awaited<T>(call: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
-// What the native core looks like from TypeScript. `engine.ts` and `trainer.ts` implement these faces over the addon; all else
-// depends on the faces only. Typed arrays and flat options cross the border, one message per engine step, not one per token.
+// The native core's interfaces in TypeScript. `engine.ts` and `trainer.ts` implement them over the addon; other modules
+// depend on the interfaces only. Typed arrays and flat options cross the border, one message per engine step, not one
+// per token.
 import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
@@ -17,17 +18,17 @@ export interface NativeInfo {
   /** Instruction set the CPU kernels run with: "avx512bf16", "avx512", "avx2" or "baseline". */
   readonly isa: string;
   readonly threads: number;
-  /** Compiled-in CUDA version ("13.0") or null; what a device query found, or why there is none. */
+  /** Compiled-in CUDA version ("13.0") or null; the result of a device query, or the reason why there is none. */
   readonly cuda: {
     readonly compiled: string | null;
     /** Newest CUDA version the driver supports, or null without a driver. */
     readonly driver?: string | null;
     readonly devices: readonly string[];
-    /** Of the first device, which is the one computed on, in bytes; null where there is none. */
+    /** Memory of the first device, which is the one used, in bytes; null if there is none. */
     readonly memoryBytes: number | null;
     readonly reason: string | null;
   };
-  /** Version of libnccl found by name and what of it is used, since which version; or why none. */
+  /** Version of the libnccl that was found, and which of its features are usable; or the reason why none is. */
   readonly nccl: {
     readonly version: string | null;
     readonly reason: string | null;
@@ -37,45 +38,45 @@ export interface NativeInfo {
   readonly gloo: { readonly version: string | null; readonly reason: string | null };
 }
 
-/** Bytes by what they are for, where engine or trainer compute. */
+/** Bytes by purpose, on the device where engine or trainer compute. */
 export interface MemorySizes {
-  /** All weights in f32; with adapters the frozen base, 0 on "cuda", where it lies in host memory. */
+  /** All weights in f32; with adapters the frozen base, but 0 on "cuda", where the base is in host memory. */
   readonly parameters: number;
-  /** Gradients in f32 of what is trained; with sharding those that a rank has, its shard included. */
+  /** Gradients in f32 of trained weights; with sharding those held by a rank, including its shard. */
   readonly trained: number;
-  /** Both of the optimizer: on the trainer's device, or page-locked in its host's memory (windows of them are in `arrays`). */
+  /** Both moments of the optimizer: on the trainer's device, or page-locked in host memory (their windows are in `arrays`). */
   readonly moments: number;
   readonly hostMoments: number;
-  /** With adapters on "cuda": what the first packing of the base takes besides, and gives back before the first step. */
+  /** With adapters on "cuda": temporary memory of the first packing of the base, freed before the first step. */
   readonly firstPacking: number;
   /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
   readonly adapters: number;
-  /** Weights as the kernels read them; of these those outside of layers; of these the head's matrix, 0 where it is the embedding. */
+  /** Weights in the kernels' layout; of these, those outside of layers; of these, the head's matrix, 0 if tied to the embedding. */
   readonly snapshot: number;
   readonly ends: number;
   readonly head: number;
   readonly ropeTables: number;
   /** The head, transposed for its backward pass. */
   readonly transposed: number;
-  /** Kept of a micro-batch for its backward pass. */
+  /** Activations of a micro-batch kept for its backward pass. */
   readonly activations: number;
   /** Live only while a layer runs. */
   readonly trainingScratch: number;
-  /** Of a chunk of rows, in the head. */
+  /** Logits of a chunk of rows, in the head. */
   readonly logits: number;
-  /** Of a micro-batch; gradient norms; the optimizer's scratch. */
+  /** Arrays of a micro-batch; gradient norms; the optimizer's scratch. */
   readonly arrays: number;
-  /** Of all pages, and of one. */
+  /** Keys and values of all pages, and of one. */
   readonly keyValues: number;
   readonly page: number;
-  /** Of an engine's step. */
+  /** Scratch memory of an engine's step. */
   readonly engineScratch: number;
 }
 
 /** Types of a trainer and its engines: of matrices, keys and values. On "cuda" bf16, masters f32, products the GPU's own. */
 export interface WeightTypes {
   readonly weightStorage: "f32" | "bf16";
-  /** Of both factors of the layers' products; bf16 needs weightStorage "bf16". Default: f32. */
+  /** Type of both factors of the layers' products; bf16 needs weightStorage "bf16". Default: f32. */
   readonly arithmetic?: "f32" | "bf16";
 }
 
@@ -87,7 +88,7 @@ export interface EngineOptions extends WeightTypes {
   readonly stepTokens: number;
   /** Keys, values and the weights are bf16 on "cuda". Default: {@link defaultDevice}. */
   readonly device?: DeviceName;
-  /** On "cuda": record decode steps. Default: true. */
+  /** On "cuda": record decode steps as CUDA graphs. Default: true. */
   readonly graphs?: boolean;
   /** 64-bit; keys every sampled token together with problem, attempt and position. */
   readonly runSeed: bigint;
@@ -110,13 +111,13 @@ export interface GenerationRequest extends TakenUp {
   readonly count: number;
   readonly problem: number;
   readonly firstAttempt: number;
-  /** One an attempt, 64-bit, in place of the engine's runSeed; all are then attempt `firstAttempt` of their seed. */
+  /** One 64-bit seed per attempt, replacing the engine's runSeed; every attempt is then attempt `firstAttempt` of its seed. */
   readonly seeds?: readonly bigint[];
   readonly sampling: SamplingOptions;
   readonly maxTokens: number;
   readonly stopIds: readonly number[];
   readonly stopStrings?: readonly string[];
-  /** For the core: how many of the prompt's last tokens were sampled before; stop strings may begin in them. */
+  /** Set by wrappers: how many of the prompt's last tokens were sampled before; stop strings may begin in them. */
   readonly begunTokens?: number;
   /** Replay: one list per attempt. */
   readonly plan?: readonly (readonly VersionRun[])[];
@@ -125,7 +126,7 @@ export interface GenerationRequest extends TakenUp {
 /** Codes of `finish` in step messages, by position. */
 export const FINISH = ["running", "eos", "stop", "length", "abort"] as const;
 
-/** New tokens since the last message, structure of arrays; entry i is one token of one attempt. */
+/** New tokens since the last message, as a structure of arrays; entry i is one token of one attempt. */
 export interface EngineMessage {
   readonly request: Float64Array;
   readonly attempt: Int32Array;
@@ -176,7 +177,7 @@ export interface EngineFace extends TakesUp {
 
 export interface EngineHandlers extends RecordHandler {
   onMessage(message: EngineMessage): void;
-  /** A failure of the engine thread; nothing more will come. */
+  /** The engine thread failed; no further calls follow. */
   onError(error: Error): void;
 }
 
@@ -216,10 +217,10 @@ export interface OptimizerOptions {
   readonly muonMomentum: number;
   /** Global norm; 0 is off. */
   readonly gradientClip: number;
-  /** How AdamW keeps m and v; bf16 rounds them at random, by draws that `seed` (64-bit, default 0) keys. Default: f32. */
+  /** Type of AdamW's m and v; bf16 rounds stochastically with draws keyed by `seed` (64-bit, default 0). Default: f32. */
   readonly moments?: "f32" | "bf16";
   readonly seed?: bigint;
-  /** Where AdamW's m and v lie on "cuda": "host" has them visit the device in every step, with the same bits. Default: "device". */
+  /** Location of AdamW's m and v on "cuda": "host" streams them through the device in every step, with the same bits. Default: "device". */
   readonly memory?: "device" | "host";
 }
 
@@ -233,19 +234,19 @@ export interface LoraOptions {
 }
 
 /**
- * What trainers that work together divide among themselves (docs/explanation/numerics.md): AdamW's moments, gradients too, or weights
- * too. All of them then make the same steps, scores, saves and loads, with the same arguments; with "parameters" also the
- * same calls of whatever else reads weights (parameter, saveModel, sendWeights).
+ * State that cooperating trainers shard (docs/explanation/numerics.md): AdamW's moments; also gradients; or also
+ * weights. All of them must make the same steps, scores, saves and loads, with the same arguments; with "parameters"
+ * also the same calls of every other method that reads weights (parameter, saveModel, sendWeights).
  */
 export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";
-  /** The same bits for any number of them, one included. Default: false; stages but "optimizer" always have them. */
+  /** Gives the same bits for any number of trainers, including one. Default: false; always true for stages other than "optimizer". */
   readonly exact?: boolean;
-  /** So many neighbouring ranks have each micro-batch, of as many times packedTokens, together (docs/how-to/cluster.md). Default: 1. */
+  /** Number of neighbouring ranks that share each micro-batch, which then has that many times packedTokens (docs/how-to/cluster.md). Default: 1. */
   readonly sequence?: number;
-  /** Its rank of the connected group, which it has during each call; to be closed after it. Default: a group of one. */
+  /** Its rank of the connected group, in use during each call; close it after the trainer. Default: a group of one. */
   readonly communicator?: CommunicatorFace;
-  /** The same ranks connected once more, for what they write while they train: `stage` needs it. To be closed likewise. */
+  /** A second connection of the same ranks, for checkpoints written during training: `stage` needs it. Close it after the trainer. */
   readonly writers?: CommunicatorFace;
 }
 
@@ -255,13 +256,13 @@ export interface TrainerOptions extends WeightTypes {
   readonly optimizer: OptimizerOptions;
   /** Token budget T of a micro-batch. */
   readonly packedTokens: number;
-  /** On "cuda": rows whose gradients of logits are in memory at a time; the sum of the head's dW is cut there. Default: 2048. */
+  /** On "cuda": rows whose gradients of logits are in memory at a time; also the chunk size of the sum for the head's dW. Default: 2048. */
   readonly headRows?: number;
-  /** Default: {@link defaultDevice}. */
+  /** Default: see {@link defaultDevice}. */
   readonly device?: DeviceName;
   /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
   readonly recompute?: boolean;
-  /** On "cuda": log-probs are the engine's to the bit, with slower attention. Default: false. */
+  /** On "cuda": log-probs equal the engine's to the bit, with slower attention. Default: false. */
   readonly deterministic?: boolean;
 }
 
@@ -281,7 +282,7 @@ export interface TrainingBatch extends TeacherTokens {
   /** [T] constant factors of |log rho_t|, beside them. Default: 0. */
   readonly tokenPenalties?: Float32Array;
   readonly groupSizes?: Int32Array;
-  /** N of the step, more than are here where some only count (overlong filtering). Default: those here. */
+  /** N of the step, which exceeds the sequences here if some only count (overlong filtering). Default: the number here. */
   readonly sequences?: number;
   /** Number of groups in the step, and Dr.GRPO's normaliser in tokens. */
   readonly groups?: number;
@@ -293,10 +294,10 @@ export interface StepOptions {
   readonly sequenceWeight: "uniform" | "length";
   readonly clipLow: number;
   readonly clipHigh: number;
-  /** Of sapo, by the sign of the advantage. Default: 1 and 1.05. */
+  /** For sapo, by the sign of the advantage. Default: 1 and 1.05. */
   readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;
-  /** Default: "k3". */
+  /** Estimator of the KL term. Default: "k3". */
   readonly klEstimator?: "k1" | "k2" | "k3";
   readonly entropyCoef: number;
   readonly temperature: number;
@@ -304,11 +305,11 @@ export interface StepOptions {
   readonly muonLr: number;
   /** The weights change and their version does not: an update of a batch that has further ones. Default: false. */
   readonly keepsVersion?: boolean;
-  /** Of the objective "custom", called on this thread while the trainer waits, or its module, loaded first. A throw rejects the step untaken. */
+  /** For the objective "custom": called on this thread while the trainer waits; or its module, loaded first. An exception rejects the step and changes nothing. */
   readonly slopes?: ((request: SlopesRequest) => void) | SlopesModule;
-  /** Constant weights of tokens, from the trainer's log-probs over those of the batch. Default: "none". */
+  /** Constant token weights from the trainer's log-probs relative to those of the batch. Default: "none". */
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
-  /** From the teacher, a term of the loss. Default: none. */
+  /** Divergence from the teacher as a term of the loss. Default: none. */
   readonly divergence?: TeacherTerm;
   /** Terms about routers of a mixture of experts, csrc/kernels/router_loss.h: means over sequences and layers. Default: none. */
   readonly router?: { readonly balanceCoef: number; readonly zCoef: number };
@@ -333,7 +334,7 @@ export interface StepReport {
   readonly backwardSeconds: number;
   readonly optimizerSeconds: number;
   readonly packSeconds: number;
-  /** From the call to the moment the trainer's thread took it up. */
+  /** Time from the call until the trainer's thread started it. */
   readonly startSeconds: number;
   /** Handing the weights to `publishTo`; 0 without. */
   readonly publishSeconds: number;
@@ -342,9 +343,9 @@ export interface StepReport {
   readonly entropies: Float32Array;
   readonly ratios: Float32Array;
   readonly clipped: Uint8Array;
-  /** [T] of the correction, 0 where masked out; empty without one. */
+  /** [T] weights of the correction, 0 where masked out; empty without one. */
   readonly weights: Float32Array;
-  /** [T] from the teacher, 0 where masked out; empty without one. */
+  /** [T] divergences from the teacher, 0 where masked out; empty without one. */
   readonly divergences: Float32Array;
   /** [L, E] rows that went to each expert of each layer; empty without experts. */
   readonly expertRows: Float64Array;
@@ -366,7 +367,7 @@ export interface TrainerFace extends TeacherFace<TrainingBatch> {
   initialize(seed: bigint): Promise<void>;
   /** Weights of a Hugging Face folder (safetensors, one file or shards). */
   loadHf(directory: string): Promise<void>;
-  /** With `publishTo` the new weights are handed to it, as `publish` does, unless the step is skipped. */
+  /** Passes the new weights to `publishTo`, if given, as `publish` does, unless the step is skipped. */
   step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport>;
   /** Takes no step. Sequence i belongs to part partOf[i] of `parts`; the gradients of all parts add up to the step's. */
   gradientParts(
@@ -382,16 +383,16 @@ export interface TrainerFace extends TeacherFace<TrainingBatch> {
   resetOptimizer(options: OptimizerOptions): Promise<void>;
   /** Directory appears complete or not at all. `extra` is any JSON text, returned by load. */
   save(directory: string, extra: string): Promise<void>;
-  /** Resolves when the state is copied; what save would have written is then written while later calls go on. One at a time. */
+  /** Resolves when the state is copied; the files that `save` would write are then written while later calls run. One at a time. */
   stage(directory: string, extra: string): Promise<void>;
-  /** Resolves when what was staged last is there whole; rejects with what kept it from being. */
+  /** Resolves when the last staged checkpoint is complete; rejects with the error that prevented it. */
   written(): Promise<void>;
   load(directory: string): Promise<string>;
   /** A and B of a PEFT folder, for a trainer with `lora`. */
   loadAdapters(directory: string): Promise<void>;
   /** The weights as they are read, adapters merged into them, as a model folder in f32. */
   saveModel(directory: string): Promise<void>;
-  /** With sharding of parameters: all ranks together make them whole until the next step or score. Otherwise nothing. */
+  /** With sharded parameters: gathers complete weights on all ranks until the next step or score. Otherwise does nothing. */
   gatherWeights(): Promise<void>;
   /** Copy of one tensor by its Hugging Face name. */
   parameter(name: string): Promise<Float32Array>;

@@ -9,7 +9,7 @@ import {
   type GenerationRequest,
 } from "./face.ts";
 
-/** One finished attempt: arrays of one entry a generated token, as the engine recorded them. */
+/** One finished attempt: arrays with one entry per generated token, as recorded by the engine. */
 export interface Completion {
   readonly request: number;
   /** 0 .. count-1 within the request. */
@@ -27,7 +27,7 @@ export interface CompletionSink {
   deliver(completions: Completion[]): void;
   /** Receives the tokens of a request since the last call, by its `recordEveryTokens`; not called when it is over. */
   record?(request: number, tokens: readonly AttemptTokens[]): void;
-  /** The engine died; nothing more will come. */
+  /** The engine failed; no further calls follow. */
   fail(error: Error): void;
 }
 
@@ -55,7 +55,7 @@ class AttemptBuffer {
     this.length = at + 1;
   }
 
-  /** A copy of what is in it, all in one piece of memory: five allocations an attempt would keep the collector busy. */
+  /** Copies the contents into a single allocation: five per attempt would burden the garbage collector. */
   complete(request: number, attempt: number, finish: FinishReason): Completion {
     const n = this.length;
     const memory = new ArrayBuffer(n * 20);
@@ -72,7 +72,7 @@ class AttemptBuffer {
     return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
   }
 
-  /** A copy of those that the sink was not told of; from now on it was. */
+  /** Copies the tokens not yet reported to the sink, and marks them as reported. */
   unrecorded(attempt: number, finish: number): AttemptTokens {
     const [from, to] = [this.recorded, this.length];
     this.recorded = to;
@@ -124,7 +124,7 @@ export class Generations {
   readonly #spare: AttemptBuffer[] = [];
   #failure: Error | undefined;
 
-  /** @param open makes the engine with the handlers it shall call. */
+  /** @param open creates the engine with the handlers that it calls */
   constructor(open: (handlers: EngineHandlers) => EngineFace) {
     this.engine = open({
       onMessage: (message) => this.#receive(message),
@@ -165,7 +165,7 @@ export class Generations {
     this.#running.set(id, { sink, attempts, every, ended: [], left: count });
   }
 
-  /** All attempts of one request, in order. Rejects if the engine dies or on abort; never settles if abandoned. */
+  /** All attempts of one request, in order. Rejects if the engine fails or on abort; never settles if abandoned. */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Completion[]> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -185,7 +185,7 @@ export class Generations {
     });
   }
 
-  /** Forgets every request and tells the engine to; nothing more is delivered. */
+  /** Aborts every request; nothing more is delivered. */
   abandon(): void {
     for (const id of this.#running.keys()) this.engine.abort(id);
     this.#running.clear();

@@ -41,19 +41,19 @@ export const core = {
 };
 
 /**
- * What the core reads from the text of a config.json. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED
- * naming every field that is wrong or whose value would change the numbers and is not supported.
- * @param where name of the file in messages. @param strict refuses unknown fields.
+ * Reads the text of a config.json in the core. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED naming
+ * every field that is wrong or has an unsupported value that would change the numbers.
+ * @param where name of the file in messages @param strict refuses unknown fields
  */
 export function describeModel(configJson: string, where: string, strict: boolean): ModelFacts {
   return translated(() => binding().describeModel(configJson, where, strict));
 }
 
 /**
- * Bytes that an engine and a trainer of these options take, and their model's packed weights. Allocates nothing and
- * needs no device. Throws as {@link describeModel} does.
- * @param sequences of a micro-batch, at most. @param threads of the CPU, for options that compute there.
- * @param ranks trainers that divide what `trainer.sharding` says: sizes are those of the first. Default: 1.
+ * Bytes needed by an engine and a trainer with these options, and by their model's packed weights. Allocates nothing
+ * and needs no device. Throws the errors of {@link describeModel}.
+ * @param sequences most sequences of a micro-batch @param threads of the CPU, for options that compute there
+ * @param ranks trainers that shard what `trainer.sharding` names: sizes are those of the first. Default: 1
  */
 export function memorySizes(
   configJson: string,

@@ -36,7 +36,7 @@ interface NodeGypBuild {
 
 const finder = (): NodeGypBuild => createRequire(import.meta.url)("node-gyp-build") as NodeGypBuild;
 
-/** The addon's file, relative to the package: of build/ where the core was built here, else of prebuilds/. */
+/** The addon's file, relative to the package: in build/ if the core was built here, else in prebuilds/. */
 export const addonFile = (): string => path.relative(packageRoot(), finder().path(packageRoot()));
 
 function loadAddon(): NativeBinding {

@@ -7,6 +7,6 @@ export interface SamplingOptions {
   readonly topP?: number;
   /** [0, 1). */
   readonly minP?: number;
-  /** Only ids below it are drawn. Default: all that the model has. */
+  /** Draws only ids below this. Default: all ids of the model. */
   readonly vocabulary?: number;
 }

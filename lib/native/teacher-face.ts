@@ -1,6 +1,7 @@
-// What the native core has for learning from a teacher's whole distributions (csrc/kernels/divergence.h); a part of face.ts.
+// The native core's interface for learning from a teacher's whole distributions (csrc/kernels/divergence.h); a part of
+// face.ts.
 
-/** Of the N tokens that a batch's mask counts, in its order: what the teacher's head reads, or its k likeliest tokens. */
+/** For the N tokens that a batch's mask counts, in its order: inputs of the teacher's head, or its k likeliest tokens. */
 export interface TeacherTokens {
   /** [N, width]; a trainer that learns from it knows the head by `setTeacherHead`. */
   readonly teacherHidden?: Float32Array;
@@ -20,23 +21,26 @@ export interface TeacherTerm {
   readonly beta: number;
   /** Tokens weigh as in KL and entropy terms, 1 / (N n) of a sequence of n, instead of all alike. Default: false. */
   readonly bySequence?: boolean;
-  /** Beside k likeliest tokens all others are one more, at beta 1; without it both distributions are divided by their mass on the k. */
+  /**
+   * Adds all other tokens as one more beside the k likeliest, at beta 1; without it both distributions are divided by
+   * their mass on the k.
+   */
   readonly rest?: boolean;
 }
 
-/** Rows of the matrix that makes logits; `softcap`: what those are capped at, or 0. */
+/** Rows of the matrix that computes logits; `softcap`: their cap, or 0. */
 export interface TeacherHead {
   readonly weights: Float32Array;
   readonly width: number;
   readonly softcap: number;
 }
 
-/** Of several ranks all make each call together; `teacherHead` they may make alone where weights are whole. */
+/** With several ranks, all ranks make each call together; a single rank may call `teacherHead` if weights are not sharded. */
 export interface TeacherFace<Batch> {
-  /** As a teacher. `topK` 0: hidden states. */
+  /** Called on the teacher. `topK` 0 returns hidden states. */
   teach(batch: Batch, temperature: number, topK: number): Promise<TeacherScores>;
-  /** The same: what reads them. */
+  /** Called on the teacher: the head that reads hidden states. */
   teacherHead(): Promise<TeacherHead>;
-  /** As its student: for steps whose batches have `teacherHidden`. */
+  /** Called on the student: the head for steps whose batches have `teacherHidden`. */
   setTeacherHead(head: TeacherHead): Promise<void>;
 }

@@ -96,8 +96,8 @@ export class HfTokenizer {
 
 /**
  * The tokenizer of a Hugging Face model folder, or of a tokenizer.json.
- * Throws HONE_ERR_IO if there is none, HONE_ERR_FORMAT if it is malformed, HONE_ERR_UNSUPPORTED naming what is not
- * understood and could change a result.
+ * Throws HONE_ERR_IO if there is none, HONE_ERR_FORMAT if it is malformed, HONE_ERR_UNSUPPORTED naming an unknown
+ * feature that could change a result.
  */
 export function openTokenizer(path: string): HfTokenizer {
   return new HfTokenizer(readTokenizerConfig(path));

@@ -129,12 +129,12 @@ export class Trainer implements TrainerFace, WeightSenderFace {
 
   /** Waits for what is being written. */
   async close(): Promise<void> {
-    await this.written().catch(() => {}); // whoever staged it asks what became of it
+    await this.written().catch(() => {}); // the caller of stage() handles this error
     await this.#native.close();
   }
 }
 
-/** Calls the core, which keeps the words alone of what `slopes` throws: here the failure itself is thrown. */
+/** Calls the core, which keeps only the message of an exception of `slopes`: throws the original exception here. */
 async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) => Promise<T>): Promise<T> {
   const slopes = typeof options.slopes === "object" ? await asked(options, options.slopes) : options.slopes;
   if (slopes === undefined) return await awaited(() => call(options));

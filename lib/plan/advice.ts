@@ -13,7 +13,7 @@ export interface Proposal {
 }
 
 export interface Advice {
-  /** At most three ways to fit, cheapest first; none where nothing is enough. */
+  /** At most three ways to fit, cheapest first; none if no combination suffices. */
   readonly proposals: readonly Proposal[];
   /** The least that any combination of changes needs. */
   readonly least: Proposal;
@@ -25,8 +25,8 @@ export type Applied = Proposal["changes"][number];
 const MOST_PROPOSALS = 3;
 
 /**
- * Tries every combination of changes in the order of their cost, one change costing more than all cheaper ones together,
- * and leaves out what holds a combination that is enough already: so no part of a proposal can be spared.
+ * Tries every combination of changes in the order of their cost, one change costing more than all cheaper ones
+ * together, and skips combinations that contain a sufficient one: so every change of a proposal is necessary.
  */
 export function advise(recipe: Recipe, measure: Measure): Advice {
   const { network } = measure(recipe);
@@ -51,13 +51,13 @@ export function advise(recipe: Recipe, measure: Measure): Advice {
 
 const has = (set: number, i: number) => ((set >> i) & 1) === 1;
 
-/** True if `set` includes the effect of `smaller`; the fewest pages are fewer pages too. */
+/** True if `set` includes the effect of `smaller`; the minimum of pages implies fewer pages. */
 function holds(set: number, smaller: number): boolean {
   const all = has(set, FEWEST_PAGES) ? set | (1 << PAGES) : set;
   return (all & smaller) === smaller;
 }
 
-/** Undefined for changes that make no recipe. */
+/** Undefined for changes that do not yield a valid recipe. */
 function attempt(
   recipe: Recipe,
   measure: Measure,
@@ -88,7 +88,7 @@ function apply(recipe: Recipe, changes: readonly Applied[]): Recipe {
   );
 }
 
-/** As many pages as fit, but no fewer than a quarter of those asked for, or than one longest context needs. */
+/** As many pages as fit, but at least a quarter of the requested number, and enough for one longest context. */
 function fewerPages(recipe: Recipe, { roles }: Measured, which: number): Applied {
   const { pages, pageTokens } = recipe.engine;
   const context = Math.ceil(maxContext(recipe) / pageTokens) + 1;

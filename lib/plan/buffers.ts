@@ -13,25 +13,25 @@ import { modelFacts, NO_OPTIMIZER } from "../inference/index.ts";
 import { type MemorySizes, memorySizes } from "../native/index.ts";
 import { storedAs } from "../shared/models/weight-types.ts";
 
-/** Text of a model's config.json, and of its teacher's where the recipe has one. */
+/** Text of a model's config.json, and of its teacher's if the recipe has one. */
 export type PlannedModel = string | { readonly config: string; readonly teacher?: string | undefined };
 
 export const configOf = (model: PlannedModel): string => (typeof model === "string" ? model : model.config);
 
 export interface Sizes extends MemorySizes {
-  /** A teacher: a trainer that only scores, of another size. 0 without one. */
+  /** Memory of a teacher: a trainer that only scores, with its own size. 0 without one. */
   readonly teacher: number;
-  /** Of the reference's whole distributions, where the KL term compares with them. */
+  /** Whole distributions of the reference, if the KL term compares with them. */
   readonly distributions: number;
-  /** What is said of a step's tokens in host memory, where the trainer's is a GPU's. */
+  /** Host memory for a step's token scores, if the trainer is on a GPU. */
   readonly said: number;
   /** Scratch of a step of the evaluation's engine: its budget may be larger than training's, or smaller. */
   readonly evaluationScratch: number;
-  /** How a frozen base is kept: in bf16 on the CPU where its files have that (csrc/trainer/trainer.cc). */
+  /** Storage type of a frozen base: bf16 on the CPU if its files have that (csrc/trainer/trainer.cc). */
   readonly base: "f32" | "bf16";
 }
 
-/** What the core said, by what it was asked: the search for changes that fit asks the same thousands of times. */
+/** Cached answers of the core by query: the search for changes that fit asks the same thousands of times. */
 const known = new Map<string, MemorySizes>();
 const MOST_KNOWN = 10_000;
 
@@ -46,9 +46,9 @@ function knownSizes(...asked: Parameters<typeof memorySizes>): MemorySizes {
 }
 
 /**
- * What the core says an engine and a trainer of this recipe take on such a device, whether there is one or not.
- * @param ranks trainers that divide what the recipe's sharding says: the trainer's sizes are those of the first, whose
- *   weights as kernels read them may be less than an engine's. Default 0: nothing is divided.
+ * The core's sizes for an engine and a trainer of this recipe on the given kind of device, which need not exist.
+ * @param ranks trainers that shard according to the recipe: the trainer's sizes are those of the first, whose packed
+ * weights may be smaller than an engine's. Default 0: nothing is sharded
  */
 export function sizesOf(
   recipe: Recipe,
@@ -66,7 +66,7 @@ export function sizesOf(
   const optimizer = { ...NO_OPTIMIZER, kind, moments, memory: optimizerMemory(recipe, kind) } as const;
   const recompute = recipe.hardware?.recompute ?? false;
   const sharding = ranks > 0 ? shardingOf(recipe) : undefined;
-  // A sequence that is longer than a micro-batch gets one of its own, of which each of those that share it has a part.
+  // A sequence longer than a micro-batch gets one of its own, divided among the trainers that share it.
   const packedTokens = Math.max(
     training.packedTokens,
     Math.ceil(maxContext(recipe) / (sharding?.sequence ?? 1)),
@@ -113,7 +113,7 @@ export function sizesOf(
   };
 }
 
-/** What a quantized folder's numbers are times their scales need not be bf16. */
+/** Dequantized values, products with scales, need not be representable in bf16. */
 const baseOf = (config: string) => (config.includes('"quantization_config"') ? "f32" : storedAs(config));
 
 /** Rows of logits that a training head has in memory at a time (csrc/kernels/cpu/lm_head.cc, csrc/kernels/cuda/scratch.h). */
@@ -126,7 +126,7 @@ interface Comparing {
   readonly packedTokens: number;
 }
 
-/** Bytes in the memory that the trainer's weights are in, and in host memory where that is another. */
+/** Bytes in the trainer's memory, and in host memory if that is separate. */
 interface ComparingBytes {
   readonly besideWeights: number;
   readonly host: number;
@@ -134,9 +134,10 @@ interface ComparingBytes {
 const NOTHING: ComparingBytes = { besideWeights: 0, host: 0 };
 
 /**
- * What comparing whole distributions takes besides: of every token of a step what the other's head reads, or its likeliest
- * tokens, as the step's and as the trainer's copy; the same of a micro-batch; and that head, with a chunk of logits.
- * @param config of the model compared with
+ * Memory for comparing whole distributions: for every token of a step the inputs of the other model's head, or its
+ * likeliest tokens, in the step's copy and the trainer's; the same for a micro-batch; and that head, with a chunk of
+ * logits.
+ * @param config of the model to compare with
  */
 function distributionBytes(
   { training, rollouts }: Recipe,

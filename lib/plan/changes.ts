@@ -6,22 +6,23 @@ export interface Change {
   readonly name: string;
   /** Its cost, in time or in a change of the run. */
   readonly cost: string;
-  /** It costs time and changes no number, so that a run makes it by itself where it would not fit. */
+  /** True if it costs time but changes no result, so that a run applies it automatically if it would not fit. */
   readonly isFree?: true;
-  /** `--set` assignments that make it; undefined where the recipe has it already or cannot have it. */
+  /** `--set` assignments of the change; undefined if the recipe already has it or does not allow it. */
   readonly assignments: (recipe: Recipe, network: Pick<Network, "experts">) => readonly string[] | undefined;
 }
 
 /** Rows of an engine's step below which reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
 const FEWEST_HEAD_ROWS = 2048;
-/** Of a mixture of experts: adapters of all experts have many times the weights of the attention's. */
+/** For a mixture of experts: adapters of all experts have many times the weights of attention's adapters. */
 const ATTENTION_TARGETS = 'lora.targets=["q_proj","k_proj","v_proj","o_proj"]';
 
 /**
- * What `hone plan` may propose, cheapest first: what changes no number of the run and little of its time, what costs
- * time, what stops being measured, what rounds, what trains something else. One costs more than all before it together.
- * Fewer pages are chosen apart (PAGES, FEWEST_PAGES), as their number follows from what is left.
+ * Changes that `hone plan` may propose, cheapest first: those without effect on results and little on time, those
+ * that cost time, those that drop a measurement, those that round, those that train something else. Each costs more
+ * than all before it together. Fewer pages are chosen separately (PAGES, FEWEST_PAGES), since their number depends on
+ * the remaining memory.
  */
 export const CHANGES: readonly Change[] = [
   {
@@ -119,7 +120,7 @@ export const CHANGES: readonly Change[] = [
     assignments: () => undefined,
   },
 ];
-/** Fewer pages, down to a quarter of those asked for. */
+/** Fewer pages, down to a quarter of the requested number. */
 export const PAGES = CHANGES.findIndex(({ name }) => name === "engine.pages");
-/** As few as one longest context needs. */
+/** The number of pages that one longest context needs. */
 export const FEWEST_PAGES = CHANGES.findIndex(({ name }) => name === "fewest engine.pages");

@@ -3,7 +3,7 @@ import type { Applied } from "./advice.ts";
 import { CHANGES } from "./changes.ts";
 import { fits, type Measured } from "./measured.ts";
 
-/** What a run changes by itself to fit its machine. */
+/** Changes that a run makes by itself to fit its machine. */
 export interface Choice {
   readonly changes: readonly Applied[];
   /** The recipe with these changes. */
@@ -11,12 +11,12 @@ export interface Choice {
   readonly measured: Measured;
 }
 
-/** A recipe as it is, or with what a run changes by itself where it would not fit. */
+/** The recipe, with the changes that a run makes by itself if it would not fit. */
 export function placed(recipe: Recipe, measure: (recipe: Recipe) => Measured): Recipe {
   return fits(measure(recipe)) ? recipe : (choiceFor(recipe, measure)?.recipe ?? recipe);
 }
 
-/** The cheapest of the free changes which makes a recipe fit; undefined where none is enough. */
+/** The cheapest free change with which a recipe fits; undefined if none suffices. */
 export function choiceFor(recipe: Recipe, measure: (recipe: Recipe) => Measured): Choice | undefined {
   const { network } = measure(recipe);
   const free = CHANGES.filter(({ isFree }) => isFree).flatMap(({ name, cost, assignments }) => {

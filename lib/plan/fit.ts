@@ -7,9 +7,9 @@ import { inUnits } from "./units.ts";
 const NAMED = 3;
 
 /**
- * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the cheapest changes
- * that make it fit, or what is needed at least; so too where the host of a GPU has no room. What is of unknown capacity
- * refuses nothing.
+ * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the cheapest
+ * changes that make it fit, or the minimum that is needed; the same for a GPU's host. Devices of unknown capacity are
+ * not checked.
  */
 export function expectFit(plan: MemoryPlan): void {
   const { capacity = Number.POSITIVE_INFINITY } = plan;
@@ -36,7 +36,7 @@ export function expectFit(plan: MemoryPlan): void {
   );
 }
 
-/** What a run changes by itself to fit, and what it would need otherwise; undefined for a recipe that is left as it is. */
+/** Describes the changes that a run makes by itself to fit, and its memory without them; undefined for an unchanged recipe. */
 export function choiceText({ chosen }: Pick<MemoryPlan, "chosen">): string | undefined {
   if (chosen === undefined) return undefined;
   const made = chosen.changes.flatMap(({ assignments }) => assignments).join(" and ");

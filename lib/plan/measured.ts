@@ -9,8 +9,8 @@ export interface RolePlan {
   readonly rows: readonly MemoryRow[];
   readonly total: number;
   /**
-   * Tokens of keys and values that the recipe asks for, and that fit beside everything else; 0 where none are kept. How
-   * many fit is left out where the capacity is not known.
+   * Tokens of keys and values that the recipe requests, and that fit in the remaining memory; 0 if none are kept. The
+   * number that fits is absent if the capacity is unknown.
    */
   readonly keyValueTokens: { readonly asked: number; readonly fit?: number };
 }
@@ -20,10 +20,10 @@ export interface Measured {
   readonly network: Network;
   /** "CPU", or the GPU as the recipe or its driver calls it. */
   readonly device: string;
-  /** Bytes of one device; left out for a GPU that neither the recipe nor this machine knows. */
+  /** Bytes of one device; absent for a GPU that neither the recipe nor this machine specifies. */
   readonly capacity?: number;
   readonly roles: readonly RolePlan[];
-  /** For processes on the CPU: memory of those on the fullest of `nodes` machines together. */
+  /** For processes on the CPU: total memory of those on the fullest of `nodes` machines. */
   readonly together?: { readonly nodes: number; readonly total: number };
   /** Memory of a GPU's trainer on its host. Empty for a plan of the CPU. */
   readonly hostRows: readonly MemoryRow[];
@@ -31,7 +31,7 @@ export interface Measured {
   readonly hostCapacity?: number;
 }
 
-/** True if every role fits its device, and its host; unknown capacity fits anything. */
+/** True if every role fits its device, and its host; anything fits an unknown capacity. */
 export function fits({ capacity = Number.POSITIVE_INFINITY, ...plan }: Measured): boolean {
   return mostOf(plan) <= capacity && fitsHost(plan);
 }

@@ -25,14 +25,14 @@ import {
 
 export interface MemoryPlan extends Measured {
   /**
-   * What a run changes by itself, as the recipe alone does not fit: everything else here is of the recipe so changed, and
-   * `without` the bytes that it would need of those that the fullest device has, or its host. Left out where the recipe fits,
-   * or no such change is enough.
+   * The changes that a run makes by itself, if the unchanged recipe does not fit: all other fields are for the
+   * changed recipe, and `without` has the bytes that the unchanged one would need, and the fullest device or its host
+   * has. Absent if the recipe fits, or no such change suffices.
    */
   readonly chosen?: Pick<Choice, "changes" | "recipe"> & {
     readonly without: { readonly needs: number; readonly has: number };
   };
-  /** Changes that would make it fit; left out where it does. */
+  /** Changes that would make it fit; absent if it fits. */
   readonly advice?: Advice;
   /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
   readonly recomputeSaves: number;
@@ -42,24 +42,24 @@ export interface Machine {
   /** Bytes of memory and threads of this machine, for a recipe that runs on its CPU. */
   readonly memory: number;
   readonly threads: number;
-  /** Its first GPU, for a recipe that runs on "cuda" and does not say on which; `memory` in bytes. */
+  /** This machine's first GPU, for a recipe on "cuda" that specifies none; `memory` in bytes. */
   readonly gpu?: { readonly name: string; readonly memory: number };
 }
 
 const MIB = 2 ** 20;
-/** Allowances: what CUDA's context and libraries take before the first tensor, and NCCL's own buffers per communicator. */
+/** Allowances: memory of CUDA's context and libraries before the first tensor, and NCCL's buffers per communicator. */
 const CUDA_CONTEXT = 1024 * MIB;
 const NCCL_CHANNELS = 256 * MIB;
 /** Weights on their way to an actor's host memory pass through its GPU in buckets of this size. */
 const BUCKET = 64 * MIB;
 
 /**
- * Memory by class of tensor for a recipe, from its sizes alone: the core says what it would allocate.
- * On the CPU one process plays both roles; on GPUs bf16 weights, activations and keys and
- * values, f32 master weights, gradients and moments, trainer state cut into shards over the trainer's GPUs (ZeRO 3).
- * What does not fit is planned with the changes that a run then makes by itself, or has the cheapest that make it fit.
- * @param model its config.json, and its teacher's.
- * @param gpuMemory bytes of a GPU, instead of what recipe or machine say; plans for a GPU whatever the recipe's device is.
+ * Memory by class of tensor for a recipe, from its sizes alone: the core computes its allocations. On the CPU one
+ * process has both roles; on GPUs bf16 weights, activations and keys and values, f32 master weights, gradients and
+ * moments, trainer state sharded over the trainer's GPUs (ZeRO 3). A recipe that does not fit is planned with the
+ * changes that a run makes by itself, or gets the cheapest changes that make it fit.
+ * @param model its config.json, and its teacher's
+ * @param gpuMemory bytes of a GPU, overriding recipe and machine; plans for a GPU regardless of the recipe's device
  */
 export function planMemory(
   recipe: Recipe,
@@ -77,7 +77,7 @@ export function planMemory(
   return { ...measured, ...saves, chosen: { ...chosen, without: overflowOf(plan) } };
 }
 
-/** Of a plan that does not fit. */
+/** The excess of a plan that does not fit. */
 function overflowOf(plan: Measured): { readonly needs: number; readonly has: number } {
   const { capacity, hostCapacity } = plan;
   return capacity === undefined || mostOf(plan) <= capacity
@@ -85,13 +85,13 @@ function overflowOf(plan: Measured): { readonly needs: number; readonly has: num
     : { needs: mostOf(plan), has: capacity };
 }
 
-/** The recipe as a run of it on this machine takes memory: as it is, or with what the run changes by itself. */
+/** The recipe with the memory choices of a run on this machine: unchanged, or with the changes that the run makes by itself. */
 export const placedOn = (recipe: Recipe, model: PlannedModel, machine: Machine): Recipe =>
   placed(recipe, (changed) => measureMemory(changed, model, machine));
 
 const CPU = "CPU";
 
-/** The plan alone, without what could be done about it. */
+/** The plan alone, without proposals. */
 export function measureMemory(
   recipe: Recipe,
   model: PlannedModel,
@@ -169,7 +169,7 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
           rolePlan("trainer", Math.max(1, ranks), [...trainer, sentRow(recipe, sizes), ...everywhere], about),
         ];
   const capacity = gpu.memory !== undefined && { capacity: gpu.memory };
-  // Trainers that divide weights have all of them for as long as it takes to publish or save them.
+  // Trainers with sharded weights hold all of them while they publish or save.
   const onHost = recipe.lora !== undefined || dividesWeights(recipe);
   const base = {
     name: recipe.lora === undefined ? "master weights, f32, while they are published" : "frozen base, f32",
@@ -191,7 +191,7 @@ function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
   return { network, device: gpu.name, ...capacity, roles, hostRows, ...host };
 }
 
-/** Of trainers that divide the weights, one a machine packs all of them for the actors. @param sizes undivided */
+/** If trainers shard the weights, one per machine packs all of them for the actors. @param sizes unsharded */
 const sentRow = (recipe: Recipe, { snapshot }: Sizes): MemoryRow => ({
   name: "weights, bf16, whole, at a rank that sends them",
   bytes: dividesWeights(recipe) ? snapshot : 0,
@@ -205,7 +205,7 @@ function recomputeSaves(recipe: Recipe, model: PlannedModel, device: DeviceName)
   return kept! - again!;
 }
 
-/** Chooses the GPU: the one asked for, else the recipe's, else this machine's. */
+/** Chooses the GPU: the requested one, else the recipe's, else this machine's. */
 function gpuOf(
   { hardware: { gpu, gpuMemoryGiB } = { gpus: 1, recompute: false } }: Recipe,
   machine: Machine,
@@ -234,7 +234,7 @@ function rolePlan(
   const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   const keyValues = rows.find(({ name }) => name === KEY_VALUES)?.bytes;
   const page = recipe.engine.pageTokens;
-  // An evaluation beside training has an engine of its own, with as many pages.
+  // A background evaluation has a separate engine with as many pages.
   const engines = rows.some(({ name }) => name === EVALUATION) ? 2 : 1;
   const others = total - engines * (keyValues ?? 0);
   const room = capacity !== undefined && Math.max(0, capacity - others) / (engines * sizes.page);

@@ -11,7 +11,7 @@ export interface Network {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
-  /** Of layers with a mixture of experts: how many, how many a token goes to, F of one. 0 without. */
+  /** For layers with a mixture of experts: number of experts, experts per token, F of one expert. 0 without. */
   readonly experts: number;
   readonly expertsPerToken: number;
   readonly expertWidth: number;
@@ -22,7 +22,7 @@ export interface Network {
   readonly addsApart: boolean;
   /** Width of all rotary tables together. */
   readonly rotaryWidth: number;
-  /** All weights, in elements; those that a token is multiplied by, the embedding included. */
+  /** Number of all weights; of those that a token is multiplied by, including the embedding. */
   readonly parameters: number;
   readonly activeParameters: number;
   /** Elements of one layer's matrices that a token is multiplied by, the mean over layers; of an embedding or head. */

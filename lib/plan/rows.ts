@@ -5,7 +5,7 @@ import { type Sizes, scorerBytes } from "./buffers.ts";
 export interface MemoryRow {
   readonly name: string;
   readonly bytes: number;
-  /** Field of the recipe that would make it smaller. */
+  /** Recipe field that would reduce it. */
   readonly change?: string;
 }
 
@@ -37,7 +37,7 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** Memory of a process that only samples on the CPU: weights arrive packed, beside those in use. */
+/** Memory of a process that only samples on the CPU: it receives packed weights in addition to those in use. */
 export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
   const { snapshot, keyValues, evaluationScratch, ropeTables } = sizes;
   const storage = 'model.weightStorage: "bf16"';
@@ -75,7 +75,7 @@ export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes, ranks: number): Me
 
 function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   const { parameters, trained, adapters } = sizes;
-  // A reference policy is a trainer of its own that only scores: no gradients, no moments, nothing turned round.
+  // A reference policy is a separate trainer that only scores: no gradients, no moments, no transposed weights.
   const copies = recipe.objective.klCoef > 0 ? 2 : 1;
   const storage = 'model.weightStorage: "bf16"';
   const tokens = "training.packedTokens";
@@ -102,7 +102,7 @@ const distributionsRow = ({ distributions }: Sizes): MemoryRow => ({
   change: 'objective.klTopK, or objective.klEstimator: "k2"',
 });
 
-/** Host memory for what whole distributions are made of; on the CPU it is in the rows above. */
+/** Host memory for the inputs of whole distributions; on the CPU the rows above include it. */
 export const saidRow = ({ said }: Sizes): MemoryRow => ({
   name: "what teacher and reference say of a step",
   bytes: said,
@@ -122,7 +122,7 @@ function engineRows({ keyValues, engineScratch }: Sizes): MemoryRow[] {
   ];
 }
 
-/** An evaluation beside training loads the checkpoint into a trainer that takes no step, and pins it on an engine of its own. */
+/** A background evaluation loads the checkpoint into a trainer that makes no step, and pins it on a separate engine. */
 export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
   const { parameters, moments, adapters, snapshot, keyValues, evaluationScratch, firstPacking } = sizes;
   const trainer = parameters + moments + adapters + snapshot + firstPacking;
@@ -133,7 +133,7 @@ export function evaluationRow({ evaluation }: Recipe, sizes: Sizes): MemoryRow {
   };
 }
 
-/** All gradients of parts but one are kept on the host, whatever computes them (csrc/trainer/gradient_parts.h). */
+/** The gradients of all parts but one are kept on the host, on every device (csrc/trainer/gradient_parts.h). */
 export function gradientRow({ metrics, domains, training }: Recipe, sizes: Sizes): MemoryRow {
   const { everySteps, noiseScale } = metrics.gradients;
   const trained = Object.values(domains).filter(({ weight }) => weight > 0).length;
@@ -146,8 +146,9 @@ export function gradientRow({ metrics, domains, training }: Recipe, sizes: Sizes
 }
 
 /**
- * The copy that is written while training goes on: weights and both moments, in host memory; by all ranks together once.
- * @param ranks that have a part of the weights each, for one of them; `sizes` has its part of what else is divided
+ * The checkpoint copy that is written during training: weights and both moments, in host memory; one copy over all
+ * ranks together.
+ * @param ranks that each hold a part of the weights; `sizes` has one rank's part of the other state
  */
 export function stagedRow({ checkpoint, lora, hardware }: Recipe, sizes: Sizes, ranks = 1): MemoryRow {
   const weights = lora ? sizes.trained : sizes.parameters;
@@ -169,7 +170,7 @@ export function gpuActor(sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** Moments that visit the GPU from its host's memory; an evaluation beside training loads those of its checkpoint too. */
+/** Moments that stream through the GPU from host memory; a background evaluation also loads those of its checkpoint. */
 export function hostMoments(recipe: Recipe, { hostMoments: moments }: Sizes): MemoryRow {
   const name = `${momentsName(recipe)}, page-locked`;
   return { name, bytes: moments * (recipe.evaluation.everySteps > 0 ? 2 : 1), change: "lora" };
@@ -187,7 +188,7 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
     [...(recipe.lora ? [] : ["lora"]), ...(ranks > 1 ? [divide] : [])].join(", ") || "a smaller model";
   const toHost = 'hardware.optimizerMemory: "host", ';
   const less = `training.packedTokens${recompute ? "" : ", hardware.recompute: true"}`;
-  // With sharded weights the card holds what gathers a layer; the rest is in its host's memory.
+  // With sharded weights the GPU holds the buffer that gathers a layer; the rest is in host memory.
   const masters = dividesWeights(recipe) ? "a layer's weights, f32, being gathered" : "master weights, f32";
   const reference = recipe.objective.klCoef === 0 ? 0 : scorerBytes(sizes);
   return [
@@ -213,8 +214,8 @@ export function gpuTrainer(recipe: Recipe, sizes: Sizes, ranks: number): MemoryR
 }
 
 /**
- * With adapters the base goes up from host memory in f32, matrix by matrix, and an embedding is more than the scratch for
- * that. What only the first step takes comes after it, so only the excess over that counts.
+ * With adapters the base is copied from host memory in f32, one matrix at a time, and an embedding is larger than the
+ * scratch for that. Memory that only the first step takes is allocated later, so only the excess over it counts.
  */
 function firstPackingRow(sizes: Sizes): MemoryRow {
   const { trained, moments, activations, trainingScratch, logits, arrays, firstPacking } = sizes;

@@ -26,20 +26,20 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
 export const CARDS = [24, 48, 80, 141] as const;
 const GB = 1e9;
 
-/** One model, trained in one way. */
+/** One model under one kind of training. */
 export interface TableRow {
   readonly model: string;
   readonly way: string;
   /** Bytes without keys and values. */
   readonly needed: number;
-  /** For each of CARDS the tokens of keys and values that fit beside everything else; 0: not even one longest answer. */
+  /** For each of CARDS the tokens of keys and values that fit in the remaining memory; 0: not even one longest answer. */
   readonly tokens: readonly number[];
 }
 
 /**
- * What a model is planned with that no recipe speaks of: one card, full training, groups of 8 answers of up to 16,000
- * tokens to prompts of up to 2,000, in micro-batches of one longest sequence.
- * @param model folder or Hub name.
+ * A recipe for planning a model alone: one GPU, full training, groups of 8 answers of up to 16,000 tokens to prompts
+ * of up to 2,000, in micro-batches of one longest sequence.
+ * @param model folder or Hub name
  */
 export function recipeOfModel(model: string): Recipe {
   return defineRecipe({
