@@ -22,7 +22,7 @@ export interface ActorOptions {
   readonly stopStrings: readonly string[];
   readonly format: PromptFormat;
   readonly clock: Clock;
-  /** Told how many tokens a group that came back has. */
+  /** Called with the number of tokens of each completed group. */
   readonly onTokens?: (count: number) => void;
   /** Stores the tokens of groups in progress. */
   readonly unfinished?: UnfinishedGroups | undefined;
@@ -32,7 +32,7 @@ export interface ActorOptions {
   readonly episodes?: EpisodeStage;
 }
 
-/** The recipe's switches in the actor's terms; episodes come beside them. */
+/** The actor's options from the recipe; episodes are passed separately. */
 export function actorOptions(
   { rollouts }: Recipe,
   format: PromptFormat,
@@ -45,8 +45,8 @@ export function actorOptions(
 }
 
 /**
- * Submits every prompt as soon as it comes and yields each group when its last attempt is back. Ends when the
- * prompts have ended and nothing is left.
+ * Submits every prompt as soon as it arrives and yields each group after its last attempt. Ends after the last
+ * prompt's group.
  */
 export async function* generateRollouts(
   prompts: AsyncIterable<RequestedPrompt>,

@@ -11,7 +11,7 @@ export interface Asked {
   readonly oldestMs: number;
 }
 
-/** The same verifiers, and what each of them has to do at this moment. */
+/** The same verifiers, with their pending work. */
 export class AskedVerifiers implements Verifiers {
   readonly #inner: Verifiers;
   readonly #clock: Clock;
@@ -38,7 +38,7 @@ export class AskedVerifiers implements Verifiers {
     return this.#inner.stats();
   }
 
-  /** By verifier name, those with something to do. */
+  /** Verifiers with pending work, by name. */
   get asked(): Map<string, Asked> {
     const asked = new Map<string, Asked>();
     const now = this.#clock.now();
@@ -52,7 +52,7 @@ export class AskedVerifiers implements Verifiers {
   }
 }
 
-/** Every verifier that was asked so far, in the order of their names. */
+/** Every verifier that has been called so far, sorted by name. */
 export function verifierStatuses(verifiers: AskedVerifiers): VerifierStatus[] {
   const { asked } = verifiers;
   const stats = verifiers.stats();

@@ -13,7 +13,7 @@ export type BatchWish = readonly (readonly number[] | undefined)[] | undefined;
  */
 export type BatchHook = (groups: readonly RolloutGroup[]) => BatchWish | Promise<BatchWish>;
 
-/** Gives each batch the advantages that need all of its groups; then asks the run's own hook. */
+/** Computes advantages that need all of a batch's groups; then calls the run's own hook. */
 export async function* weighBatches(
   batches: AsyncIterable<StepBatch>,
   shaping: ShapingOptions,

@@ -4,9 +4,9 @@ import type { ReplayedGroup, SettledGroup } from "./grouper.ts";
 
 /** Groups that one step consumes. */
 export interface StepBatch {
-  /** By group number. Kept and dropped ones; those released early are among them. */
+  /** Kept and dropped groups by number, including those released early. */
   readonly groups: readonly SettledGroup[];
-  /** By group number; absent without a buffer (ReplayBuffer). */
+  /** Replayed groups by number; absent without a buffer (ReplayBuffer). */
   readonly replayed?: readonly ReplayedGroup[];
   /** Credits to give back after the step. */
   readonly credits: number;
@@ -15,7 +15,7 @@ export interface StepBatch {
 /** Batching rule of the recipe: P, which groups count towards it, and how old a group may get. */
 export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
-/** The accounting: told of every group that is taken or released, and asked which are due. */
+/** The accounting: notified of every group that is taken or released, and asked which are due. */
 export type BatcherAccounting = Pick<
   GroupAccounting,
   "outstanding" | "due" | "firstDue" | "settled" | "batched"
@@ -24,8 +24,8 @@ export type BatcherAccounting = Pick<
 };
 
 /**
- * Collects P groups in order of completion, but first those that would be too old for any later step: it waits
- * for them and takes them, so that no trained token is older than `maxLag` and nothing is dropped for age.
+ * Collects P groups in order of completion, but first those that would be too old for any later step: waits for them
+ * and takes them, so that no trained token is older than `maxLag` and no group is dropped for its age.
  */
 export async function* batchGroups(
   groups: AsyncIterable<SettledGroup>,
@@ -34,7 +34,7 @@ export async function* batchGroups(
 ): AsyncGenerator<StepBatch, void, undefined> {
   const waiting = new Map<number, SettledGroup>();
   const released: SettledGroup[] = [];
-  /** One that was due and not here when they were looked at last: still due as long as nothing leaves the accounting. */
+  /** A due group that had not arrived at the last check: it stays due as long as no group leaves the accounting. */
   let missing: number | undefined;
   const isReady = () => {
     if (waiting.size < rule.groupsPerStep || (missing !== undefined && !waiting.has(missing))) return false;
@@ -77,17 +77,15 @@ function take(
   return taken;
 }
 
-/**
- * Removes the filtered groups; each frees a credit for another group before the step. @param last the group that
- * arrived last
- */
+/** Removes the filtered groups; each frees a credit for another group before the step. @param last the group that arrived last */
 function releaseFiltered(
   last: SettledGroup,
   waiting: Map<number, SettledGroup>,
   rule: BatchRule,
   accounting: BatcherAccounting,
 ): readonly SettledGroup[] {
-  // In the synchronous schedule draws must not depend on when a group came: it is released once nothing else is outstanding.
+  // In the synchronous schedule draws must not depend on arrival times: a group is released once nothing else is
+  // outstanding.
   if (rule.schedule === "sync" && waiting.size < accounting.outstanding) return NONE;
   const looked = rule.schedule === "sync" ? [...waiting.values()] : [last];
   const filtered = looked.filter(({ group }) => group.dropped !== undefined);

@@ -1,8 +1,8 @@
 import { HoneError } from "../../errors.ts";
 
 /**
- * Limits the groups between submission and training. A fixed number of credits exists; taking one waits until one
- * is free, in the order of asking. While paused none is free.
+ * Limits the groups between submission and training. A fixed number of credits exists; taking one waits until one is
+ * free, first come first served. While paused, none is free.
  */
 export class Credits {
   readonly total: number;
@@ -12,7 +12,7 @@ export class Credits {
   readonly #waiting: ((granted: boolean) => void)[] = [];
   readonly #whenGiven: (grant: () => void) => void;
 
-  /** @param whenGiven when those who wait are granted what is given back; default: at once. */
+  /** @param whenGiven when returned credits are granted to waiting callers; default: immediately */
   constructor(total: number, whenGiven: (grant: () => void) => void = (grant) => grant()) {
     this.total = total;
     this.#free = total;
@@ -23,7 +23,7 @@ export class Credits {
     return this.#free;
   }
 
-  /** Resolves to false once closed: no more groups shall start. */
+  /** Resolves to false once closed: no more groups may start. */
   take(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

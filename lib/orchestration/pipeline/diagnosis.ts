@@ -9,7 +9,7 @@ export interface PipelineFacts {
   readonly paused: boolean;
   /** The trainer is in a step. */
   readonly training: boolean;
-  /** The hook of the run's owner that holds the pipeline, if one does. */
+  /** The owner's hook that the pipeline is waiting for, if any. */
   readonly hook?: string | undefined;
   /** Progress that the hook reports, if it reports any. */
   readonly doing?: string | undefined;
@@ -19,7 +19,7 @@ export interface PipelineFacts {
   readonly waiting: number;
   /** Groups that wait for verdicts. */
   readonly verifying: number;
-  /** Settled groups that no step has taken, and how many a step wants. */
+  /** Settled groups not yet taken by a step, and the number that a step needs. */
   readonly ready: number;
   readonly wanted: number;
   readonly verifiers: readonly VerifierStatus[];
@@ -28,14 +28,14 @@ export interface PipelineFacts {
   readonly recentTimeouts: Readonly<Record<string, number>>;
 }
 
-/** The same, as the pipeline itself knows it. */
+/** The same, from the pipeline's own state. */
 export interface PipelineSnapshot extends Omit<PipelineFacts, "step" | "paused" | "recentTimeouts"> {
   /** Changes whenever anything moves. */
   readonly progress: number;
   readonly engine: Omit<EngineStats, "running" | "waiting">;
 }
 
-/** Which stage waits for which. `key` stays the same while only the numbers change. */
+/** Which stage waits for which. `key` stays the same while only numbers change. */
 export interface Diagnosis {
   readonly key: string;
   readonly sentence: string;

@@ -5,7 +5,7 @@ import type { DomainName } from "../../records.ts";
 const ADJUSTMENT_MIN = 0.1;
 const ADJUSTMENT_MAX = 10;
 const WARMUP_COMPLETIONS = 50;
-/** Keeps the draws of domains apart from the draws of problems, which use other words of the same stream. */
+/** Separates the random stream of domain choices from that of problem choices. */
 const STREAM = 0x444f4d41;
 
 export interface DomainSamplerOptions {
@@ -23,14 +23,14 @@ export interface DomainSamplerState {
 }
 
 /**
- * Picks the domain of the next prompt so that completed rollouts keep the configured mixture, however fast or
- * slow each domain is to generate and to verify.
+ * Picks the domain of the next prompt so that completed rollouts keep the configured mixture, however fast or slow
+ * each domain is to generate and to verify.
  *
- *   p_d proportional to w_d clip(w_d / (n_d / N), 0.1, 10)     and p_d = w_d while N < 50
+ * p_d proportional to w_d clip(w_d / (n_d / N), 0.1, 10) and p_d = w_d while N < 50
  *
- * w_d target weight, n_d rollouts completed in domain d, N their sum. A domain with none completed gets the
- * upper bound. Every rollout that ends is counted, one by one, cut off and unscored ones too, before any group
- * is filtered: work that is lost without being counted would leave a lasting offset.
+ * w_d target weight, n_d rollouts completed in domain d, N their sum. A domain without completions gets the upper
+ * bound. Every rollout that ends is counted, including truncated and unscored ones, before any group is filtered:
+ * uncounted lost work would bias the mixture permanently.
  * Source: Apriel-Reasoner §4.1, eq. 4 and 5.
  */
 export class DomainSampler {
@@ -41,7 +41,7 @@ export class DomainSampler {
   #total = 0;
   readonly #random: CounterRandom;
   readonly #adaptive: boolean;
-  /** p_d until a completion changes it: a step gives back many credits at once. */
+  /** Cached p_d until a completion changes it: a step returns many credits at once. */
   #next: readonly number[] | undefined;
 
   /** Throws HONE_ERR_CONFIG when no domain has a weight above 0, or one is negative or not finite. */
@@ -65,7 +65,7 @@ export class DomainSampler {
     return this.#domains[this.#random.weighted(this.#probabilities())]!;
   }
 
-  /** Call once for every rollout that ended, whatever became of it. */
+  /** Call once for every rollout that ended, regardless of its outcome. */
   recordCompletion(domain: DomainName): void {
     const at = this.#domains.indexOf(domain);
     if (at < 0) throw new HoneError("HONE_ERR_STATE", `domain sampler: no domain ${domain}`);
@@ -96,7 +96,7 @@ export class DomainSampler {
     return { completed: Object.fromEntries(this.#byDomain(this.#completed)), picks: this.#random.position };
   }
 
-  /** Throws HONE_ERR_CHECKPOINT when the state is of other domains or holds no counts. */
+  /** Throws HONE_ERR_CHECKPOINT if the state is of other domains or has no counts. */
   setState(state: DomainSamplerState): void {
     const counts = this.#domains.map((domain) => state.completed[domain]);
     const isCount = (n: number | undefined) => Number.isSafeInteger(n) && n! >= 0;

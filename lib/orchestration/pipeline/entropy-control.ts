@@ -1,6 +1,6 @@
 import type { Recipe } from "../../config/index.ts";
 
-/** What the control knows after a step. */
+/** State of the control after a step. */
 export interface EntropyState {
   readonly coef: number;
   /** Mean over the tokens of the last step, in nats; null before the first. */
@@ -23,7 +23,7 @@ export class EntropyControl {
     this.#state = state ?? { coef: settings.entropyCoef, entropy: null };
   }
 
-  /** Of the next step. */
+  /** The coefficient of the next step. */
   get applied(): number {
     const { entropyControl: rule, entropyCoef } = this.#settings;
     if (rule === undefined) return entropyCoef;
@@ -31,7 +31,7 @@ export class EntropyControl {
     return entropy === null || entropy <= rule.target ? coef : 0;
   }
 
-  /** @param entropies [T] of a step, of which those count where mask is 1; a step whose entropies are not finite says nothing. */
+  /** @param entropies [T] of a step, counted where mask is 1; a step with non-finite entropies is ignored */
   stepped(entropies: Float32Array, mask: Uint8Array): void {
     const { entropyControl: rule } = this.#settings;
     if (rule === undefined) return;
@@ -48,7 +48,7 @@ export class EntropyControl {
     this.#state = { coef: Math.min(rule.max, Math.max(rule.min, moved)), entropy };
   }
 
-  /** For a checkpoint; undefined where there is nothing to keep. */
+  /** State for a checkpoint; undefined if there is none. */
   saved(): EntropyState | undefined {
     return this.#settings.entropyControl && this.#state;
   }

@@ -18,7 +18,7 @@ export interface EpisodeStage {
   partnerOf(play: Play, request: GroupRequest, attempt: number): Partner;
   /** Replay: the versions that each turn of an attempt is to be sampled with. */
   readonly planOf?: (request: GroupRequest, attempt: number) => (turn: number) => readonly VersionRun[];
-  /** Told that the engine has the request of a further turn. */
+  /** Called when the engine has the request of a further turn. */
   readonly onTurn?: (request: GroupRequest, attempt: number, turn: number) => void;
 }
 
@@ -41,7 +41,7 @@ interface Begun {
   readonly play: Play;
   readonly stage: EpisodeStage;
   readonly request: GroupRequest;
-  /** As the first turn of all attempts was asked for, with the budget of the whole episode. */
+  /** The request of the first turn of all attempts, with the token budget of the whole episode. */
   readonly asked: GenerationRequest;
 }
 

@@ -19,8 +19,9 @@ export interface BatchParts {
 }
 
 /**
- * Parts of the domains that the batch has, in the order of `domains`. With `halves` a domain's groups go to its halves by
- * turns, so that neither has more of what comes early; the first goes where the whole batch has fewer so far.
+ * Parts of the batch's domains, in the order of `domains`. With `halves` a domain's groups alternate between its
+ * halves, so that early groups are in both; the first goes to the half that has fewer groups over the whole batch so
+ * far.
  */
 export function partsOf(
   { rollouts, groupOf }: Pick<AssembledBatch, "rollouts" | "groupOf">,
@@ -49,7 +50,7 @@ export function partsOf(
   return { partOf, parts };
 }
 
-/** Measures them, with the options of the step to come; takes none. */
+/** Measures the gradients of the parts with the options of the coming step; does not update weights. */
 export async function measureGradients(
   assembled: Pick<AssembledBatch, "rollouts" | "groupOf">,
   step: {
@@ -64,6 +65,7 @@ export async function measureGradients(
   const { partOf, parts } = partsOf(assembled, Object.keys(domains), metrics.gradients.noiseScale);
   const begun = step.clock.now();
   const { products } = await step.trainer.gradientParts(step.data, step.options, partOf, parts.length);
-  // from the call on: what a thread waits for a core, and a batch takes to another process, would be in no stage
+  // measured from the call on: otherwise waiting for a core, or sending a batch to another process, would be in no
+  // stage
   return { parts, products, seconds: (step.clock.now() - begun) / 1000 };
 }

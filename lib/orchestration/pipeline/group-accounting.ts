@@ -26,7 +26,7 @@ export interface AccountingParts {
   readonly unfinished?: UnfinishedGroups | undefined;
   /** When credits that a step gives back are granted (Credits). */
   readonly whenGiven?: (grant: () => void) => void;
-  /** Told of every group that is settled, and for which step. */
+  /** Called with every settled group and its step. */
   readonly onSettled?: ((settled: SettledGroup, step: number) => void) | undefined;
 }
 
@@ -42,7 +42,7 @@ export class GroupAccounting {
   readonly credits: Credits;
   readonly #parts: AccountingParts;
   readonly #sampler: DomainSampler;
-  /** Picks instead of the sampler where the recipe holds the mixture of what is trained. */
+  /** Picks domains instead of the sampler if the recipe controls the trained mixture. */
   readonly #trainedMixture: TrainedMixture | undefined;
   readonly #ledger: Ledger;
   readonly #outstanding = new OutstandingGroups();
@@ -86,7 +86,7 @@ export class GroupAccounting {
     this.#generatedTokens += tokens;
   }
 
-  /** Every attempt is back: `completed` of them whole, `failed` aborted. Told before any filter. */
+  /** All attempts have ended: `completed` of them normally, `failed` aborted. Called before any filter. */
   completed(request: GroupRequest, completed: number, failed: number): void {
     const { domain } = request;
     this.#outstanding.complete(request, completed, failed);
@@ -116,7 +116,7 @@ export class GroupAccounting {
     return this.#step;
   }
 
-  /** A step has its groups: what is settled from now on is the next one's. */
+  /** A step's batch is complete: groups settled from now on belong to the next step. */
   batched(): void {
     this.#step += 1;
   }
@@ -146,12 +146,12 @@ export class GroupAccounting {
     return this.#ledger.trainedTokens;
   }
 
-  /** The groups that the next step has to take (OutstandingGroups.due). */
+  /** The groups that the next step must take (OutstandingGroups.due). */
   due(maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
     return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
   }
 
-  /** The first of them that is not `here` (OutstandingGroups.firstDue). */
+  /** The first due group that is not in `here` (OutstandingGroups.firstDue). */
   firstDue(maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     return this.#outstanding.firstDue(this.#parts.version(), maxLag, groupsPerStep, here);
   }
@@ -188,7 +188,7 @@ export class GroupAccounting {
   }
 }
 
-/** Written out where nothing is rare: a spread would give every group a hidden class of its own. */
+/** Builds the object field by field: a spread would give every group its own hidden class in V8. */
 function requested(
   drawn: DrawnGroup,
   submittedVersion: number,

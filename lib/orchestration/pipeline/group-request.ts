@@ -10,12 +10,12 @@ export interface SavedGroup {
   readonly index: number;
 }
 
-/** A problem that was drawn for a group. */
+/** A problem drawn for a group. */
 export interface DrawnGroup extends SavedGroup {
   readonly problem: Problem;
   /** G. */
   readonly attempts: number;
-  /** It was in the pipeline when the run was saved. */
+  /** True if the group was in the pipeline when the run was saved. */
   readonly again?: boolean;
 }
 

@@ -9,17 +9,17 @@ import type { JudgedGroup } from "./verification.ts";
 export interface SettledGroup {
   readonly request: GroupRequest;
   readonly group: RolloutGroup;
-  /** Every rollout that the engine finished, also those left out of the group. */
+  /** Every rollout that the engine finished, including those left out of the group. */
   readonly rollouts: readonly Rollout[];
   /** Attempts left out because they got no verdict. */
   readonly unscored: readonly number[];
   /** Rewards that a hook returned instead, one a rollout of the group; logged, so that a replay has them. */
   readonly rewards?: readonly number[];
-  /** Advantages that a hook set once the step's batch was whole, one a rollout of the group; logged likewise. */
+  /** Advantages that a hook set once the step's batch was complete, one per rollout of the group; also logged. */
   readonly advantages?: readonly number[];
 }
 
-/** A group that was trained before, with the rewards and advantages that it had then. */
+/** A group that was trained before, with its original rewards and advantages. */
 export interface ReplayedGroup extends SettledGroup {
   /** The step that trained it first, from 0. */
   readonly first: number;
@@ -29,15 +29,15 @@ export interface ReplayedGroup extends SettledGroup {
 export type GroupWish = "drop" | { readonly rewards: readonly number[] } | undefined;
 
 /**
- * Called for every group that would be trained on. Rewards are one for each rollout, in the group's order; advantages
- * follow from them by the recipe's rules, and a filter on rewards looks at them again. Verdicts and scores stay.
+ * Called for every group that would be trained on. Returns one reward per rollout, in the group's order; advantages
+ * are recomputed from them by the recipe's rules, and a filter on rewards applies again. Verdicts and scores stay.
  */
 export type GroupHook = (group: RolloutGroup) => GroupWish | Promise<GroupWish>;
 
 export interface GrouperParts {
   readonly shaping: ShapingOptions;
   readonly onGroup?: GroupHook | undefined;
-  /** Told before any filter how many attempts completed and how many were aborted. */
+  /** Called before any filter with the numbers of completed and aborted attempts. */
   readonly onCompletion: (request: GroupRequest, completed: number, failed: number) => void;
 }
 
@@ -64,7 +64,7 @@ export async function* settleGroups(
   }
 }
 
-/** The group with other rewards. Throws HONE_ERR_USAGE for rewards that are not one finite number a rollout. */
+/** The group with other rewards. Throws HONE_ERR_USAGE unless there is one finite reward per rollout. */
 export function rewarded(
   settled: SettledGroup,
   rewards: readonly number[],
@@ -81,7 +81,7 @@ export function rewarded(
   return { ...settled, rewards, group: withRewards(group, rewards, shaping) };
 }
 
-/** One group's rewards and advantages. */
+/** Computes one group's rewards and advantages. */
 export function settle(
   request: GroupRequest,
   rollouts: readonly Rollout[],
@@ -93,7 +93,7 @@ export function settle(
   return { request, group, rollouts, unscored: unscored.map(({ rollout }) => rollout.attempt) };
 }
 
-/** The schema lets no penalty but "none" go without a buffer. */
+/** The schema requires a buffer for every penalty except "none". */
 function penaltyOptions(
   { kind, bufferTokens, ...scales }: Recipe["lengthPenalty"],
   maxOutputTokens: number,

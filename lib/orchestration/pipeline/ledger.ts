@@ -16,7 +16,7 @@ interface Account {
   dropped: Partial<Record<DropReason, number>>;
 }
 
-/** Without `replayed` in checkpoints of before there was a buffer. */
+/** `replayed` is absent in checkpoints written before the buffer existed. */
 export type SavedLedger = Readonly<
   Record<DomainName, Readonly<Omit<Account, "replayed"> & Partial<Pick<Account, "replayed">>>>
 >;
@@ -60,7 +60,7 @@ export class Ledger {
     account.trainedTokens += tokens;
   }
 
-  /** Of a group that a step trained again. */
+  /** Counts the rollouts of a group that a step trained again. */
   replayed(domain: DomainName, rollouts: number): void {
     this.#of(domain).replayed += rollouts;
   }
@@ -137,7 +137,7 @@ export class Ledger {
     return Object.fromEntries([...this.#accounts].map(progress));
   }
 
-  /** As if the outstanding groups had never been submitted: they are submitted again after a resume. */
+  /** Counts without the outstanding groups, which are submitted again after a resume. */
   saved(outstanding: OutstandingGroups): Record<DomainName, Account> {
     const copy = Object.fromEntries([...this.#accounts].map(([d, account]) => [d, structuredClone(account)]));
     for (const { request, completed, failed } of outstanding) {

@@ -15,10 +15,7 @@ export type Here = Pick<ReadonlySet<number>, "has">;
 /** The groups between submission and training, in order of submission. */
 export class OutstandingGroups {
   readonly #groups = new Map<number, OutstandingGroup>();
-  /**
-   * By version, the oldest first; those of each in order of submission. A group that was taken up has the version of its
-   * first token.
-   */
+  /** Groups by version, the oldest first, each in order of submission. A resumed group has the version of its first token. */
   #byVersion = new Map<number, Map<number, GroupRequest>>();
   #newest = Number.NEGATIVE_INFINITY;
 
@@ -78,11 +75,11 @@ export class OutstandingGroups {
   }
 
   /**
-   * The groups the step at weight version v has to take so that no later step trains a token older than
-   * `maxLag` versions: the oldest r of them, where
-   *   r = max_j ( N(submitted at version <= v - maxLag + j) - j P ),  j = 0, 1, ...
-   * (a later step can take P, so what is due within j steps must fit into j P). With at most P (maxLag + 1)
-   * groups outstanding, r <= P.
+   * The groups that the step at weight version v must take so that no later step trains a token older than `maxLag`
+   * versions: the oldest r of them, where
+   * r = max_j ( N(submitted at version <= v - maxLag + j) - j P ), j = 0, 1, ...
+   * (a later step can take P, so the groups due within j steps must fit into j P). With at most P (maxLag + 1) groups
+   * outstanding, r <= P.
    */
   due(version: number, maxLag: number, groupsPerStep: number): readonly GroupRequest[] {
     const count = this.#dueCount(version, maxLag, groupsPerStep);
@@ -95,7 +92,7 @@ export class OutstandingGroups {
     return due;
   }
 
-  /** The first of those that are due (`due`) which is not `here`. Asked for every group that comes: it makes nothing. */
+  /** The first due group (`due`) that is not in `here`. Called for every arriving group, so it allocates nothing. */
   firstDue(version: number, maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     let left = this.#dueCount(version, maxLag, groupsPerStep);
     for (const requests of this.#byVersion.values())
@@ -120,9 +117,9 @@ export class OutstandingGroups {
 }
 
 /**
- * Returns how a group is submitted while the weights are of `version`. A resumed group has the age of its first token,
- * and starts over if that is above `maxLag`. A group that was not in the pipeline resumes only tokens that these very
- * weights sampled: with an older age it could make more groups due than a step takes.
+ * Returns how to submit a group while the weights are of `version`. A resumed group has the age of its first token,
+ * and starts over if that is above `maxLag`. A group that was not in the pipeline resumes only tokens of exactly
+ * these weights: an older age could make more groups due than a step takes.
  */
 export function submission(
   drawn: DrawnGroup,

@@ -26,7 +26,7 @@ export class PipelineProgress {
     return this.#training;
   }
 
-  /** The hook that holds the pipeline: of a batch, or, unless a step goes on beside it, of a group. */
+  /** The hook that blocks the pipeline: one on a batch, or, unless a step is running concurrently, one on a group. */
   get hook(): "onBatch" | "onGroup" | undefined {
     const { onBatch, onGroup } = this.#inHooks;
     if (onBatch > 0) return "onBatch";

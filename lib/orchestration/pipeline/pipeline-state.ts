@@ -19,7 +19,7 @@ export const pipelineStateSchema = z.object({
     nextGroup: z.int(),
     cursors: counts,
     leftOut: counts.optional(),
-    /** Of domains with a curriculum. */
+    /** For domains with a curriculum. */
     choices: z.record(z.string(), choicesSchema).optional(),
   }),
   sampler: z.object({ completed: counts, picks: z.int() }),
@@ -36,10 +36,10 @@ export const pipelineStateSchema = z.object({
       dropped: z.record(z.string(), z.int()),
     }),
   ),
-  /** Groups in the pipeline: submitted again, under the same numbers, by the run that goes on from here. */
+  /** Groups in the pipeline: the resumed run submits them again, under the same numbers. */
   outstanding: z.array(z.strictObject({ group: z.int(), domain: z.string(), index: z.int() })),
   generatedTokens: z.int(),
-  /** Of `objective.entropyControl`. */
+  /** State of `objective.entropyControl`. */
   entropy: z.object({ coef: z.number(), entropy: z.number().nullable() }).optional(),
 });
 export type PipelineState = z.infer<typeof pipelineStateSchema>;

@@ -43,16 +43,16 @@ export interface PipelineParts {
   readonly onGroup?: GroupHook | undefined;
   readonly onBatch?: BatchHook | undefined;
   readonly onSettled?: AccountingParts["onSettled"];
-  /** Told of every problem that cannot be asked and was passed over. */
+  /** Called with every problem that cannot be prompted and was skipped. */
   readonly onLeftOut?: DrawerOptions["onLeftOut"];
   readonly frozen?: FrozenScores;
-  /** As the steps before left it. Default: empty. */
+  /** Buffer with the groups of the previous steps. Default: empty. */
   readonly buffer?: ReplayBuffer;
-  /** By domain, of those that have one. */
+  /** Curricula by domain, for those that have one. */
   readonly curricula?: ReadonlyMap<DomainName, Curriculum>;
 }
 
-/** The pipeline of docs/explanation/the-line.md: `steps` puts its stages end to end. */
+/** The pipeline of docs/explanation/the-line.md: `steps` connects its stages. */
 export class Pipeline {
   readonly accounting: GroupAccounting;
   readonly #parts: PipelineParts;
@@ -74,7 +74,7 @@ export class Pipeline {
     this.#choosers = choosersOf(parts, state);
     const onSettled = taughtBy(this.#choosers, parts.onSettled);
     const accounting = { ...parts, onSettled, domains: [...sources.keys()], version: () => trainer.version };
-    // First the trainer gets its next batch, where there is one: drawing and asking the next problems takes longer.
+    // The trainer gets its next batch first: drawing and submitting the next problems takes longer.
     const whenGiven = (grant: () => void) => void setImmediate(grant);
     this.accounting = new GroupAccounting({ ...accounting, whenGiven }, state);
     const { groupSize, maxPromptTokens } = recipe.rollouts;
@@ -134,7 +134,7 @@ export class Pipeline {
     }
   }
 
-  /** No new prompts, and no new batch: the step that is running is the last. */
+  /** Stops new prompts and new batches: the running step is the last. */
   drain(): void {
     this.accounting.credits.close();
     this.#settled.end();
@@ -157,7 +157,7 @@ export class Pipeline {
     return this.#drawer.leftOut;
   }
 
-  /** Of domains with a curriculum. */
+  /** For domains with a curriculum. */
   get curricula(): Readonly<Record<DomainName, CurriculumFacts>> {
     return Object.fromEntries([...this.#choosers].map(([domain, chooser]) => [domain, chooser.facts()]));
   }

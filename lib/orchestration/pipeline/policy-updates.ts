@@ -3,7 +3,7 @@ import type { SettledGroup } from "./grouper.ts";
 import type { FirstPass } from "./token-selection.ts";
 import { type AssembledBatch, assembleBatch } from "./training-batch.ts";
 
-/** How a batch is divided into optimizer updates: each of `epochs` passes over it takes `updatesPerBatch` of them. */
+/** How a batch is divided into optimizer updates: each of `epochs` passes over it consists of `updatesPerBatch` updates. */
 export interface UpdateRule {
   readonly updatesPerBatch: number;
   readonly epochs: number;
@@ -11,7 +11,7 @@ export interface UpdateRule {
 
 /** One of several updates on a batch. */
 export interface UpdateReport {
-  /** From 0. */
+  /** Index of the epoch, from 0. */
   readonly epoch: number;
   readonly groups: number;
   /** N, with masked rollouts, and those that it trained on. */
@@ -23,23 +23,23 @@ export interface UpdateReport {
   readonly skipped: boolean;
 }
 
-/** Neighbouring groups of a batch, as one update takes them. */
+/** Consecutive groups of a batch, for one update. */
 export interface MiniBatch {
   readonly batch: AssembledBatch;
-  /** Where its sequences and tokens begin in those of the whole batch. */
+  /** Offsets of its sequences and tokens in the whole batch. */
   readonly firstSequence: number;
   readonly firstToken: number;
 }
 
-/** A batch, the groups it was made of, and what its updates have in common. */
+/** A batch, its groups, and what its updates have in common. */
 export interface BatchUpdates {
   readonly groups: readonly SettledGroup[];
-  /** All of them, with the reference policy's log-probs where the objective has a KL term, and the teacher's advantages. */
+  /** The whole batch, with the reference policy's log-probs if the objective has a KL term, and the teacher's advantages. */
   readonly whole: AssembledBatch;
   readonly options: StepOptions;
   readonly rule: UpdateRule;
   readonly maxOutputTokens: number;
-  /** Of `whole`, where something else needed it. */
+  /** Log-probs of `whole`, if another computation already needed them. */
   readonly first?: TimedPass;
 }
 
@@ -47,7 +47,7 @@ export interface TimedPass extends FirstPass {
   readonly seconds: number;
 }
 
-/** Every token of a batch under the weights before its first update. */
+/** Scores every token of a batch under the weights before its first update. */
 export async function scoreFirst(
   trainer: TrainerFace,
   data: TrainingBatch,
@@ -59,12 +59,12 @@ export async function scoreFirst(
 }
 
 /**
- * Takes the updates of one batch; they count as one weight version, which is published once, after the last of them. With
+ * Runs the updates of one batch; they count as one weight version, published once after the last of them. With
  * several updates the old log-probs are those of the weights before the first, computed once. An update whose loss or
- * gradient is not finite is left out alone.
- * @returns one report of the whole batch: sums of tokens and seconds, means of losses and norms, per-token arrays in the
- * order of the batch, of which `logprobs` and `entropies` are those before the first update and `ratios` and `clipped`
- * those of the last epoch. `updates` is absent where there was one update.
+ * gradient is not finite is skipped alone.
+ * @returns one report of the whole batch: sums of tokens and seconds, means of losses and norms, per-token arrays in
+ * the order of the batch; `logprobs` and `entropies` are those before the first update, `ratios` and `clipped` those
+ * of the last epoch. `updates` is absent if there was only one update.
  */
 export async function updatePolicy(
   batch: BatchUpdates,
@@ -99,8 +99,8 @@ export async function updatePolicy(
 }
 
 /**
- * The kept groups of a batch in at most `parts` runs of neighbours, whose sizes differ by one group at most. A run of
- * which every rollout is masked is left out.
+ * Divides the kept groups of a batch into at most `parts` consecutive runs whose sizes differ by at most one group.
+ * Omits a run whose rollouts are all masked.
  */
 export function miniBatches(
   groups: readonly SettledGroup[],
@@ -122,7 +122,7 @@ export function miniBatches(
   return out;
 }
 
-/** What the trainer takes for one update of several. @param old [T] of the whole batch. */
+/** The trainer's input for one update of several. @param old [T] of the whole batch */
 export function updateData(
   { batch: { data }, firstSequence, firstToken }: MiniBatch,
   whole: AssembledBatch,
@@ -131,7 +131,7 @@ export function updateData(
   const own = (values: Float32Array) => values.slice(firstToken, firstToken + data.tokens.length);
   const counted = (mask: Uint8Array) => mask.reduce((n, one) => n + one, 0);
   const before = counted(whole.data.mask.subarray(0, firstToken));
-  /** Of an array with as many columns for each counted token. */
+  /** Rows of an array with a fixed number of columns per counted token. */
   const rows = <T extends Float32Array | Int32Array>(values: T) => {
     const columns = values.length / counted(whole.data.mask);
     return values.slice(before * columns, (before + counted(data.mask)) * columns) as T;

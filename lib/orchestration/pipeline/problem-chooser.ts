@@ -3,7 +3,7 @@ import { CounterRandom } from "../../random.ts";
 import type { Curriculum, ProblemHistory } from "../setup/index.ts";
 import type { SettledGroup } from "./grouper.ts";
 
-/** Keeps the choice among problems apart from every other draw of a run. */
+/** Separates the random choice among problems from every other draw of a run. */
 const CHOICE_WORD = 0x43484f00;
 
 /** State of a curriculum in a checkpoint: its draws, and [identity, draws, attempts, solve rate, step] of each problem drawn. */
@@ -15,7 +15,7 @@ export interface SavedChoices {
 /** Place of a curriculum in its run; keys its draws. */
 export interface ChoicePlace {
   readonly seed: number;
-  /** Of the domain among the recipe's. */
+  /** Index of the domain in the recipe. */
   readonly ordinal: number;
 }
 
@@ -28,10 +28,10 @@ interface Seen {
 }
 
 /**
- * Chooses a domain's next problem in proportion to weights that follow from the problems' histories. A draw is a function of
- * the seed, the number of draws before it and the groups settled so far, in the order of their numbers; what it chose is
- * in the event log, so that a replay asks nothing of a curriculum. A problem in the pipeline is not chosen again while
- * another one can be. Where every weight is 0, all problems weigh the same.
+ * Chooses a domain's next problem in proportion to weights computed from the problems' histories. A draw is a
+ * function of the seed, the number of earlier draws and the groups settled so far, in the order of their numbers; the
+ * event log records the choice, so that a replay needs no curriculum. Does not choose a problem in the pipeline again
+ * while another one is available. If every weight is 0, all problems have equal weights.
  */
 export class ProblemChooser {
   readonly #curriculum: Curriculum;
@@ -62,7 +62,7 @@ export class ProblemChooser {
     for (const index of outstanding) this.#inPipeline.add(index % this.#seen.length);
   }
 
-  /** Index of the next problem in its source. @param step the one that takes the next batch */
+  /** Index of the next problem in its source. @param step the step that takes the next batch */
   next(step: number): number {
     this.#learn();
     if (step !== this.#weighedAt) for (const n of this.#seen.keys()) this.#weigh(n, step);
@@ -81,7 +81,7 @@ export class ProblemChooser {
     return (seen.draws - 1) * this.#seen.length + chosen;
   }
 
-  /** A group of the domain is out of the pipeline, for this step. */
+  /** A group of the domain has left the pipeline at this step. */
   settled(group: SettledGroup, step: number): void {
     this.#settled.push({ group, step });
   }
@@ -105,7 +105,7 @@ export class ProblemChooser {
     };
   }
 
-  /** Takes up what was settled since the last draw: by group number, whatever the order in which groups completed. */
+  /** Applies the groups settled since the last draw, by group number, regardless of the order in which they completed. */
   #learn(): void {
     const settled = this.#settled.sort((a, b) => a.group.request.group - b.group.request.group);
     this.#settled = [];
@@ -113,7 +113,7 @@ export class ProblemChooser {
       const n = group.request.index % this.#seen.length;
       this.#inPipeline.delete(n);
       const { rollouts, solveRate } = group.group;
-      if (rollouts.length === 0) continue; // no verdict: nothing is known of it
+      if (rollouts.length === 0) continue; // without a verdict the group carries no information about the problem
       const seen = this.#seen[n]!;
       const old = seen.solveRate ?? solveRate;
       seen.solveRate = old + this.#curriculum.smoothing * (solveRate - old);

@@ -7,8 +7,8 @@ import type { DrawnGroup, GroupRequest, SavedGroup } from "./group-request.ts";
 import type { ProblemChooser, SavedChoices } from "./problem-chooser.ts";
 
 /**
- * Positions of the problem sources. With them and the sampler's state, a resumed run draws what the uninterrupted one
- * would have drawn.
+ * Positions of the problem sources. With them and the sampler's state, a resumed run draws the same problems as an
+ * uninterrupted one.
  */
 export interface SavedDraws {
   readonly nextGroup: number;
@@ -16,27 +16,27 @@ export interface SavedDraws {
   readonly cursors: Readonly<Record<DomainName, number>>;
   /** Problems passed over because they cannot be asked, by domain. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
-  /** Of domains with a curriculum. */
+  /** For domains with a curriculum. */
   readonly choices?: Readonly<Record<DomainName, SavedChoices>> | undefined;
 }
 
 export interface DrawerOptions {
   readonly groupSize: number;
-  /** Why a problem cannot be asked; the next one is drawn instead. Default: every problem can. */
+  /** Returns why a problem cannot be prompted; the next one is drawn instead. Default: every problem can. */
   readonly faultOf?: (problem: Problem) => HoneError | undefined;
   readonly onLeftOut?: (problem: Problem, fault: HoneError) => void;
-  /** Of domains with a curriculum; the other domains' problems come in the order of their sources. */
+  /** For domains with a curriculum; problems of other domains are drawn in the order of their sources. */
   readonly choosers?: ReadonlyMap<DomainName, Pick<ProblemChooser, "next" | "saved">>;
 }
 
 /** The domain of the next group. */
 export interface DomainPicker {
   pick(): DomainName;
-  /** The step that takes the next batch; asked where a curriculum chooses. */
+  /** The step that takes the next batch; required if a curriculum chooses. */
   readonly step?: number;
 }
 
-/** After so many problems in a row that cannot be asked, drawing gives up. */
+/** Drawing fails after this many consecutive problems that cannot be prompted. */
 const MOST_LEFT_OUT = 1000;
 
 /** Draws the next group's problem: its domain from the sampler, the problem from the domain's source in order. */
@@ -49,7 +49,7 @@ export class ProblemDrawer {
   readonly #again: SavedGroup[];
   #nextGroup: number;
 
-  /** @param saved of the run it goes on from; the groups that were outstanding come first, under their old numbers. */
+  /** @param saved state of the run to resume; its outstanding groups come first, under their old numbers */
   constructor(
     sources: ReadonlyMap<DomainName, ProblemSource>,
     sampler: DomainPicker,
@@ -71,7 +71,7 @@ export class ProblemDrawer {
     return this.#nextGroup - this.#again.length;
   }
 
-  /** Throws HONE_ERR_DATA where a thousand problems in a row cannot be asked. */
+  /** Throws HONE_ERR_DATA if a thousand problems in a row cannot be prompted. */
   next(): DrawnGroup {
     const again = this.#again.shift();
     if (again !== undefined) {
@@ -88,7 +88,7 @@ export class ProblemDrawer {
     return { group, domain, index, problem, attempts: this.#options.groupSize };
   }
 
-  /** The next problem of the domain that can be asked; those passed over are counted. */
+  /** The next problem of the domain that can be prompted; counts skipped ones. */
   #askable(domain: DomainName): { readonly index: number; readonly problem: Problem } {
     const { faultOf, onLeftOut } = this.#options;
     for (let misses = 0; ; misses++) {
@@ -139,8 +139,9 @@ function tooManyLeftOut(domain: DomainName, fault: HoneError): HoneError {
 }
 
 /**
- * One request per credit, until the credits are closed or `limit` groups of the run are drawn. A group is drawn after
- * its credit is had, so that the sampler sees every completion before it, and submitted in the accounting at once.
+ * Yields one request per credit, until the credits are closed or `limit` groups of the run are drawn. Draws a group
+ * only after it has a credit, so that the sampler sees every earlier completion, and registers it with the accounting
+ * immediately.
  */
 export async function* drawProblems(
   drawer: ProblemDrawer,
@@ -152,7 +153,7 @@ export async function* drawProblems(
   while (drawer.drawn < limit && (await accounting.credits.take())) yield accounting.submitted(drawer.next());
 }
 
-/** Groups of the whole run where every completed one counts; without a bound where kept ones do. */
+/** Number of groups in the whole run if every completed group counts; unbounded if only kept groups do. */
 export function mostGroups({ training: { steps, groupsPerStep, countGroups } }: Recipe): number {
   return countGroups === "completed" ? steps * groupsPerStep : Number.POSITIVE_INFINITY;
 }

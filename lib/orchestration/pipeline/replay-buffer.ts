@@ -3,20 +3,20 @@ import { CounterRandom } from "../../random.ts";
 import type { StepBatch } from "./batcher.ts";
 import type { ReplayedGroup, SettledGroup } from "./grouper.ts";
 
-/** Keeps the draws of a buffer apart from those of domains and problems. */
+/** Separates the random draws of a buffer from those of domains and problems. */
 const STREAM = 0x52504c59;
-/** Of a share's number of groups: 0.2 of 10 may come out as 1.9999999999999998 beside 8. */
+/** Tolerance for a share's number of groups: 0.2 of 10 may be computed as 1.9999999999999998. */
 const ROUNDING = 1e-9;
 
 type Rule = Recipe["training"]["replayBuffer"];
 
 /**
- * The kept groups of the last `maxAge` steps. Each step trains, beside its K fresh kept groups, on
- *   R = min(groups here, floor(K share / (1 - share)))
- * of them, drawn uniformly without replacement by (seed, step); what a step draws is a function of what earlier ones
- * trained, so that a run that goes on and a replay draw the same.
- * Source: age bound and fresh groups first as in Yoo et al. 2026 (arXiv 2606.04560); whole groups of recent steps, with
- * the sampler's log-probs in the ratio, as in Sun et al. 2025 (arXiv 2506.05316).
+ * The kept groups of the last `maxAge` steps. Each step trains, in addition to its K fresh kept groups, on R =
+ * min(groups here, floor(K share / (1 - share)))
+ * of them, drawn uniformly without replacement by (seed, step). A step's draw is a function of what earlier steps
+ * trained, so that a resumed run and a replay draw the same.
+ * Source: age bound and fresh groups first as in Yoo et al. 2026 (arXiv 2606.04560); whole groups of recent steps,
+ * with the sampler's log-probs in the ratio, as in Sun et al. 2025 (arXiv 2506.05316).
  */
 export class ReplayBuffer {
   readonly #rule: Rule;
@@ -25,8 +25,8 @@ export class ReplayBuffer {
   #groups: readonly ReplayedGroup[];
 
   /**
-   * @param groups of earlier steps, those of each in the order of their numbers.
-   * @param keep steps whose groups stay here where later ones are drawn by a rule of a greater age.
+   * @param groups of earlier steps, each step's in the order of their numbers
+   * @param keep steps for which groups are kept, if later steps use a rule with a greater age
    */
   constructor(
     {
@@ -58,7 +58,7 @@ export class ReplayBuffer {
     return { ...batch, replayed };
   }
 
-  /** The step has trained its kept groups, which can be drawn from the next one on. */
+  /** Adds the kept groups of a finished step, which later steps may draw. */
   trained({ groups }: StepBatch, step: number): void {
     if (this.#keep === 0) return;
     const fresh = groups.flatMap((settled) =>
@@ -69,8 +69,8 @@ export class ReplayBuffer {
 }
 
 /**
- * What a step trains on, in the order of the batch, and what it dropped: its own groups, and between its kept ones, evenly,
- * those of the buffer, so that each of several updates has its part of both.
+ * A step's groups, kept and dropped, in the order of the batch, with the buffer's groups evenly distributed among its
+ * kept ones, so that each of several updates has a share of both.
  */
 export function allGroups({
   groups,

@@ -1,13 +1,13 @@
 import type { Clock } from "../../clock.ts";
 import { HoneError } from "../../errors.ts";
 
-/** The stages of the pipeline, what each holds, and whether it stands still. */
+/** The stages of the pipeline, the contents of each, and whether it makes progress. */
 export interface PipelinePosition {
   /** Changes whenever anything moves: tokens, verdicts, steps. */
   readonly progress: number;
   /** One sentence per stage, in order of the pipeline: "engine: 12 sequences running, 0 waiting". */
   readonly stages: readonly string[];
-  /** The one that everything else waits for, as far as it can be told. */
+  /** The stage that everything else waits for, as far as it can be determined. */
   readonly culprit: string;
 }
 
@@ -20,12 +20,12 @@ export const heldByHook = (position: PipelinePosition, hook: string): PipelinePo
 
 const LOOKS_PER_LIMIT = 10;
 const MAX_INTERVAL_MS = 1000;
-/** A look that comes so much too late says that this process stood still: suspended, frozen, busy. */
+/** A poll that comes this much too late shows that this process itself was suspended or busy. */
 const STOOD_STILL_MS = 250;
 
 /**
- * The work, unless nothing moves for too long while it goes on: then throws HONE_ERR_STALL and leaves it behind. Time in
- * which this process stood still with everything else does not count.
+ * Awaits the work; throws HONE_ERR_STALL and abandons it if nothing progresses for too long. Time in which this
+ * process itself was suspended does not count.
  */
 export async function underWatch<T>(
   work: Promise<T>,
@@ -53,7 +53,7 @@ export async function underWatch<T>(
   }
 }
 
-/** Notices when nothing has moved for too long. Looks only when asked. */
+/** Detects when nothing has progressed for too long. Checks only when polled. */
 export class StallWatch {
   readonly #limitMs: number;
   readonly #clock: Clock;
@@ -73,7 +73,7 @@ export class StallWatch {
 
   /**
    * The error that ends the run, once `position` has shown no progress for the limit.
-   * @param position undefined while the run is paused: then standing still is what was asked for.
+   * @param position undefined while the run is paused on request
    */
   look(position: PipelinePosition | undefined): HoneError | undefined {
     const now = this.#clock.now();

@@ -4,7 +4,7 @@ import { askFirstPass } from "../../shared/objectives/slopes-function.ts";
 import type { FirstPass } from "./token-selection.ts";
 import type { AssembledBatch } from "./training-batch.ts";
 
-/** [T] what a custom objective's `firstPass` makes of a step's tokens; 0 where the policy chose none. */
+/** [T] results of a custom objective's `firstPass` for a step's tokens; 0 for tokens that the policy did not sample. */
 export function weighedByObjective(
   slopes: SlopesFunction,
   data: AssembledBatch["data"],

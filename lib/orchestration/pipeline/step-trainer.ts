@@ -25,40 +25,40 @@ export interface StepOutcome {
   readonly version: number;
   /** Absent when no group survived the filter: then nothing was trained. */
   readonly update?: PolicyUpdate;
-  /** Seconds. `waiting` begins when the next batch is asked for: what the caller did with the last outcome is not in it. */
+  /** Seconds. `waiting` begins when the next batch is requested, so it excludes the caller's work on the last outcome. */
   readonly timing: { readonly total: number; readonly waiting: number };
 }
 
 export interface PolicyUpdate extends AssembledBatch {
   readonly report: StepReport;
-  /** Absent where the batch had one update. */
+  /** Absent if the batch had only one update. */
   readonly updates?: readonly UpdateReport[];
   readonly learningRate: number;
-  /** Of the entropy bonus. */
+  /** Coefficient of the entropy bonus. */
   readonly entropyCoef: number;
   /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
-  /** The same of the teacher. */
+  /** The same for the teacher. */
   readonly teacherSeconds?: number;
   /** Gradient statistics, in steps that measure them. */
   readonly gradients?: GradientFacts;
-  /** Rollout whose sample made the loss not finite. */
+  /** Rollout that made the loss non-finite. */
   readonly culprit?: ScoredRollout;
 }
 
 /**
- * [T] natural logs of a batch's tokens under other weights, at the temperature of training, and their distributions where
- * the recipe compares those.
+ * [T] natural log-probs of a batch's tokens under other weights, at the training temperature, and their distributions
+ * if the recipe compares those.
  */
 export type TeachTokens = (batch: TrainingBatch) => Promise<TeacherScores>;
 
-/** What scores a batch beside the policy. */
+/** Frozen models that score a batch beside the policy. */
 export interface FrozenScores {
   /** The policy training started from, where the objective has a KL term. */
   readonly reference?: TeachTokens;
-  /** Where the recipe has one. */
+  /** Present if the recipe has a teacher. */
   readonly teacher?: TeachTokens;
-  /** Told after every step, of which there were so many: makes the policy the reference, where that is due. */
+  /** Called after every step with the number of steps so far: replaces the reference by the policy when that is due. */
   readonly stepped?: (steps: number) => Promise<void>;
 }
 
@@ -68,14 +68,14 @@ export interface StepTrainerParts {
   readonly engine: EngineFace;
   readonly clock: Clock;
   readonly frozen?: FrozenScores;
-  /** Where `objective.entropyControl` keeps its coefficient from step to step. */
+  /** Present if `objective.entropyControl` carries its coefficient from step to step. */
   readonly entropy: EntropyControl;
   readonly buffer: ReplayBuffer;
   /** Called when the new weights are on their way, before the next batch is asked for. */
   readonly afterPublication: (batch: StepBatch) => void;
 }
 
-/** Trains each batch, publishes the new weights, and yields what happened; ends after the recipe's last step. */
+/** Trains each batch, publishes the new weights, and yields the outcome; ends after the recipe's last step. */
 export async function* trainSteps(
   batches: AsyncIterable<StepBatch>,
   firstStep: number,
@@ -117,8 +117,10 @@ export async function* trainSteps(
 }
 
 /**
- * One step, published unless it was skipped. Undefined when no group was kept: there is nothing to train on.
- * @param parts `measured`: gradients of domains too, where the recipe wants them of this step; the step is the same.
+ * Trains one step and publishes it unless it was skipped. Undefined if no group was kept, so that there is nothing to
+ * train on.
+ * @param parts `measured`: also measures gradients of domains if the recipe asks for it at this step; the step is the
+ * same
  */
 export async function trainBatch(
   batch: StepBatch,
@@ -183,11 +185,11 @@ const referenceData = ({ logprobs: referenceLogprobs, ...distributions }: Teache
   ...distributions,
 });
 
-/** What a step's loss has beside the objective, and recorded options have not: its teacher is asked again. */
+/** The teacher's term of a step's loss, which recorded options lack: a replay scores with the teacher again. */
 const teacherTerm = ({ teacher }: Recipe): Pick<StepOptions, "divergence"> =>
   teacher?.divergence ? { divergence: { coef: teacher.coef, beta: teacher.divergence.beta } } : {};
 
-/** What a recorded step is trained by once more: with what teacher or reference say of its batch, where the recipe asks for that. */
+/** Inputs to train a recorded step again: with the teacher's or reference's scores of its batch, if the recipe needs them. */
 export async function taughtStep(
   batch: AssembledBatch,
   options: StepOptions,
@@ -221,7 +223,7 @@ export function stepOptions(
   const { kind, sequenceWeight, clipLow, clipHigh, gate, klEstimator, klTopK, correction, router } =
     objective;
   const { temperature } = rollouts;
-  const { kind: corrects, high = 0 } = correction; // the schema lets none but "none" go without it
+  const { kind: corrects, high = 0 } = correction; // the schema requires it for every kind except "none"
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
   return {
     objective: kind,
@@ -249,7 +251,7 @@ export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): s
   return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
 }
 
-/** Throws HONE_ERR_NON_FINITE for a skipped update where the recipe says so, and for too many skipped steps in a row. */
+/** Throws HONE_ERR_NON_FINITE for a skipped update if the recipe says so, and for too many skipped steps in a row. */
 function failAfterSkips(update: PolicyUpdate, step: number, inARow: number, recipe: Recipe): void {
   const { onNonFinite, maxSkippedInARow } = recipe.training;
   const { skipped } = update.report;

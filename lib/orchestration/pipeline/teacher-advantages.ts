@@ -3,8 +3,8 @@ import type { TeacherScores } from "../../native/teacher-face.ts";
 import type { AssembledBatch } from "./training-batch.ts";
 
 /**
- * The batch with what a teacher makes of it. Of whole distributions, advantages are rewardCoef times the reward's, and the
- * step is given the teacher's; of sampled tokens, see taughtTokens.
+ * The batch with a teacher's contribution. With whole distributions, advantages are rewardCoef times the reward's,
+ * and the step receives the teacher's distributions; with sampled tokens, see taughtTokens.
  */
 export function taughtBatch(
   batch: AssembledBatch,

@@ -11,13 +11,13 @@ export interface FirstPass {
 type Rule = NonNullable<Recipe["objective"]["tokens"]>;
 type Selected = Pick<TrainingBatch, "tokenWeights" | "tokenPenalties">;
 
-/** Of the streams of draws, keyed by seed and step. */
+/** Keys of the random streams, together with seed and step. */
 const CLIP_COV = 0x434f56;
 
 /**
- * What a rule makes of a step's tokens, which it compares with each other: weights of their terms, or penalties
- * (docs/reference/recipe.md, "Some of a step's tokens"). Wang et al. 2025, "Beyond the 80/20 Rule"; Cui et al. 2025, "The
- * Entropy Mechanism of Reinforcement Learning for Reasoning Language Models".
+ * Applies a rule that compares a step's tokens with each other: returns weights of their terms, or penalties
+ * (docs/reference/recipe.md, "Some of a step's tokens"). Wang et al. 2025, "Beyond the 80/20 Rule"; Cui et al. 2025,
+ * "The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models".
  */
 export function selectTokens(
   rule: Rule,
@@ -58,7 +58,7 @@ function drawn(tokens: readonly number[], count: number, random: CounterRandom):
   return random.shuffle(tokens).slice(0, count);
 }
 
-/** [T] (A_t − mean A)(new_t − mean new) over the sampled tokens: what a token adds to the covariance of both. */
+/** [T] (A_t − mean A)(new_t − mean new) over the sampled tokens: each token's contribution to the covariance of both. */
 function covariancesOf(
   sampled: readonly number[],
   logprobs: Float32Array,

@@ -12,18 +12,19 @@ export interface MixtureCounts {
 
 type Counts = Readonly<Record<DomainName, MixtureCounts>>;
 
-/** However rarely a domain's groups are kept, it counts as this often: its share stays finite. */
+/** Lower bound of a domain's keep rate, so that its share stays finite. */
 const KEEP_RATE_MIN = 0.02;
 
 /**
- * Picks the domain of the next prompt so that the rollouts that are *trained* keep the mixture, whatever share of each
- * domain's groups the filter drops. Weighted fair queueing on what will have been trained:
+ * Picks the domain of the next prompt so that the *trained* rollouts keep the mixture, regardless of the share of
+ * each domain's groups that the filter drops. Weighted fair queueing on expected trained rollouts:
  *
- *   d = argmin e_d / w_d      e_d = trained_d + replayed_d + k_d outstanding_d      k_d = (trained_d + G) / (settled_d + G)
+ * d = argmin e_d / w_d e_d = trained_d + replayed_d + k_d outstanding_d k_d = (trained_d + G) / (settled_d + G)
  *
- * w_d target weight, replayed_d what a buffer trained again, k_d the domain's keep rate so far (it starts at 1), G group size; ties go to the first domain. No
- * domain submits more than (1 + w_d) / 2 of all rollouts, so that one whose groups are always dropped leaves the others
- * at least half of theirs. Nothing is drawn at random: a pick depends on the counts alone.
+ * w_d target weight, replayed_d rollouts that a buffer trained again, k_d the domain's keep rate so far (it starts at
+ * 1), G group size; ties go to the first domain. No domain submits more than (1 + w_d) / 2 of all rollouts, so that
+ * one whose groups are always dropped leaves the others at least half of theirs. Uses no random numbers: a pick
+ * depends on the counts alone.
  */
 export class TrainedMixture {
   readonly #weights: ReadonlyMap<DomainName, number>;

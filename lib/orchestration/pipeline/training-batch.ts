@@ -14,7 +14,7 @@ export interface AssembledBatch {
     readonly advantages: Float32Array;
     /** [T]; 0 where the mask is. */
     readonly tokenAdvantages: Float32Array;
-    /** N: those here and the masked ones, which count and are not laid down. */
+    /** N: sequences here and masked ones, which count but are not in the arrays. */
     readonly sequences: number;
   };
   /** [T] natural logs under the teacher, which `data.tokenAdvantages` has in it already; absent without one. */
@@ -22,10 +22,10 @@ export interface AssembledBatch {
 }
 
 /**
- * Lays the rollouts of the kept groups end to end, prompt then response, with mask 1 on the response tokens that the
- * policy sampled; every such token of a sequence has its advantage. Masked rollouts are not
- * computed: they only count in the numbers of sequences and of group members, so that no other rollout gains weight.
- * @param drGrpoNormalizer tokens, L of the recipe.
+ * Concatenates the rollouts of the kept groups, prompt then response, with mask 1 on the response tokens that the
+ * policy sampled; every such token of a sequence has its advantage. Masked rollouts are not included: they only count
+ * in the numbers of sequences and of group members, so that no other rollout gains weight.
+ * @param drGrpoNormalizer tokens, L of the recipe
  */
 export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer: number): AssembledBatch {
   const kept = groups.filter(({ group }) => group.dropped === undefined);

@@ -15,9 +15,10 @@ export interface VerificationLoad {
 }
 
 /**
- * Has every group judged and yields it when its verdicts are in, whichever comes first. At most `concurrency` calls, which
- * may grow, are out at a time; what comes in meanwhile goes out in one, and so does what comes together, as groups of other
- * processes do by the dozen: a busy pool gets few large messages, and an idle one gets what there is at once.
+ * Sends every group to its verifiers and yields it when its verdicts arrive, in order of completion. At most
+ * `concurrency` calls, which may grow, run at a time; groups that arrive meanwhile are sent in one call, and so are
+ * groups that arrive together, for instance from other processes: a busy pool gets few large messages, and an idle
+ * one gets groups immediately.
  */
 export function verifyGroups(
   groups: AsyncIterable<GroupRollouts>,
@@ -62,7 +63,10 @@ class VerificationQueue {
     }
   }
 
-  /** When no promise has anything left to do: by then all that came together is here. A virtual clock waits for ticks alone. */
+  /**
+   * Runs after all pending promise callbacks, when all groups that came together have arrived. A virtual clock waits
+   * for ticks only.
+   */
   #callSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -106,7 +110,7 @@ class VerificationQueue {
   }
 }
 
-/** By hand: flatMap takes a call into the engine for each of them. */
+/** A loop: flatMap makes a call per group. */
 function allRollouts(groups: readonly GroupRollouts[]): Rollout[] {
   const all: Rollout[] = [];
   for (const { rollouts } of groups) for (const rollout of rollouts) all.push(rollout);

@@ -19,7 +19,7 @@ export function attemptSections(all: readonly AttemptTokens[]): Record<string, S
   };
 }
 
-/** The opposite; none where the message has no such arrays. Throws HONE_ERR_FORMAT where they do not fit together. */
+/** Decodes such arrays; none if the message has none. Throws HONE_ERR_FORMAT if they are inconsistent. */
 export function attemptTokens(message: Message): AttemptTokens[] {
   if (!Object.hasOwn(message.sections, "attempts")) return [];
   const ints = (name: string) => sectionOf(message, name, "i32");

@@ -8,8 +8,8 @@ const FIRST_SLOTS = 1 << 12;
 const PROBE = 32;
 
 /**
- * A set of hashes that lies in a file, not in memory: open addressing with linear probing, at most half full. The file
- * has no name once it is open, and is gone with its owner, however that ends.
+ * A set of hashes in a file instead of memory: open addressing with linear probing, at most half full. The file is
+ * unlinked once it is open, so it disappears with its owner, however that ends.
  */
 export class DiskSet implements Disposable {
   readonly #path: string;
@@ -45,13 +45,13 @@ export class DiskSet implements Disposable {
     closeSync(this.#fd);
   }
 
-  /** The free slot where the key belongs; undefined if it is there. */
+  /** The free slot for the key; undefined if the key is present. */
   #find(key: Buffer): number | undefined {
     for (let slot = key.readUInt32LE() % this.#slots; ; slot = 0) {
       for (; slot < this.#slots; slot += PROBE) {
         const count = Math.min(PROBE, this.#slots - slot);
         const bytes = readSync(this.#fd, this.#probe, 0, count * KEY_BYTES, slot * KEY_BYTES);
-        this.#probe.fill(0, bytes); // past the end of the file nothing is taken
+        this.#probe.fill(0, bytes); // slots past the end of the file are empty
         for (let i = 0; i < count; i++) {
           const taken = this.#probe.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES);
           if (taken.every((byte) => byte === 0)) return slot + i;

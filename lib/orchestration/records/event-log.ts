@@ -19,7 +19,7 @@ export type RunEvent =
       readonly i: number;
       readonly v: number;
     }
-  /** A group was taken out of the pipeline for step s, for training or, if x says why, not. */
+  /** A group left the pipeline at step s: it was trained, or, if x gives a reason, dropped. */
   | {
       readonly e: "group";
       readonly g: number;
@@ -27,17 +27,17 @@ export type RunEvent =
       readonly s?: number;
       readonly x?: DropReason;
       readonly r: readonly LoggedRollout[];
-      /** Verdict on each of `r`, null where it got none; absent in logs of versions before 0.2. */
+      /** Verdict on each of `r`, null without one; absent in logs of versions before 0.2. */
       readonly j?: readonly LoggedVerdict[];
-      /** Scores of each of several rewards on each of `r`, null where there are none; absent where none has any. */
+      /** Scores of each of several rewards for each of `r`, null without any; absent if none has any. */
       readonly p?: readonly (Readonly<Record<string, number>> | null)[];
-      /** Rewards that a hook put in place of the recipe's, one for each judged of `r`; absent where none did. */
+      /** Rewards that a hook set instead of the recipe's, one for each judged of `r`; absent without such a hook. */
       readonly h?: readonly number[];
-      /** Episodes among `r`, null for what is none; absent where none is. */
+      /** Episodes among `r`, null for other rollouts; absent if there are none. */
       readonly o?: readonly (LoggedEpisode | null)[];
       /** Instead of `j` in those: attempts without a verdict. */
       readonly u?: readonly number[];
-      /** Those of `r` that were taken up: [attempt, token, ...], each the first that was sampled from keys computed anew. */
+      /** Resumed ones of `r`: [attempt, token, ...], with each first token that was sampled from recomputed keys. */
       readonly t?: readonly (readonly number[])[];
     }
   /** A step trained (or, without kept groups, only counted) these groups and led to version v. */
@@ -47,20 +47,20 @@ export type RunEvent =
       readonly v: number;
       readonly k: readonly number[];
       readonly lr?: number;
-      /** Advantages that a hook set, [group, one for each judged rollout, ...]; absent where none did. */
+      /** Advantages that a hook set, [group, one for each judged rollout, ...]; absent without such a hook. */
       readonly a?: readonly (readonly number[])[];
-      /** Groups of earlier steps that it trained again, from the buffer; absent where there were none. */
+      /** Groups of earlier steps that it trained again, from the buffer; absent if there were none. */
       readonly b?: readonly number[];
     }
   /** The recipe of the steps that follow. */
   | { readonly e: "start"; readonly c: unknown }
   /** The run went on from the checkpoint before step s, by recipe c. */
   | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
-  /** For people: something that happened, or was over, when s steps were done, at t (ms since 1970). Not replayed. */
+  /** For information: an event that happened, or ended, when s steps were finished, at t (ms since 1970). Not replayed. */
   | {
       readonly e: "note";
       readonly s: number;
-      /** Steps done when it began, of what takes time. */
+      /** For an event with a duration: finished steps when it began. */
       readonly f?: number;
       readonly t: number;
       readonly k: NoteKind;
@@ -118,10 +118,10 @@ const eventSchema = z.discriminatedUnion("e", [
 /** Appends events to a file, in memory until `flush`: one write a step. */
 export class EventLog {
   readonly #file: AppendFile;
-  /** Those of groups and steps are written out at the flush: when they come, the trainer waits. */
+  /** Lines of groups and steps are formatted at the flush, since the trainer is waiting when they are added. */
   #lines: (string | (() => string))[] = [];
 
-  /** Keeps what is there when `append`, less a torn last line. Throws HONE_ERR_IO. */
+  /** With `append`, keeps existing lines except a torn last one. Throws HONE_ERR_IO. */
   constructor(path: string, append: boolean) {
     this.#file = told(() => new AppendFile(path, { fresh: !append }));
   }
@@ -232,8 +232,8 @@ function parseEvent(line: string): RunEvent | undefined {
 }
 
 /**
- * Tokens before which the oldest key became younger: all keys were computed anew. Where that was with the weights that had
- * computed them, nothing differs. A turn of an episode begins likewise, with what its environment gave.
+ * Tokens at which the oldest key became younger: all keys were recomputed there. If the weights were the ones that
+ * had computed them, nothing differs. A turn of an episode also begins like this, with its observation.
  */
 function resumedAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
   const at: number[] = [];

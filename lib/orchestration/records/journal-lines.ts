@@ -13,22 +13,22 @@ import { versionRuns } from "./version-runs.ts";
 
 /** Fields of a problem that a verdict depends on. */
 export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" | "verifier" | "reference"> & {
-  /** As the model saw it, special tokens spelled; absent in journals of older versions. */
+  /** The prompt as the model saw it, with special tokens spelled out; absent in journals of older versions. */
   readonly prompt?: string;
   /**
-   * Identity, 32 hex digits: of a row of a data set a hash of what is asked and the reference, the same whenever it is
-   * drawn; of a generated problem a hash of its id, so of seed and index. Absent in journals of older versions.
+   * Identity, 32 hex digits: for a row of a data set a hash of its question and reference, the same in every draw;
+   * for a generated problem a hash of its id, hence of seed and index. Absent in journals of older versions.
    */
   readonly identity?: string;
   /** File and line of the row it is made of. */
   readonly row?: string;
-  /** The first sixty characters of the question, spaces taken together. */
+  /** The first sixty characters of the question, with single spaces. */
   readonly begins?: string;
 };
 
 /** A completion in its group. Without a reward it was not scored, and trained nothing. */
 export interface TakenMember {
-  /** Its hash. */
+  /** Hash of the completion. */
   readonly completion: string;
   readonly attempt: number;
   /** Sampled ones. */
@@ -45,23 +45,23 @@ export interface TakenMember {
   readonly masked?: true;
 }
 
-/** A group that a step took out of the pipeline, and what reward shaping made of its members. */
+/** A group that a step took out of the pipeline, and the rewards of its members. */
 export interface TakenGroup {
-  /** As in steps.jsonl, from 1. */
+  /** Step number as in steps.jsonl, from 1. */
   readonly step: number;
   readonly group: number;
   /** Hash of its problem. */
   readonly of: string;
   readonly submittedVersion: number;
-  /** Why nothing of it was trained on. */
+  /** Reason why the group was not trained on. */
   readonly dropped?: DropReason;
   readonly members: readonly TakenMember[];
 }
 
 /**
- * One object a line: a problem, a completion of a problem, a verdict on a completion, each named by its hash; a group
- * that a step took; and where a resumed run continued (`sitting`, its number of steps done): groups that later steps
- * had taken before are void.
+ * One object per line: a problem, a completion of a problem, a verdict on a completion, each named by its hash; a
+ * group that a step took; and where a resumed run continued (`sitting`, its number of finished steps): groups that
+ * later steps had taken before are void.
  */
 export type JournalLine =
   | ({ readonly problem: string } & JudgedProblem)
@@ -72,7 +72,7 @@ export type JournalLine =
       readonly text: string;
       /** Ranges [begin, end, ...] of an episode's text that its environment gave. */
       readonly given?: readonly number[];
-      /** Token ids (see {@link encodeIds}), where a reward in Python may ask for them. */
+      /** Token ids (see {@link encodeIds}), if a Python reward needs them. */
       readonly ids?: string;
     }
   | { readonly verdict: Verdict; readonly on: string; readonly version: number }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Episode, FinishReason, Rollout } from "../../records.ts";
 
 /**
- * Parts of an episode that a replay cannot sample again, since its environment gave them: why it ended, how many calls
- * were read in it, and what was given before each further turn, as the index of its first token and then its ids.
+ * Parts of an episode that a replay cannot sample again, since its environment produced them: why it ended, how many
+ * calls it contained, and the observation before each further turn, as the index of its first token and then its ids.
  */
 export interface LoggedEpisode {
   readonly f: FinishReason;
@@ -25,7 +25,7 @@ export function loggedEpisode({ tokens, finish }: Rollout, { given, toolCalls }:
   return { f: finish, c: toolCalls, o };
 }
 
-/** [begin, end, begin, end, ...] of the entries that are 1. */
+/** Ranges [begin, end, begin, end, ...] of the entries that are 1. */
 export function givenRuns(given: Uint8Array): number[] {
   const runs: number[] = [];
   for (let i = 0; i <= given.length; i++) {

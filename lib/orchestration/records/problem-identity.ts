@@ -3,7 +3,10 @@ import type { JudgedProblem } from "./journal-lines.ts";
 
 const BEGINNING_CHARS = 60;
 
-/** Returns the identity (`identityOf`) of the problem of a line of a journal: one of an older version is told by its prompt, without one by its id. */
+/**
+ * Returns the identity (`identityOf`) of the problem of a journal line: in an older version derived from its prompt,
+ * or without one from its id.
+ */
 export function identityOfLine({ id, domain, prompt, reference, identity }: JudgedProblem): string {
   if (identity !== undefined) return identity;
   if (prompt === undefined) return contentHash("generated", domain, String(id));

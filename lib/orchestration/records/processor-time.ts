@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** Ticks a second in which Linux counts processor time for programs, on every machine. */
 const TICKS = 100;
 
-/** Processor time of a run's process and of those it has started, from one look to the next. */
+/** Processor time of a run's process and its child processes between two readings. */
 export class ProcessorTime {
   /** Seconds by process, as of the last look. */
   #before = new Map<number, number>();
@@ -13,9 +13,9 @@ export class ProcessorTime {
   }
 
   /**
-   * Processor seconds since the last look of this process and of those among `others` that are its children, with what
-   * their own children took that have ended. One that is new begins to count; one that is gone no more. Undefined where
-   * the system tells of none of them (it is not Linux).
+   * Processor seconds since the last reading of this process, of those among `others` that are its children, and of
+   * their finished child processes. A new process counts from now on. Undefined if the system reports none of them
+   * (it is not Linux).
    */
   since(others: readonly number[]): number | undefined {
     const now = new Map([[process.pid, ownSeconds()]]);
@@ -37,11 +37,12 @@ function ownSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Undefined too for a process that another has started: the number may be of another machine. */
+/** Also undefined for a process that is not a child: its id may be of another machine. */
 function secondsOf(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // the name may hold anything; after it come the state (field 3), the parent and numbers, of which 14 to 17 are times
+    // the name may contain any character; after it come the state (field 3), the parent and numbers, of which 14 to 17
+    // are times
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     if (Number(fields[1]) !== process.pid) return undefined;
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;

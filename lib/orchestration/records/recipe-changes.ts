@@ -1,14 +1,14 @@
 import type { Recipe } from "../../config/index.ts";
 import { ConfigError, type ConfigIssue } from "../../errors.ts";
 
-/** Fields without which problems, prompts or weights of a run would mean something else. */
+/** Fields whose change would alter the meaning of a run's problems, prompts or weights. */
 const LASTING = ["seed", "tokenizer", "model.config"] as const;
 
 /**
- * Lists the fields in which a recipe differs from the one that a run used so far, one line a field: "optimizer.lr:
- * 0.001 -> 0.003".
- * @param before the recipe as run.json keeps it. Throws HONE_ERR_CONFIG with every changed field that a run must keep:
- * seed, tokenizer, sizes of the model, and the domains with their order, which numbers the problems.
+ * Lists the fields in which a recipe differs from the run's current one, one line per field: "optimizer.lr: 0.001 ->
+ * 0.003".
+ * @param before the recipe in run.json. Throws HONE_ERR_CONFIG with every changed field that a run must keep: seed,
+ * tokenizer, sizes of the model, and the domains with their order, which numbers the problems.
  */
 export function recipeChanges(dir: string, before: unknown, now: Recipe): string[] {
   const plain: unknown = JSON.parse(JSON.stringify(now));

@@ -7,10 +7,13 @@ const RENAMED = [
   ["advantages.filter", "shaped", "reward"],
 ] as const;
 
-/** What runs did before a field that says so was there: [field, value]. */
+/** Values of newer fields that reproduce older runs: [field, value]. */
 const ADDED = [["rollouts.maskPadding", false]] as const;
 
-/** A resolved recipe as a run folder keeps it, in today's names. What people write is not translated but refused. */
+/**
+ * A resolved recipe of a run folder with its fields renamed to current names. Only records are translated; user input
+ * with old names is refused.
+ */
 export function inTodaysNames(recorded: unknown): unknown {
   const config = structuredClone(recorded) as Record<string, Record<string, unknown> | undefined> | undefined;
   const at = (path: string) => {
@@ -29,9 +32,9 @@ export function inTodaysNames(recorded: unknown): unknown {
 }
 
 /**
- * A recipe of a run folder: what it names is opened only as far as the terms allow. Throws HONE_ERR_CONFIG for what this
- * version cannot run.
- * @param dir the run folder. @param terms default: nothing is allowed.
+ * Reads the recipe of a run folder; opens the modules and servers that it names only as far as the terms allow.
+ * Throws HONE_ERR_CONFIG for a recipe that this version cannot run.
+ * @param dir the run folder @param terms default: nothing is allowed
  */
 export const recordedRecipe = (recorded: unknown, dir: string, terms?: Terms): Recipe =>
   readFrom(defineRecipe(inTodaysNames(recorded) as RecipeInput, dir), dir, terms);

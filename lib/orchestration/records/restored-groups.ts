@@ -14,12 +14,12 @@ import {
 } from "./rollout-record.ts";
 import { expandedRuns } from "./version-runs.ts";
 
-/** A group of the record as the batcher had it, and which line each of its rollouts is. */
+/** A recorded group in the batcher's form, with the record line of each of its rollouts. */
 export interface RestoredGroup extends SettledGroup {
   readonly lines: ReadonlyMap<Rollout, RecordedRollout>;
 }
 
-/** Without what a record does not have of a problem, and of its draw. */
+/** The request of a recorded group, without the fields that a record lacks. */
 export function restoredRequest(recorded: RecordedGroup): GroupRequest {
   const { group, problem, domain, family, level, submittedVersion, rollouts } = recorded;
   return {
@@ -33,7 +33,7 @@ export function restoredRequest(recorded: RecordedGroup): GroupRequest {
   };
 }
 
-/** Without texts and entropies, which a record does not have. */
+/** Recorded rollouts, without texts and entropies, which a record lacks. */
 export function restoredRollouts(group: RecordedGroup): Pick<RestoredGroup, "rollouts" | "lines"> {
   const { problem } = restoredRequest(group);
   const promptTokens = decodeIds(group.prompt);
@@ -62,13 +62,13 @@ export function restoredRollouts(group: RecordedGroup): Pick<RestoredGroup, "rol
   return { rollouts, lines };
 }
 
-/** Without the text, which the record does not have. */
+/** A recorded episode, without its text, which the record lacks. */
 function restoredEpisode(runs: readonly number[], length: number, verdict: Verdict): Episode {
   const turns = runs.length / 2 + 1;
   return { given: givenOf(runs, length), givenText: [], turns, toolCalls: 0, verdict };
 }
 
-/** A group with the rewards and advantages of the record, whatever made them: rules, other groups of its step, hooks. */
+/** A group with its recorded rewards and advantages, whether rules, other groups of its step or hooks produced them. */
 export function restoredGroup(recorded: RecordedGroup): RestoredGroup {
   const request = restoredRequest(recorded);
   const { rollouts, lines } = restoredRollouts(recorded);
@@ -88,8 +88,8 @@ function scored(rollout: Rollout, line: RecordedRollout): ScoredRollout[] {
 }
 
 /**
- * The buffer of a run that goes on after `steps` steps, from the record of rollouts. Throws HONE_ERR_CHECKPOINT where that
- * of one of the last `maxAge` steps is gone.
+ * The buffer of a run that resumes after `steps` steps, from the recorded rollouts. Throws HONE_ERR_CHECKPOINT if the
+ * record of one of the last `maxAge` steps is missing.
  */
 export async function restoredBuffer(dir: string, recipe: Recipe, steps: number): Promise<ReplayBuffer> {
   const { replayBuffer } = recipe.training;
@@ -103,7 +103,7 @@ export async function restoredBuffer(dir: string, recipe: Recipe, steps: number)
   return new ReplayBuffer(recipe, groups);
 }
 
-/** Groups that a step trained first; none where its update was skipped. */
+/** Groups that a step trained first; empty if its update was skipped. */
 async function trainedIn(dir: string, step: number): Promise<ReplayedGroup[]> {
   const groups: ReplayedGroup[] = [];
   for await (const line of readRolloutRecord(dir, step)) {

@@ -42,26 +42,26 @@ import { versionRuns } from "./version-runs.ts";
 /** First line of a file. */
 export interface RecordedStep {
   readonly schema: 1;
-  /** As in steps.jsonl, from 1: checkpoints/step-<step> has the weights after it. */
+  /** Step number as in steps.jsonl, from 1: checkpoints/step-<step> has the weights after it. */
   readonly step: number;
   readonly versionBefore: number;
   readonly version: number;
   /** Lines that follow. */
   readonly groups: number;
-  /** Absent where no group was kept. */
+  /** Absent if no group was kept. */
   readonly trained?: {
     readonly groups: number;
     readonly sequences: number;
-    /** Generated ones, which the loss is over; `sequences` counts masked ones too. */
+    /** Number of generated tokens, over which the loss is computed; `sequences` includes masked ones. */
     readonly tokens: number;
     readonly drGrpoNormalizer: number;
     readonly objective: Omit<StepOptions, "muonLr" | "slopes">;
-    /** Its seed is the run's. */
+    /** Its seed is the run's seed. */
     readonly optimizer: Omit<OptimizerOptions, "seed">;
     readonly loss: number;
     readonly gradNorm: number;
     readonly skipped: boolean;
-    /** The updates on this batch in their order, where there were several; sums and means of them stand above. */
+    /** The updates on this batch in their order, if there were several; the fields above have their sums and means. */
     readonly updates?: readonly UpdateReport[];
   };
 }
@@ -82,18 +82,18 @@ export interface RecordedGroup {
   readonly rollouts: readonly RecordedRollout[];
 }
 
-/** One entry of the arrays per generated token. */
+/** Arrays have one entry per generated token. */
 export interface RecordedRollout {
   readonly attempt: number;
   readonly finish: FinishReason;
   /** Ids, int32. */
   readonly tokens: string;
-  /** Behaviour log-probs, float32: what the trainer takes. */
+  /** Behaviour log-probs, float32: input of the trainer. */
   readonly logprobs: string;
   /** [first token, version, first token, version, ...] */
   readonly versions: readonly number[];
   readonly oldestKv: readonly number[];
-  /** Ranges [begin, end, begin, end, ...] of an episode's tokens that its environment gave; they are in no loss. */
+  /** Ranges [begin, end, begin, end, ...] of an episode's observation tokens; the loss excludes them. */
   readonly given?: readonly number[];
   readonly verdict: Verdict;
   /** Reward after shaping; absent without a verdict. The trainer takes the advantage in float32. */
@@ -101,18 +101,18 @@ export interface RecordedRollout {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** True if it was cut and left out of the loss (advantages.overlong: "mask"). */
+  /** True if it was truncated and excluded from the loss (advantages.overlong: "mask"). */
   readonly masked?: boolean;
   /** Place in the batch and weight in the loss; absent where it was not trained on. */
   readonly sequence?: number;
   readonly weight?: number;
   /** Log-probs of the frozen reference policy, float32, where the objective has a KL term. */
   readonly reference?: string;
-  /** The same of the teacher, where the recipe has one. */
+  /** The same for the teacher, if the recipe has one. */
   readonly teacher?: string;
   /** Their divergences from the teacher's distributions, float32, where the recipe has `teacher.divergence`. */
   readonly divergence?: string;
-  /** Weights or penalties of its tokens, float32, where `objective.tokens` gave them. */
+  /** Weights or penalties of its tokens, float32, if `objective.tokens` computed them. */
   readonly tokenWeights?: string;
   readonly tokenPenalties?: string;
 }
@@ -123,9 +123,9 @@ const fileOf = (dir: string, step: number): string =>
   join(dir, RUN_FILES.rollouts, `step-${String(step).padStart(6, "0")}.jsonl`);
 
 /**
- * Writes what a step trained on, and what it was given up for: a file that is complete if it exists, under the number
- * that steps.jsonl gives the step. With `rollouts.record: "last:20"` those of earlier steps than the last 20 are then
- * removed; a kill in between leaves more, which the next step removes. Throws HONE_ERR_IO naming the file.
+ * Writes the rollouts that a step trained on, and those it dropped: a file that is complete if it exists, under the
+ * step's number in steps.jsonl. With `rollouts.record: "last:20"` then removes the files of all but the last 20
+ * steps; a kill in between leaves more, which the next step removes. Throws HONE_ERR_IO naming the file.
  */
 export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOutcome): void {
   const path = fileOf(dir, outcome.step + 1);
@@ -151,7 +151,7 @@ function removeRecords(dir: string, isGone: (step: number) => boolean): void {
   }
 }
 
-/** Removes the records of steps after `steps`, which a run that goes on from there takes anew. Throws HONE_ERR_IO. */
+/** Removes the records of steps after `steps`, which a resumed run will write again. Throws HONE_ERR_IO. */
 export function cutRolloutRecord(dir: string, steps: number): void {
   const folder = join(dir, RUN_FILES.rollouts);
   fileWork(folder, () => {
@@ -161,7 +161,7 @@ export function cutRolloutRecord(dir: string, steps: number): void {
   });
 }
 
-/** Steps that a run folder has records of, ascending. Throws HONE_ERR_IO where there are none, or no run. */
+/** Steps with records in a run folder, ascending. Throws HONE_ERR_IO if there are none, or no run. */
 export function recordedSteps(dir: string): number[] {
   const folder = join(dir, RUN_FILES.rollouts);
   if (!existsSync(folder)) {
@@ -177,8 +177,8 @@ export function recordedSteps(dir: string): number[] {
 }
 
 /**
- * For a step that a run folder has no record of: says which it has, and of a removed one why it is gone.
- * @param steps those with a record, ascending. @param what names the step in the message.
+ * Error for a step without a record: lists the recorded steps, and why a removed one is missing.
+ * @param steps those with a record, ascending @param what names the step in the message
  */
 export function noRecordOf(dir: string, step: number, steps: readonly number[], what: string): HoneError {
   const record = keptBy(dir);
@@ -192,7 +192,7 @@ export function noRecordOf(dir: string, step: number, steps: readonly number[], 
   });
 }
 
-/** What the recipe of a run says, as far as run.json can be read. */
+/** The value of `rollouts.record`, as far as run.json can be read. */
 function keptBy(dir: string): unknown {
   const config = readRunManifest(dir).config as { rollouts?: { record?: unknown } } | undefined;
   return config?.rollouts?.record;
@@ -341,8 +341,8 @@ class Sequences {
   }
 
   /**
-   * w of: loss = sum over sequences of w times the mean over the n tokens of the objective's term (docs/reference/recipe.md);
-   * of several updates the loss of the one that the sequence is in.
+   * w in: loss = sum over sequences of w times the mean over the n tokens of the objective's term
+   * (docs/reference/recipe.md); with several updates, the loss of the update that contains the sequence.
    */
   #weight(sequence: number, n: number): number | undefined {
     const { data } = this.#update;
@@ -355,7 +355,7 @@ class Sequences {
 
 type TokenArray = "reference" | "teacher" | "divergence" | "tokenWeights" | "tokenPenalties";
 
-/** [T] what a batch has of each token beside the rollouts', by the name it is recorded under. */
+/** [T] further arrays of a batch, by the name under which they are recorded. */
 const tokenArrays = ({
   data: { referenceLogprobs, tokenWeights, tokenPenalties },
   teacherLogprobs,

@@ -10,10 +10,10 @@ export interface LoggedStep {
   readonly groups: readonly GroupEvent[];
 }
 
-/** A run as its log tells it, without the steps that a resume took back. */
+/** A run reconstructed from its log, without the steps that a resume discarded. */
 export interface RunHistory {
   readonly steps: readonly LoggedStep[];
-  /** Steps in order, a stretch for each recipe they went by; undefined where the log does not tell it. */
+  /** Steps in order, one stretch per recipe; undefined if the log does not say. */
   readonly stretches: readonly { readonly recipe: unknown; readonly steps: readonly LoggedStep[] }[];
   /** Source of each group's problem. */
   readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
@@ -21,7 +21,7 @@ export interface RunHistory {
   readonly weights?: string;
 }
 
-/** Puts the log in order: a resume takes back the steps after its checkpoint and the groups they took. */
+/** Orders the log: a resume discards the steps after its checkpoint and the groups that they took. */
 export function readHistory(events: readonly RunEvent[]): RunHistory {
   const steps: { event: StepEvent; groups: GroupEvent[]; recipe: unknown }[] = [];
   const drawn = new Map<number, { domain: DomainName; index: number }>();
@@ -63,8 +63,8 @@ export const hookAdvantages = ({ a = [] }: StepEvent): Map<number, readonly numb
   new Map(a.map(([group, ...advantages]) => [group!, advantages]));
 
 /**
- * Throws HONE_ERR_FORMAT naming the step or group that no run can have logged: replaying it would wait for ever for
- * weights that never come, or compare with something else than what the run did.
+ * Throws HONE_ERR_FORMAT naming a step or group that no run can have logged: its replay would wait forever for
+ * weights that never come, or compare with data that the run did not produce.
  */
 export function expectPlayable({ steps, drawn }: RunHistory, path: string): void {
   const refuse = (what: string) => {
@@ -107,7 +107,7 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
   }
 }
 
-/** Attempt a of its group, its tokens sampled with versions that go up and that there were. */
+/** Checks attempt a of its group: its tokens' versions must be ascending and must exist. */
 function isPlausible([attempt, tokens, , ...runs]: LoggedRollout, a: number, newest: number): boolean {
   const starts = runs.filter((_, i) => i % 2 === 0);
   const versions = runs.filter((_, i) => i % 2 === 1);

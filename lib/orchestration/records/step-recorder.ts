@@ -23,12 +23,12 @@ export interface FactSources {
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
   /** Progress of the trackers. */
   readonly deliveries?: () => StepFacts["trackers"];
-  /** Ids of the processes that work for the run, beside this one. */
+  /** Process ids that work for the run, except this one. */
   readonly processes?: () => readonly number[];
   readonly clock: Clock;
 }
 
-/** Seconds from the end of a step to the moment the next batch is asked for. */
+/** Seconds from the end of a step until the next batch is requested. */
 export type BetweenSteps = Pick<StepTiming, "logging" | "checkpointing" | "checkpoint">;
 
 /** Turns outcomes into records: gathers what the stages counted since the last step and hands it to `metrics`. */
@@ -49,16 +49,16 @@ export class StepRecorder {
     this.#verifiers = from.verifierStats();
   }
 
-  /** For the checkpoint. */
+  /** State for the checkpoint. */
   get history(): unknown {
     return { ...this.#history };
   }
 
   /**
-   * Reads what is only available when a step has just ended, since the counters advance. The returned function computes
-   * the facts later, so that the next step does not wait for it.
-   * @param before seconds between the last step and this one, which count to this one.
-   * @param evaluation one that has ended since the last step.
+   * Reads values that are only available when a step has just ended, since the counters advance. The returned
+   * function computes the facts later, so that the next step does not wait for it.
+   * @param before seconds between the last step and this one, which count to this one
+   * @param evaluation one that has ended since the last step
    */
   gather(outcome: StepOutcome, before: BetweenSteps, evaluation?: EvaluationFacts): () => StepFacts {
     const { pipeline, clock, deliveries } = this.#from;

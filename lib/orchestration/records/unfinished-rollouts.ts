@@ -20,7 +20,7 @@ import { decodeMessage, encodeMessage, type Message } from "../../streams/index.
 import type { DrawnGroup, GroupRequest, UnfinishedGroups } from "../pipeline/index.ts";
 import { attemptSections, attemptTokens } from "./attempt-sections.ts";
 
-/** Before each message, its length. */
+/** Bytes of the length before each message. */
 const PREFIX = 4;
 
 interface Place {
@@ -28,7 +28,7 @@ interface Place {
   readonly bytes: number;
 }
 
-/** A file of messages, and where those of each group lie. */
+/** A file of messages, and the byte ranges of each group's messages. */
 interface Messages {
   readonly fd: number;
   size: number;
@@ -41,13 +41,13 @@ interface Head {
   readonly problem: number;
   /** Weight version when the group was submitted. */
   readonly version: number;
-  /** It begins here: what came before is void. */
+  /** A first message of a group: earlier ones are void. */
   readonly first?: true;
 }
 
 /**
- * Tokens of a run's groups in progress, in a file of checksummed messages that only grows until the next checkpoint and
- * then keeps the groups still in progress. Written messages survive the process; a torn end is left out.
+ * Tokens of a run's groups in progress, in an append-only file of checksummed messages; each checkpoint compacts it
+ * to the groups still in progress. Written messages survive the process; a torn end is ignored.
  */
 export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   readonly everyTokens: number;
@@ -59,8 +59,9 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   readonly #known = new Set<number>();
 
   /**
-   * Undefined where the recipe wants none. @param version of the weights that a run goes on from: of what is there, tokens
-   * that they or older ones sampled are kept, if it is of this very recipe; absent for a new run. Throws HONE_ERR_IO.
+   * Undefined if the recipe does not record unfinished rollouts. @param version of the weights of a resumed run:
+   * keeps existing tokens sampled by these or older weights under exactly the same recipe; absent for a new run.
+   * Throws HONE_ERR_IO.
    */
   static open(path: string, recipe: Recipe, version?: number): UnfinishedRollouts | undefined {
     if (recipe.rollouts.recordEveryTokens === 0) return undefined;
@@ -92,8 +93,8 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   }
 
   /**
-   * Writes nothing once disposed: when a stalled run is given up its engine may go on, and the descriptor may be
-   * another file's by then. Throws HONE_ERR_IO naming the file: no space, or it was deleted meanwhile.
+   * Writes nothing once disposed: the engine of an abandoned stalled run may continue, and the descriptor may belong
+   * to another file by then. Throws HONE_ERR_IO naming the file: no space, or it was deleted meanwhile.
    */
   add({ group, problem, submittedVersion, begun }: GroupRequest, tokens: readonly AttemptTokens[]): void {
     if (this.#closed) return;
@@ -103,7 +104,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#append(this.#file, { kind: "unfinished", header: head, sections: attemptSections(tokens) });
   }
 
-  /** Forgets the other groups and frees their space; does nothing once disposed. Throws HONE_ERR_IO. */
+  /** Drops the other groups and frees their space; does nothing once disposed. Throws HONE_ERR_IO. */
   retain(isUnderWay: (group: number) => boolean): void {
     if (this.#closed) return;
     const { fd, places } = this.#file;
@@ -125,7 +126,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#closed = true;
   }
 
-  /** A file with these messages in place of the one that is there; where it cannot be written that one stays. */
+  /** Replaces the file by one with these messages; keeps the old one if the new one cannot be written. */
   #anew(messages: Iterable<Message>): Messages {
     const next = `${this.#path}.tmp`;
     const fd = fileWork(this.#path, () => openSync(next, REWRITING));
@@ -197,7 +198,7 @@ function* kept(fd: number, recipe: string, version: number): Generator<Message> 
   }
 }
 
-/** Up to the first that is torn or damaged. */
+/** Messages up to the first torn or damaged one. */
 function* messagesOf(fd: number): Generator<Message> {
   const { size } = fstatSync(fd);
   const prefix = Buffer.alloc(PREFIX);

@@ -19,23 +19,23 @@ import { decodeIds, encodeIds } from "./rollout-record.ts";
 type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens" | "episode">>;
 
 export interface JournalOptions {
-  /** Keep what is there. */
+  /** Keep the existing entries. */
   readonly append?: boolean;
-  /** Steps that are done where the run goes on: what later ones took before is void. */
+  /** Finished steps at which the run resumes: groups that later steps took before are void. */
   readonly stepsBefore?: number;
   /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
   readonly decode?: (tokens: Int32Array) => string;
-  /** File and line of the row that a problem is made of; undefined for a generated one. */
+  /** File and line of a problem's row; undefined for a generated problem. */
   readonly placeOf?: (problem: Problem) => string | undefined;
-  /** Verifiers that may ask for token ids: those of their completions are kept. */
+  /** Verifiers that may need token ids: their completions' ids are kept. */
   readonly tokensFor?: ReadonlySet<string>;
 }
 
 /**
- * Every completion that a run had judged, its verdicts, and which step took it with what reward: appended line by line
- * to a file of the run folder, completions addressed by content (problem with its reference and verifier; completion;
- * version of the verifier). Written lines survive the process: one write per call; the next process to open the file
- * cuts off a torn last line.
+ * Every judged completion of a run, its verdicts, and the step and reward of its training: lines appended to a file
+ * of the run folder, completions addressed by content (problem with its reference and verifier; completion; version
+ * of the verifier). Written lines survive the process: one write per call; the next process to open the file cuts off
+ * a torn last line.
  */
 export class VerdictJournal implements Disposable {
   readonly #file: AppendFile;
@@ -58,7 +58,7 @@ export class VerdictJournal implements Disposable {
     if (append && stepsBefore !== undefined) this.#append([{ sitting: stepsBefore }]);
   }
 
-  /** The same verifiers; what they judge is written down before the verdicts are handed on. */
+  /** The same verifiers; records their verdicts before returning them. */
   around(verifiers: Verifiers): Verifiers {
     return {
       verify: async (requests) => {
@@ -92,7 +92,7 @@ export class VerdictJournal implements Disposable {
     this.#problems[Symbol.dispose]();
   }
 
-  /** Asked first: the index is closed with the file. */
+  /** Checked first: the index is closed with the file. */
   #expectOpen(): void {
     const { isOpen, path } = this.#file;
     if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);
@@ -166,7 +166,7 @@ export interface JournaledCompletion {
   readonly tokens?: Int32Array;
 }
 
-/** The first one on a completion is the run's own. */
+/** The first verdict on a completion is the run's own. */
 export interface JournaledVerdict {
   readonly kind: "verdict";
   /** Key of the completion. */
@@ -175,7 +175,7 @@ export interface JournaledVerdict {
   readonly verdict: Verdict;
 }
 
-/** The journal of a run folder, unless the recipe wants none. Throws HONE_ERR_IO naming the file. */
+/** The journal of a run folder; undefined if the recipe disables it. Throws HONE_ERR_IO naming the file. */
 export function openJournal(
   recipe: Recipe,
   dir: string,
@@ -217,7 +217,7 @@ class Known {
   readonly #problems = new Map<string, JudgedProblem>();
   readonly #completions = new Set<string>();
 
-  /** Undefined if the line is of no known kind or refers to an entry that has not come before it. */
+  /** Undefined if the line is of an unknown kind or refers to an entry that does not precede it. */
   entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
     if ("problem" in line) {
       const { problem: key, ...problem } = line;

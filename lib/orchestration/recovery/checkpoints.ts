@@ -15,7 +15,7 @@ const stateSchema = z.object({
   trainingSeconds: z.number(),
   warmStartSeconds: z.number(),
   metrics: z.unknown(),
-  /** Steps after which the policy became the reference; absent where it is what training started from. */
+  /** Step after which the policy became the reference; absent if the reference is the initial policy. */
   reference: z.int().optional(),
 });
 export type RunState = z.infer<typeof stateSchema>;
@@ -26,7 +26,7 @@ export const checkpointName = (step: number): string => `step-${String(step).pad
 const NAME = /^step-(\d{6})$/;
 /** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
-/** reference-weights.ts may be writing one while a checkpoint is tidied up after. */
+/** reference-weights.ts may be writing such a file during the cleanup after a checkpoint. */
 const OURS = /^((step-\d{6}|warm-start)(\.aside-\d+)?|reference-\d{6,}(\.(tmp-\d+|trash))?)$/;
 
 interface Beginnings {
@@ -44,7 +44,7 @@ export interface KeepRule {
 /** The checkpoints of a run folder: directories that are complete if they exist. */
 export class Checkpoints {
   readonly directory: string;
-  /** Steps whose checkpoints are kept, whatever the rule says. */
+  /** Steps whose checkpoints are kept regardless of the rules. */
   kept: ReadonlySet<number> = new Set();
   readonly #rule: KeepRule;
   #saving = 0;
@@ -65,7 +65,7 @@ export class Checkpoints {
     await trainer.save(this.warmStart, JSON.stringify({ schema: 1, kind: "start" }));
   }
 
-  /** The weights training started from: those saved, or, where a model folder has them, that folder's. Adapters on top of their base. */
+  /** Loads the initial weights: saved ones, or those of the model folder. Adapters are applied to their base. */
   async loadStart(trainer: TrainerFace, { model, recipe }: Beginnings): Promise<void> {
     const saved = existsSync(this.warmStart);
     if (recipe.lora !== undefined) {
@@ -75,7 +75,7 @@ export class Checkpoints {
     else await trainer.load(this.warmStart);
   }
 
-  /** Loads the base of adapters: all weights as a warm start or `startFrom` left them, or those of the model. */
+  /** Loads the base of adapters: all weights after the warm start or from `startFrom`, or those of the model. */
   async loadBase(trainer: TrainerFace, model: Pick<Model, "fill">): Promise<void> {
     if (existsSync(this.warmStart) && !holdsAdapters(this.warmStart)) await trainer.loadHf(this.warmStart);
     else await model.fill(trainer);
@@ -91,7 +91,7 @@ export class Checkpoints {
       .map((name) => join(this.directory, name));
   }
 
-  /** Step of the oldest that is kept; undefined where there is none. */
+  /** Step of the oldest kept checkpoint; undefined if there is none. */
   get oldest(): number | undefined {
     const path = this.list().at(-1);
     return path === undefined ? undefined : stepOf(path);
@@ -103,8 +103,8 @@ export class Checkpoints {
   }
 
   /**
-   * Renames what is newer than a step that a run goes on from, damaged or of a branch left behind: it would be taken
-   * for the newest next time, and push out the new ones. Returns the new paths.
+   * Renames checkpoints newer than the step of a resumed run, damaged or of an abandoned branch: otherwise the next
+   * resume would take them as the newest, and they would displace new ones. Returns the new paths.
    */
   setAside(step: number): string[] {
     const newer = this.list().filter((path) => stepOf(path) > step);
@@ -116,7 +116,7 @@ export class Checkpoints {
     });
   }
 
-  /** Removes all of them, those set aside or half written too, and the folder unless it holds something else. */
+  /** Removes all checkpoints, including renamed and incomplete ones, and the folder if it is then empty. */
   clear(): void {
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory)) {
@@ -126,7 +126,7 @@ export class Checkpoints {
     if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
   }
 
-  /** Saves beside what is there, then removes what no rule keeps and what was left half done. Throws the trainer's HONE_ERR_IO. */
+  /** Saves a checkpoint, then removes those that no rule keeps and incomplete ones. Throws the trainer's HONE_ERR_IO. */
   async save(trainer: TrainerFace, state: RunState): Promise<string> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
@@ -136,7 +136,7 @@ export class Checkpoints {
     return path;
   }
 
-  /** The same of a copy: resolves when the trainer has made it, with what resolves with the path once it is written. */
+  /** Like `save`, from a copy: resolves once the trainer has made the copy, to a promise of the path once it is written. */
   async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
@@ -149,7 +149,7 @@ export class Checkpoints {
   }
 
   #tidy(): void {
-    if (this.#saving > 0) return; // what another save is writing would be taken for a leftover: that one tidies up
+    if (this.#saving > 0) return; // the cleanup would remove the files of another save in progress, which itself cleans up
     const { keepLast, keepEvery = 0 } = this.#rule;
     const isKept = (step: number) => this.kept.has(step) || (keepEvery > 0 && step % keepEvery === 0);
     for (const old of this.list().slice(keepLast)) if (!isKept(stepOf(old))) remove(old);
@@ -191,14 +191,14 @@ export class Checkpoints {
   }
 }
 
-/** Throws HONE_ERR_CONFIG if the state is of a run with another seed: its problems and draws would be others. */
+/** Throws HONE_ERR_CONFIG if the state is of a run with another seed, which would have other problems and draws. */
 export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }): void {
   if (seed === recipe.seed) return;
   const message = `is ${recipe.seed}; the checkpoint is of a run with seed ${seed}`;
   throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
 }
 
-/** Throws HONE_ERR_CONFIG if the recipe ends before the checkpoint: there is nothing to train. */
+/** Throws HONE_ERR_CONFIG if the recipe ends before the checkpoint: there is nothing left to train. */
 export function expectStepsLeft(
   { step }: Pick<RunState, "step">,
   { training: { steps } }: { readonly training: { readonly steps: number } },
@@ -208,7 +208,7 @@ export function expectStepsLeft(
   throw new ConfigError("a run goes on from its checkpoint", [{ path: "training.steps", message }]);
 }
 
-/** Type in which a checkpoint keeps the moments; f32 also where no manifest says so. */
+/** Type of the moments in a checkpoint; f32 if the manifest does not say. */
 export function momentsOf(checkpoint: string): "f32" | "bf16" {
   const path = join(checkpoint, "manifest.json");
   if (!existsSync(path)) return "f32";

@@ -4,12 +4,12 @@ import { HoneError } from "../../errors.ts";
 import { RUN_FILES, RunLogReader, wholeLines } from "../../metrics/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 
-/** Without events.jsonl. */
+/** The recorded number of steps of a run without events.jsonl. */
 const UNKNOWN = "";
 
 /**
- * Throws HONE_ERR_CHECKPOINT for a run that wrote checkpoints and has none now: going on from "the newest" would begin
- * again at step 1 and replace its records. A run that was killed before its first checkpoint may begin again.
+ * Throws HONE_ERR_CHECKPOINT for a run that wrote checkpoints but has none now: resuming from "the newest" would
+ * restart at step 1 and replace its records. A run that was killed before its first checkpoint may restart.
  */
 export function expectCheckpoints(dir: string): void {
   const checkpoints = new Checkpoints(dir);

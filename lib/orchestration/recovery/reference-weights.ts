@@ -4,10 +4,13 @@ import { HoneError } from "../../errors.ts";
 import type { TrainerFace } from "../../native/face.ts";
 
 const NAME = /^reference-(\d{6,})$/;
-/** Of a process that was killed while it saved or removed one. */
+/** Temporary folders of a process that was killed while it saved or removed one. */
 const LEFTOVER = /^reference-\d{6,}\.(tmp-\d+|trash)$/;
 
-/** What a reference policy was refreshed to, a folder for each time, beside the checkpoints of a run; whole where it exists. */
+/**
+ * Reference weights that replaced the initial ones, one folder per refresh, beside the checkpoints of a run; complete
+ * if it exists.
+ */
 export class ReferenceWeights {
   readonly #directory: string;
 
@@ -15,7 +18,7 @@ export class ReferenceWeights {
     this.#directory = directory;
   }
 
-  /** Throws HONE_ERR_CHECKPOINT where a run needs those of `step`, and they are gone. */
+  /** Throws HONE_ERR_CHECKPOINT if a run needs the weights of `step`, and they are missing. */
   at(step: number): string {
     const path = this.#pathOf(step);
     if (existsSync(path)) return path;
@@ -24,7 +27,7 @@ export class ReferenceWeights {
     });
   }
 
-  /** Removes those of later steps, of a branch that was left behind, and what was left half done. */
+  /** Removes weights of later steps, of an abandoned branch, and incomplete ones. */
   cut(step: number): void {
     for (const name of this.#names().filter((one) => LEFTOVER.test(one)))
       rmSync(join(this.#directory, name), { recursive: true, force: true });
@@ -32,9 +35,9 @@ export class ReferenceWeights {
   }
 
   /**
-   * Saves the trainer's weights as those of `step`, and removes what no run needs that goes on from the oldest checkpoint or
-   * later; without one a run begins again, with the policy that it began with. `oldest` is asked after saving, for which
-   * a trainer waits until a checkpoint on its way is there.
+   * Saves the trainer's weights as those of `step`, and removes those that no run resumed from the oldest checkpoint
+   * or later needs; without a checkpoint a run restarts with its initial policy. Calls `oldest` after saving, which
+   * for a trainer waits until a checkpoint in progress is complete.
    */
   async save(trainer: TrainerFace, step: number, oldest: () => number | undefined): Promise<string> {
     mkdirSync(this.#directory, { recursive: true });

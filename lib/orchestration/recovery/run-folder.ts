@@ -23,7 +23,7 @@ import type { HeldOut, HubCommits, RunResources } from "../setup/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { expectCheckpoints } from "./lost-checkpoints.ts";
 
-/** Options of a run that say what its folder holds so far. */
+/** Options of a run that determine how its folder is used. */
 interface FolderOptions {
   readonly dir: string;
   readonly resume?: string | undefined;
@@ -31,8 +31,8 @@ interface FolderOptions {
 }
 
 /**
- * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has it, or if it holds one that
- * would be lost; HONE_ERR_CHECKPOINT where one that goes on has lost its checkpoints; HONE_ERR_IO.
+ * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has it, or if it contains a run
+ * that would be lost; HONE_ERR_CHECKPOINT if the run to resume has lost its checkpoints; HONE_ERR_IO.
  */
 export async function claimRunFolder({
   dir,
@@ -53,15 +53,15 @@ export async function claimRunFolder({
 }
 
 /**
- * Throws what claimRunFolder throws, and makes no folder: for callers that start processes before the run that claims
- * it.
+ * Throws the errors of claimRunFolder without creating a folder: for callers that start processes before the run
+ * claims it.
  */
 export async function expectClaimable(options: FolderOptions): Promise<void> {
   if (!existsSync(options.dir)) return;
   using _ = await claimRunFolder(options);
 }
 
-/** When the run began: what chat templates take for now, also where it goes on. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+/** Start time of the run: the current date for chat templates, also after a resume. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
 export function runClock({ dir, resume = "never" }: FolderOptions): Date {
   const goesOn = resume !== "never" && existsSync(join(dir, RUN_FILES.manifest));
   return goesOn ? recordedClock(readRunManifest(dir)) : new Date();
@@ -70,7 +70,7 @@ export function runClock({ dir, resume = "never" }: FolderOptions): Date {
 const heldOutSchema = z.record(z.string(), z.array(z.string()));
 
 /**
- * Content keys of the rows that a run which goes on holds out, whatever the data sets hold by now; undefined for a new
+ * Content keys of the held-out rows of a resumed run, regardless of changes to the data sets; undefined for a new
  * run, and for one of a version that wrote no list. Throws HONE_ERR_FORMAT.
  */
 export function recordedHeldOut({ dir, resume = "never" }: FolderOptions): HeldOut | undefined {
@@ -101,14 +101,14 @@ export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCo
   throw new HoneError("HONE_ERR_FORMAT", `${path}: data is not what a run records of its data sets`);
 }
 
-/** A run that does not say its arithmetic is of a version whose products were in f32; a GPU has its own. */
+/** A run that does not record its arithmetic is of a version with f32 products; a GPU has its own. */
 export function recordedArithmetic({ versions }: Pick<StoredManifest, "versions">): Arithmetic {
   return versions["arithmetic"] === "bf16" ? "bf16" : "f32";
 }
 
 /**
- * Returns the arithmetic of a run that goes on, undefined for a new run. Throws ConfigError where the recipe asks for
- * another, or stores weights as the arithmetic cannot have them: the run would go on in other bits.
+ * Returns the arithmetic of a resumed run, undefined for a new run. Throws ConfigError if the recipe sets another, or
+ * a weight type incompatible with it: the run would continue with different bits.
  */
 export function keptArithmetic(
   recipe: Recipe,
@@ -129,7 +129,7 @@ export function keptArithmetic(
 
 const storedSchema = z.object({ model: z.object({ weightStorage: z.enum(["f32", "bf16"]) }) });
 
-/** How a run that goes on stores weights; undefined for a new run. Throws ConfigError where the recipe asks for another way. */
+/** Weight type of a resumed run; undefined for a new run. Throws ConfigError if the recipe sets another. */
 export function keptStorage(
   { model: { weightStorage: asked } }: Recipe,
   { dir, resume = "never" }: FolderOptions,
@@ -143,7 +143,7 @@ export function keptStorage(
 
 const maskedSchema = z.object({ rollouts: z.object({ maskPadding: z.boolean() }) });
 
-/** Whether a run that goes on samples no ids of padding; undefined for a new run. */
+/** True if a resumed run samples no padding ids; undefined for a new run. */
 export function keptMasking({ dir, resume = "never" }: FolderOptions): boolean | undefined {
   if (resume === "never" || !existsSync(join(dir, RUN_FILES.manifest))) return undefined;
   return maskedSchema.safeParse(inTodaysNames(readRunManifest(dir).config)).data?.rollouts.maskPadding;
@@ -153,8 +153,8 @@ export function keptMasking({ dir, resume = "never" }: FolderOptions): boolean |
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 
 /**
- * A new run clears the folder; one that goes on must have the model it began with, and be the same run. Writes run.json.
- * Returns what the recipe says otherwise than before. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
+ * Prepares the folder: clears it for a new run; checks for a resumed one that model and run are the same. Writes
+ * run.json. Returns the changes of the recipe. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
  */
 export function prepareRunFolder(
   dir: string,
@@ -202,8 +202,8 @@ export function prepareRunFolder(
 }
 
 /**
- * The held-out rows of data sets, by domain and set: those listed so far, then new ones in the order they are asked. The
- * list only grows: a row that is missing from the files today may be back tomorrow, and was evaluated.
+ * The held-out rows of data sets, by domain and set: those listed so far, then new ones in the order they are asked.
+ * The list only grows: a row that is missing from the files today was evaluated before and may return.
  */
 function writeHeldOut(
   dir: string,
@@ -232,7 +232,7 @@ function expectRecords(dir: string): void {
   );
 }
 
-/** Removes what an earlier run left in the folder, and nothing else. Throws HONE_ERR_IO. */
+/** Removes the files of an earlier run from the folder, and nothing else. Throws HONE_ERR_IO. */
 export function clearRunFolder(directory: string): void {
   try {
     for (const name of Object.values(RUN_FILES)) {

@@ -15,8 +15,8 @@ interface ManifestFile {
 }
 
 /**
- * Hash of a checkpoint's weights, independent of how many processes wrote it: that of the one file which one process
- * writes, also where the weights are in several files. Moments and the extra text are not hashed.
+ * Hash of a checkpoint's weights, independent of how many processes wrote it: that of the single file which one
+ * process would write, even if the weights are in several files. Excludes moments and the extra text.
  */
 export function weightsHash(checkpoint: string): string {
   const path = join(checkpoint, "manifest.json");
@@ -31,9 +31,7 @@ export function weightsHash(checkpoint: string): string {
   return hashOfOne(names.map((name) => join(checkpoint, name)));
 }
 
-/**
- * Hash of the file that would hold all tensors of `paths`, one after the other, as csrc/model/safetensors.h writes it.
- */
+/** Hash of the file that would contain all tensors of `paths`, one after the other, in the format of csrc/model/safetensors.h. */
 function hashOfOne(paths: readonly string[]): string {
   const parts = paths.map(readPart);
   const all: Record<string, unknown> = {};

@@ -42,7 +42,7 @@ export interface BeforeStep extends AsyncDisposable {
   readonly recipe: Recipe;
   readonly model: Model;
   readonly trainer: TrainerFace;
-  /** Where the recipe compares whole distributions with a teacher's, or the reference's. */
+  /** Present if the recipe compares whole distributions with those of a teacher or the reference. */
   readonly teach: TeachTokens | undefined;
   /** The checkpoint it was restored from, and how many steps were trained again from there. */
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
@@ -60,18 +60,18 @@ export interface BeforeStepOptions {
   readonly core?: Core;
   /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
-  /** Throws for a step that is not what was meant, before any weights are restored. */
+  /** Throws for an unexpected step, before any weights are restored. */
   readonly expect?: (groups: readonly RecordedGroup[]) => void;
-  /** Told of each step that has been trained again on the way. */
+  /** Called with each step that is trained again on the way. */
   readonly onStep?: ((step: number) => void) | undefined;
 }
 
 /**
- * Restores the weights that a recorded step started from: the nearest checkpoint before it, and from there the recorded
- * steps trained again, each held against its recorded loss and norm of the gradient.
- * Throws HONE_ERR_USAGE for a step without record, HONE_ERR_CHECKPOINT where no checkpoint leads there, HONE_ERR_REPLAY
- * naming the step that came out differently, HONE_ERR_UNSUPPORTED for an objective that is a function of the entry
- * script, HONE_ERR_CONFIG for one whose module is not the run's, HONE_ERR_TRUST for a module that `trust` does not allow.
+ * Restores the weights from which a recorded step started: loads the nearest earlier checkpoint and trains the
+ * recorded steps after it again, comparing each with its recorded loss and gradient norm. Throws HONE_ERR_USAGE for a
+ * step without record, HONE_ERR_CHECKPOINT if no checkpoint leads there, HONE_ERR_REPLAY naming the step that came
+ * out differently, HONE_ERR_UNSUPPORTED for an objective that is a function of the entry script, HONE_ERR_CONFIG for
+ * one whose module is not the run's, HONE_ERR_TRUST for a module that `trust` does not allow.
  */
 export async function openBeforeStep(
   dir: string,
@@ -126,14 +126,14 @@ async function readStep(dir: string, number: number): Promise<Step> {
 }
 
 interface Route {
-  /** Undefined for the weights that training started from. */
+  /** Undefined for the initial weights. */
   readonly checkpoint: string | undefined;
   readonly name: string;
-  /** Steps after it and before the one that is asked for. */
+  /** Steps after the checkpoint and before the requested one. */
   readonly again: readonly number[];
 }
 
-/** The nearest checkpoint, and the steps from there. Throws HONE_ERR_CHECKPOINT where one of them has no record. */
+/** The nearest checkpoint, and the steps after it. Throws HONE_ERR_CHECKPOINT if one of them has no record. */
 function routeTo(dir: string, step: number): Route {
   const checkpoints = new Checkpoints(dir);
   const numbers = checkpoints.list().map((path) => ({ path, after: Number(basename(path).slice(5)) }));
@@ -171,7 +171,7 @@ async function expectAskable(recipe: Recipe): Promise<void> {
   await openSlopes(recipe);
 }
 
-/** Recipe of every step and what hooks changed, from the event log; the latter need no more than the log has. */
+/** The recipe of every step and the changes of hooks, from the event log. */
 function readPast(dir: string, trust: Trust | undefined): Past {
   const events = readEvents(join(dir, RUN_FILES.events));
   const recipes = new Map<number, Recipe>();
@@ -191,14 +191,14 @@ function readPast(dir: string, trust: Trust | undefined): Past {
   return { recipes, hooked };
 }
 
-/** A trainer that takes the recorded steps once more, made anew where the recipe changes. */
+/** A trainer that trains the recorded steps again, reopened when the recipe changes. */
 class WayBack {
   readonly #dir: string;
   readonly #past: Past;
   readonly #core: Core;
   #open: Pick<BeforeStep, "trainer" | "model" | "recipe" | "teach"> | undefined;
   readonly #opened: Opened = [];
-  /** Where the KL term compares whole distributions, and after how many steps its weights were the policy's. */
+  /** If the KL term compares whole distributions: the reference trainer, and the step whose policy it holds. */
   #reference: { readonly own: TrainerFace; readonly asked: Reference; at?: number } | undefined;
 
   constructor(dir: string, past: Past, core: Core) {
@@ -207,7 +207,7 @@ class WayBack {
     this.#core = core;
   }
 
-  /** @param checkpoint undefined: where training started. @param next the step that its weights go into. */
+  /** @param checkpoint undefined: the initial weights @param next the step that its weights are for */
   async start(checkpoint: string | undefined, next: number): Promise<void> {
     const { trainer, model, recipe } = await this.#make(this.#recipeOf(next));
     const checkpoints = new Checkpoints(this.#dir);
@@ -321,12 +321,12 @@ class WayBack {
   }
 }
 
-/** Throws HONE_ERR_REPLAY where a step that was computed again is not the recorded one to the bit. */
+/** Throws HONE_ERR_REPLAY if a recomputed step differs from the recorded one in any bit. */
 export function expectSameStep({ step, trained }: RecordedStep, report: StepReport): void {
   expectSame(step, "", trained!, report);
 }
 
-/** The same for one of a step's updates. @param number from 1. */
+/** The same for one of a step's updates. @param number from 1 */
 export function expectSameUpdate({ step, trained }: RecordedStep, number: number, report: StepReport): void {
   expectSame(step, `in its update ${number} `, trained!.updates![number - 1]!, report);
 }

@@ -3,10 +3,10 @@ import type { Verdict } from "../../records.ts";
 import type { GroupEvent, RunHistory } from "../records/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 
-/** Of a rollout that got no verdict in the run. */
+/** Verdict of a rollout that got none in the run. */
 export const LOST: Verdict = { status: "unscored", cause: "so it was in the run" };
 
-/** What the verifiers said of a group in the run, in the order of its rollouts; undefined in logs that do not tell it. */
+/** The run's verdicts on a group, in the order of its rollouts; undefined in logs that lack them. */
 export function loggedVerdicts({ j, p }: GroupEvent): Verdict[] | undefined {
   return j?.map((logged, i): Verdict => {
     const parts = p?.[i];
@@ -16,7 +16,7 @@ export function loggedVerdicts({ j, p }: GroupEvent): Verdict[] | undefined {
   });
 }
 
-/** The verifiers of a replay: none are opened where the log has every verdict. Undefined: the recipe's. */
+/** The verifiers of a replay: none are opened if the log has every verdict. Undefined: the recipe's. */
 export function judgesOf({ stretches }: RunHistory, given: Verifiers | undefined): Verifiers | undefined {
   const isLogged = ({ j }: GroupEvent) => j !== undefined;
   if (

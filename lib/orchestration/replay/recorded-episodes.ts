@@ -34,7 +34,7 @@ function planOf(
 const resumedIn = ({ t }: GroupEvent, attempt: number): number[] =>
   t?.find(([which]) => which === attempt)?.slice(1) ?? [];
 
-/** One list an attempt, of its first turn. */
+/** One list per attempt, for its first turn. */
 export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
   return group.r.map((rollout, i) =>
     planOf(rollout, resumedIn(group, rollout[0]), spansOf(rollout[1], group.o?.[i])[0]!),
@@ -43,7 +43,7 @@ export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
 
 const AS_IT_WAS: Verdict = { status: "unscored", cause: "as it was in the run" };
 
-/** Replays what the environment of a recorded episode said, without calling it. */
+/** Replays the observations of a recorded episode, without calling the environment. */
 function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
   return {
     toolCalls: c,
@@ -56,7 +56,7 @@ function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
 }
 
 /**
- * Episodes of a recorded run. A turn reaches the engine when the one before it is back, and the engine takes newer
+ * Episodes of a recorded run. A turn reaches the engine after the previous one ends, and the engine takes newer
  * weights when no request needs the old ones: a caller that publishes new weights must wait for `submitted` first.
  */
 export class RecordedEpisodes implements EpisodeStage {
@@ -95,7 +95,7 @@ export class RecordedEpisodes implements EpisodeStage {
     this.#look();
   }
 
-  /** A group that is over has no further turns, also where it went otherwise than in the run. */
+  /** A finished group has no further turns, even if it differed from the run's. */
   over(group: number): void {
     this.#due.delete(group);
     this.#look();

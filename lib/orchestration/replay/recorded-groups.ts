@@ -23,19 +23,19 @@ import {
   restoredRollouts,
 } from "../records/index.ts";
 
-/** A group of the record as the batcher had it, and which line each of its rollouts is. */
+/** A recorded group in the batcher's form, with the record line of each of its rollouts. */
 export type ResettledGroup = RestoredGroup;
 
-/** What hooks put in place of the recipe's, by group. */
+/** Values that hooks set instead of the recipe's, by group. */
 export interface Hooked {
   readonly rewards?: ReadonlyMap<number, readonly number[]>;
   readonly advantages?: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
- * The recorded groups of a step with rewards, advantages and filter as `recipe` has them, from the recorded verdicts and
- * lengths; a group that a hook took out stays out, and the rewards and advantages of a hook stay in place. What the step
- * trained again has rewards and advantages of its first step, by the rules and beside the groups of that, so the record's.
+ * The recorded groups of a step with rewards, advantages and filter recomputed under `recipe`, from the recorded
+ * verdicts and lengths; a group that a hook dropped stays dropped, and the rewards and advantages of a hook stay in
+ * place. Replayed groups keep the recorded rewards and advantages of their first step.
  */
 export function settleRecorded(
   groups: readonly RecordedGroup[],
@@ -66,8 +66,8 @@ function settledAgain(recorded: RecordedGroup, recipe: Recipe, hooked: Hooked): 
 }
 
 /**
- * The batch that these groups make, with the recorded log-probs of the reference policy where `klCoef` asks for them,
- * and of the teacher, and what `objective.tokens` made of its tokens. Throws HONE_ERR_USAGE where a rollout has none in the record.
+ * The batch of these groups, with the recorded log-probs of the reference policy if `klCoef` needs them, those of the
+ * teacher, and the results of `objective.tokens`. Throws HONE_ERR_USAGE if the record lacks them for a rollout.
  */
 export function recordedBatch(
   groups: readonly ResettledGroup[],
@@ -94,7 +94,7 @@ export function recordedBatch(
   return { ...taught, data };
 }
 
-/** Of a custom objective with a first pass. */
+/** True for a custom objective with a first pass. */
 const hasWeights = (lines: ReadonlyMap<Rollout, RecordedRollout>): boolean =>
   [...lines.values()].some(({ tokenWeights }) => tokenWeights !== undefined);
 
@@ -126,7 +126,7 @@ function recordedScores(
   return logprobs;
 }
 
-/** What a step takes of recorded groups. Throws as recordedBatch does. */
+/** Inputs of a step's updates from recorded groups. Throws the errors of recordedBatch. */
 export const batchUpdates = (
   groups: readonly ResettledGroup[],
   recipe: Recipe,
@@ -139,7 +139,7 @@ export const batchUpdates = (
   maxOutputTokens: recipe.rollouts.maxOutputTokens,
 });
 
-/** Throws HONE_ERR_REPLAY naming the first rollout whose reward or advantage is not the recorded one. */
+/** Throws HONE_ERR_REPLAY naming the first rollout whose reward or advantage differs from the record. */
 export function expectRecorded(groups: readonly ResettledGroup[], recorded: readonly RecordedGroup[]): void {
   for (const [i, { group, lines }] of groups.entries()) {
     const { group: ordinal, dropped, domain } = recorded[i]!;

@@ -9,7 +9,7 @@ import {
   recordedSteps,
 } from "../records/index.ts";
 
-/** For a run that learnt from tokens listed by a server, which no record has. */
+/** Error for a run that learnt from token lists of a server, which are not recorded. */
 export const noServer = (): HoneError =>
   new HoneError(
     "HONE_ERR_UNSUPPORTED",
@@ -18,9 +18,9 @@ export const noServer = (): HoneError =>
   );
 
 /**
- * What a server said when the run asked it, from the rollout record: a replay asks none, which might say other bits.
- * Undefined for a teacher that computes here. Throws HONE_ERR_UNSUPPORTED for one that listed tokens; what it returns throws
- * HONE_ERR_USAGE for a step that was not recorded.
+ * The teacher server's recorded scores: a replay does not call the server, which might return other bits. Undefined
+ * for a teacher that computes locally. Throws HONE_ERR_UNSUPPORTED for one that returned token lists; the returned
+ * function throws HONE_ERR_USAGE for a step that was not recorded.
  */
 export function recordedTeacher(
   dir: string,

@@ -73,7 +73,7 @@ import { recordedTeacher } from "./recorded-teacher.ts";
 export interface ReplayVerdict {
   readonly steps: number;
   readonly rollouts: number;
-  /** Hash of the weights at the end; compared with the run's if it got to its end. */
+  /** Hash of the final weights; compared with the run's if it was completed. */
   readonly weights: string;
   readonly weightsCompared: boolean;
 }
@@ -89,10 +89,10 @@ interface ReplayOptions {
 }
 
 /**
- * Executes a run again from its folder: the weights training started from, and the log of what happened when.
- * Engine sequences wait for the weight versions they had, steps take the groups they had. Throws HONE_ERR_REPLAY
- * naming the first rollout, version or weights that came out differently, ConfigError where the recipe's objective is
- * another function than the run's, HONE_ERR_TRUST listing the modules and judges that it names and `trust` does not allow.
+ * Executes a run again from its folder: its initial weights, and the log of events. Engine sequences wait for their
+ * recorded weight versions, steps take their recorded groups. Throws HONE_ERR_REPLAY naming the first rollout,
+ * version or weights that came out differently, ConfigError if the recipe's objective is another function than the
+ * run's, HONE_ERR_TRUST listing the named modules and judges that `trust` does not allow.
  */
 export async function replayRun(dir: string, options: ReplayOptions = {}): Promise<ReplayVerdict> {
   const manifest = readRunManifest(dir);
@@ -175,7 +175,7 @@ export async function replayRun(dir: string, options: ReplayOptions = {}): Promi
   }
 }
 
-/** What a stretch of a run leaves to the next beside the weights. */
+/** State, other than weights, that a stretch of a run passes to the next. */
 interface Carried {
   readonly entropy?: EntropyState | undefined;
   readonly reference?: number | undefined;
@@ -199,7 +199,7 @@ function expectExact(recipe: Recipe, dir: string): void {
   );
 }
 
-/** The baseline has no fused multiply-add; all other sets give the same bits, in either arithmetic. */
+/** The baseline has no fused multiply-add; all other instruction sets give the same bits, in either arithmetic. */
 function expectBits({ versions, config }: StoredManifest, isa: string, dir: string): void {
   const recorded = versions["isa"];
   const onGpu = (config as { device?: unknown } | undefined)?.device === "cuda";
@@ -216,14 +216,14 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
   );
 }
 
-/** What the record has of a teacher that is not asked again. */
+/** Recorded results of a teacher that is not called again. */
 interface Told {
   readonly entropy: EntropyControl;
   readonly buffer: ReplayBuffer;
   readonly said: ((step: number) => TeachTokens) | undefined;
 }
 
-/** One stretch of a run: a recipe, and weights to begin with. */
+/** One stretch of a run: a recipe, and its initial weights. */
 class Replay {
   rollouts = 0;
   readonly #resources: RunResources;
@@ -299,7 +299,7 @@ class Replay {
     }
   }
 
-  /** Before the engine may move on to later versions, it must have the requests that need this one: it has, on return. */
+  /** Submits all requests that need this version: on return the engine may move on to later ones. */
   #submitFor(version: number): void {
     for (const group of this.#byVersion.get(version) ?? []) {
       if (this.#submitted.has(group.g)) continue;
@@ -346,7 +346,7 @@ class Replay {
     );
   }
 
-  /** For logs that do not tell the verdicts. */
+  /** For logs without verdicts. */
   async #judgeAgain(rollouts: readonly Rollout[], logged: GroupEvent): Promise<Verdict[]> {
     const judged = await this.#resources.verifiers.verify(rollouts);
     return judged.map((verdict, i) => (logged.u?.includes(rollouts[i]!.attempt) ? LOST : verdict));

@@ -15,11 +15,11 @@ import {
 import { openVerifiers, type Verifiers } from "../setup/index.ts";
 
 export interface RescoreOptions {
-  /** Only this domain. */
+  /** Rescore only this domain. */
   readonly domain?: DomainName;
   /** Judge also what the journal has a verdict of the present version for. */
   readonly all?: boolean;
-  /** Default: a pool as the run's recipe has it. */
+  /** Default: a pool according to the run's recipe. */
   readonly verifiers?: Verifiers;
   /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
@@ -64,7 +64,7 @@ interface Outcome {
   before: Verdict | undefined;
   after: Verdict | undefined;
   judged: boolean;
-  /** Judged by its environment, which cannot be asked again: the run's verdict stands. */
+  /** Judged by its environment, which cannot judge again: the run's verdict stands. */
   readonly isEpisode: boolean;
 }
 type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
@@ -73,12 +73,12 @@ type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
 const BATCH = 64;
 
 /**
- * Judges the completions of a run again and compares with the verdicts they had in the run. A verdict that the journal
- * has for the verifier's present version is taken from there; new ones are added to it for the next rescore. The
- * journal is read twice, and the texts of one batch are held at a time. Throws HONE_ERR_TRUST where its recipe names
- * modules or judges that `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT when the folder is no run or its
- * journal is damaged, HONE_ERR_USAGE while the run is in progress: opening a journal for writing would cut off a line
- * that the run is writing.
+ * Judges the completions of a run again and compares the verdicts with the run's. Takes a verdict of the verifier's
+ * current version from the journal, if there is one, and adds new ones to it for the next rescore. Reads the journal
+ * twice and keeps the texts of one batch in memory. Throws HONE_ERR_TRUST if its recipe names modules or judges that
+ * `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT if the folder is not a run or its journal is damaged,
+ * HONE_ERR_USAGE while the run is in progress: opening a journal for writing would cut off a line that the run is
+ * writing.
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
   const manifest = readRunManifest(dir);
@@ -98,7 +98,7 @@ export async function rescoreRun(dir: string, options: RescoreOptions = {}): Pro
   }
 }
 
-/** By completion, in the order they came: the run's verdict, and where it still holds the one of the present version. */
+/** By completion, in journal order: the run's verdict, and that of the verifier's current version, if present. */
 async function journaledOutcomes(
   path: string,
   { domain, all = false }: RescoreOptions,
@@ -209,7 +209,7 @@ function summarizeDomain(domain: DomainName, found: readonly Compared[]): Rescor
   };
 }
 
-/** 0 where nothing has a score. */
+/** 0 if nothing has a score. */
 function meanScore(verdicts: readonly Verdict[]): number {
   const scores = verdicts.flatMap((verdict) => scoreOf(verdict) ?? []);
   return scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length;

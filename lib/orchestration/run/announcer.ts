@@ -41,7 +41,7 @@ export class Announcer {
     }
   }
 
-  /** The first ones: a program that never listens must not gather them for a whole run. */
+  /** Keeps the first messages only: without a listener, a whole run's would accumulate. */
   #keepEarly(message: string): void {
     if (this.#early.length < MOST_EARLY) this.#early.push(message);
   }

@@ -17,8 +17,8 @@ const NAME = /^[a-z0-9-]{1,60}\.json$/;
 export type Controlled = Pick<Run, "pause" | "resume" | "checkpoint" | "stop" | "step">;
 
 /**
- * Requests to a run that other processes leave in its folder: takes each file once and does what it says. What lies there
- * when the run begins was meant for an earlier one, and is removed.
+ * Requests to a run that other processes write to its folder: takes each file once and executes it. Removes requests
+ * that are present when the run begins: they were meant for an earlier one.
  */
 export class ControlInbox {
   readonly #folder: string;
@@ -26,7 +26,7 @@ export class ControlInbox {
   readonly #onOutcome: (outcome: ControlOutcome) => void;
   readonly #outcomes: ControlOutcome[] = [];
 
-  /** @param onOutcome told when a request is taken, and again when it is done or has failed. */
+  /** @param onOutcome called when a request is taken, and again when it is done or has failed */
   constructor(runDir: string, run: Controlled, onOutcome: (outcome: ControlOutcome) => void) {
     this.#folder = join(runDir, RUN_FILES.requests);
     this.#run = run;
@@ -34,12 +34,12 @@ export class ControlInbox {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The last few, oldest first. */
+  /** The most recent ones, oldest first. */
   get outcomes(): readonly ControlOutcome[] {
     return this.#outcomes;
   }
 
-  /** Takes what has come since the last look. A file that is no request is removed. */
+  /** Takes the requests that have arrived since the last poll. Removes a file that is not a request. */
   look(): void {
     if (!existsSync(this.#folder)) return;
     for (const name of readdirSync(this.#folder)

@@ -1,16 +1,16 @@
 /**
- * Work that is deferred until everything more urgent has started: the next step's requests are with their engine, also
- * in another process, and its batch trains. Pieces run in order, each once. Once one has thrown, every flush throws its
- * error, since the first caller to flush need not be the one that should fail: it may be a checkpoint that a user
- * requested.
+ * Work that is deferred until everything more urgent has started: the next step's requests are with their engine,
+ * also in another process, and its batch trains. Pieces run in order, each once. Once one has thrown, every flush
+ * throws its error, since the first caller to flush need not be the one that should fail: it may be a checkpoint that
+ * a user requested.
  */
 export class DeferredTask {
   #work: (() => void) | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   /**
-   * Does what was deferred before, then keeps `work` for the event loop's turn after the next: in the next one goes out what
-   * is started until then, since a store writes what belongs to one turn together.
+   * Runs previously deferred work, then keeps `work` for the turn of the event loop after the next: the next one
+   * sends the work started until then, since a store batches the writes of one turn.
    */
   defer(work: () => void): void {
     this.flush();
@@ -21,7 +21,7 @@ export class DeferredTask {
     setImmediate(() => setImmediate(run));
   }
 
-  /** Does at once what is deferred. Throws what it, or any piece before it, has thrown. */
+  /** Runs the deferred work now. Throws its exception, or that of any earlier piece. */
   flush(): void {
     this.#run();
     if (this.#failure !== undefined) throw this.#failure.error;

@@ -22,7 +22,10 @@ export type Demonstrated = {
 
 const PURPOSE_WORD = 0x81;
 
-/** Writes what a warm start learns from: answers to made-up problems, and episodes that experts play on training problems. */
+/**
+ * Writes the training data of a warm start: answers to generated problems, and episodes that experts play on training
+ * problems.
+ */
 export class Demonstrations {
   readonly #seed: number;
   readonly #answers: Demonstrator;

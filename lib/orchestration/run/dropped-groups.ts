@@ -3,8 +3,9 @@ import type { SettledGroup } from "../pipeline/index.ts";
 const FIRST_WARNING_STEPS = 4;
 
 /**
- * A listener for settled groups that warns when nothing reaches the trainer: once four steps' worth
- * of groups in a row were dropped, and again each time that number has doubled. Such a run looks busy; where a step counts kept groups, its step may never end.
+ * A listener for settled groups that warns when nothing reaches the trainer: once four steps' worth of groups in a
+ * row were dropped, and again each time that number has doubled. Such a run looks busy, but if a step counts kept
+ * groups, it may never end.
  */
 export function droppedGroupsWarning(
   groupsPerStep: number,

@@ -48,7 +48,7 @@ export function noteEvents(
   return { [Symbol.dispose]: dispose };
 }
 
-/** "pause, asked for by page at 127.0.0.1", and what came of it. */
+/** "pause, asked for by page at 127.0.0.1", and the outcome. */
 function controlText({ action, by, state, error }: ControlOutcome): string {
   const asked = `${action}, asked for by ${by}`;
   if (state === "taken") return asked;

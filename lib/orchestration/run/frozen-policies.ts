@@ -5,22 +5,22 @@ import type { Checkpoints, ReferenceWeights } from "../recovery/index.ts";
 import { type FolderTeacher, type RunResources, type Teacher, trainerOptions } from "../setup/index.ts";
 import { firstOf } from "./likeliest-tokens.ts";
 
-/** Weights beside the policy's that score what it sampled and are never trained; each on a trainer of its own. */
+/** Frozen models that score the policy's samples; each has its own trainer. */
 export interface FrozenPolicies extends FrozenScores, AsyncDisposable {
   /** Steps after which the policy last became the reference. */
   readonly referenceStep: () => number | undefined;
 }
 
-/** Where the weights are kept that a reference was refreshed to. */
+/** Storage of refreshed reference weights. */
 export interface Refreshes {
   readonly kept: ReferenceWeights;
   /** Steps after which it was last; undefined: it is what training started from. */
   readonly last: number | undefined;
-  /** The earliest step that a run may go on from; undefined: none but its beginning. */
+  /** The earliest step from which a run may be resumed; undefined: only from its beginning. */
   readonly oldest: () => number | undefined;
 }
 
-/** Opens and loads those that the recipe asks for. */
+/** Opens and loads the frozen models that the recipe needs. */
 export async function openFrozenPolicies(
   resources: RunResources,
   checkpoints: Checkpoints,
@@ -78,7 +78,7 @@ export class Reference {
     this.#student = trainer;
   }
 
-  /** It has other weights: tells the student its head, where that computes its logits. */
+  /** The teacher's weights have changed: passes its head to the student, if that computes the teacher's logits. */
   async loaded(): Promise<void> {
     const { objective } = this.#recipe;
     if (hasFullKl(objective) && objective.klTopK === undefined)
@@ -92,12 +92,12 @@ export class Reference {
   };
 }
 
-/** How what was opened is closed. */
+/** Cleanup functions of opened resources. */
 export type Opened = (() => PromiseLike<void>)[];
 
 type ForTeacher = Pick<RunResources, "core" | "placed" | "arithmetic" | "trainer">;
 
-/** What asks the teacher, on a trainer of its own or a server. @param opened what is to be closed */
+/** Opens the teacher's scoring function, on its own trainer or a server. @param opened receives cleanup functions */
 export async function openScores(
   teacher: Teacher,
   resources: ForTeacher,

@@ -10,7 +10,7 @@ const QUERY = [
   "--id=0",
 ];
 
-/** Memory and load of the first GPU as the driver's own tool tells them, asked for at most every five seconds. */
+/** Memory and load of the first GPU according to nvidia-smi, queried at most every five seconds. */
 export class GpuUsage {
   readonly #program: string;
   #latest: Usage | undefined;

@@ -3,7 +3,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunHooks } from "./run-interface.ts";
 
-/** The hook of a batch, which a run that is told to stop leaves behind as it does others; undefined where there is none. */
+/** The batch hook; a run that is told to stop abandons it like the other hooks. Undefined if there is none. */
 export function batchHook({
   stop,
   options,
@@ -19,8 +19,8 @@ const leftBehind = (publisher: Pick<RunContext["publisher"], "warn">, name: stri
   publisher.warn(`hook ${name} has not returned ${ms / 1000} s after the stop: left behind`);
 
 /**
- * Calls a hook of the run's owner. A run that is told to stop waits no longer than the grace time; then it continues
- * without the hook and warns. Undefined where the hook is not called or not awaited; throws what it throws.
+ * Calls a hook of the run's owner. A run that is told to stop waits at most the grace time; then it continues without
+ * the hook and warns. Undefined if the hook is not called or was abandoned; throws the hook's exception.
  */
 export async function callHook<T>(
   { stop, options, publisher }: Pick<RunContext, "stop" | "options" | "publisher">,

@@ -12,9 +12,9 @@ interface Request {
   readonly refuse: (error: unknown) => void;
 }
 
-/** The one place that knows where a run is, and what may be asked of it there. */
+/** The state machine of a run: its current stage, and which requests the stage allows. */
 export class Lifecycle<Training extends { readonly isIdle: boolean }> {
-  /** No new prompts. A run may be paused at every stage. */
+  /** No new prompts are drawn. A run may be paused at every stage. */
   paused = false;
   #stage: Stage<Training> = { at: "preparing" };
   #requests: Request[] = [];
@@ -23,7 +23,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     return this.#stage;
   }
 
-  /** Undefined before training began; kept when the run is over. */
+  /** Undefined before training begins; kept after the run has ended. */
   get training(): Training | undefined {
     return this.#stage.at === "preparing" ? undefined : this.#stage.training;
   }
@@ -40,11 +40,11 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     try {
       return await work();
     } finally {
-      if (this.#stage === held) this.#stage = before; // it may have been given up meanwhile
+      if (this.#stage === held) this.#stage = before; // the run may have been abandoned meanwhile
     }
   }
 
-  /** Runs work at once where no step can be in the way, otherwise when the running one has ended. */
+  /** Runs work immediately if no step is running, otherwise when the running step ends. */
   betweenSteps<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stage.at !== "training" || this.#stage.training.isIdle) return work();
     const { promise, resolve, reject } = deferred<T>();
@@ -52,7 +52,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     return promise;
   }
 
-  /** Runs what waits for the end of a step. */
+  /** Runs the work that was waiting for the end of a step. */
   async serve(): Promise<void> {
     for (const request of this.#requests.splice(0)) await request.serve();
   }

@@ -1,6 +1,6 @@
 import type { TeacherScores } from "../../native/teacher-face.ts";
 
-/** Of each list of `asked` the first k that the model knows too: at most asked - k are beyond its vocabulary. */
+/** The first k of each list in `asked` that the model also has: at most asked - k are beyond its vocabulary. */
 export function firstOf(
   { teacherIds, teacherTopLogprobs, ...scores }: TeacherScores,
   k: number,

@@ -9,7 +9,7 @@ import { droppedGroupsWarning } from "./dropped-groups.ts";
 type Warn = (message: string) => void;
 type OnSettled = (settled: Pick<SettledGroup, "group">) => void;
 
-/** The parts of a run's resources that may be told of. */
+/** The resources whose messages become warnings. */
 interface Told {
   readonly sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>;
   readonly model: Pick<RunResources["model"], "format">;
@@ -50,7 +50,7 @@ export function pipelineWarnings(
   };
 }
 
-/** Once, when the first `groups` groups of a session scored nothing at all; three of the answers come along. */
+/** Warns once if the first `groups` groups of a session scored 0 throughout, with three of the answers. */
 export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
   const answers: ScoredRollout[] = [];
   let seen = 0;
@@ -72,7 +72,7 @@ export function zeroScoreWarning(groups: number, warn: Warn): OnSettled {
   };
 }
 
-/** Quoted, so that whatever a policy writes stays on one line and cannot control the terminal. */
+/** Quoted, so that the policy's text stays on one line and cannot control the terminal. */
 function shown({ rollout, verdict }: ScoredRollout): string {
   const { question, domain, verifier } = rollout.problem;
   return `  ${domain}: asked ${quoted(question)}\n    answered ${quoted(rollout.text)}\n    ${verifier}: ${verdict.status}, ${quoted(verdict.reason)}`;

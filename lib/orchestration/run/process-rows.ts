@@ -12,7 +12,7 @@ export interface ProcessFacts {
   readonly verifiers: Verifiers;
 }
 
-/** Every process of a run: this one, those of its core, those that judge. */
+/** Every process of a run: this one, those of its core, and verifier processes. */
 export function processRows(facts: ProcessFacts): ProcessStatus[] {
   const { others, verifiers, version } = facts;
   const list = (others?.list ?? []).map((row) =>
@@ -52,7 +52,7 @@ function trainerWords({ state, doing }: ProcessStatus, { training }: ProcessFact
   return training ? "trains" : "waits for a batch";
 }
 
-/** Tells of each process that ended, once; of an agent's, whose end is not known here, that there is another. */
+/** Reports each exited process once; for an agent's process, whose exit is not observed here, reports its successor. */
 export class EndedProcesses {
   readonly #told = new Map<string, number>();
 

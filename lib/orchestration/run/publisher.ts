@@ -29,7 +29,7 @@ export class Publisher {
     return Object.fromEntries(trackers.map(({ name, state }) => [name, state]));
   }
 
-  /** A step's record, and what its groups and its update came to. Throws what a sink throws. */
+  /** Publishes a step's record, with the results of its groups and its update. Throws a sink's error. */
   step(
     record: StepRecord,
     { batch, update }: StepOutcome,
@@ -59,7 +59,7 @@ export class Publisher {
       }
   }
 
-  /** All of them, also where one fails; throws what that has thrown. */
+  /** Closes all sinks, even if one fails; then throws its error. */
   async close(): Promise<void> {
     const ends = await Promise.allSettled(this.#sinks.map(async (sink) => sink.close()));
     for (const end of ends) if (end.status === "rejected") throw end.reason;

@@ -31,6 +31,6 @@ export interface RunProgress {
   readonly before: { generated: number; trained: number };
   /** State that the metrics keep from step to step. */
   metrics: unknown;
-  /** An evaluation that no step's record tells yet. */
+  /** An evaluation not yet included in a step's record. */
   evaluated: EvaluationFacts | undefined;
 }

@@ -25,22 +25,22 @@ export interface RunOutcome {
 export type StepWish = "checkpoint" | "stop" | undefined;
 
 /**
- * Awaited, in order; they may change the run, and what they throw ends it. One that does not return holds the run up
- * until it is stopped: some seconds later it is left behind.
+ * Hooks are awaited in order; they may change the run, and their exceptions end it. A hook that does not return
+ * blocks the run until it is stopped: the run then abandons it after some seconds.
  */
 export interface RunHooks {
-  /** The weights are ready and nothing is trained yet: evaluate here what training starts from. */
+  /** The weights are ready and nothing is trained yet: the place to evaluate the initial policy. */
   readonly beforeTraining?: (run: Run) => void | Promise<void>;
-  /** Before a group is trained on. */
+  /** Called before a group is trained on. */
   readonly onGroup?: GroupHook;
-  /** Before a step: its groups with their advantages, which the hook may set. */
+  /** Called before a step with its groups and their advantages, which the hook may set. */
   readonly onBatch?: BatchHook;
   readonly afterStep?: (record: StepRecord) => StepWish | Promise<StepWish>;
   /** Describes what a hook that has not returned is doing, for status displays: "the evaluation of step 20". */
   readonly doing?: () => string | undefined;
 }
 
-/** Told afterwards; listeners cannot change the run, and what they throw is a warning. */
+/** Events are reported afterwards; listeners cannot change the run, and their exceptions become warnings. */
 export interface RunEvents {
   phase: readonly [name: "warm start" | "training" | "done", total: number];
   warmStart: readonly [progress: WarmStartProgress];
@@ -49,20 +49,20 @@ export interface RunEvents {
   group: readonly [group: RolloutGroup, of: { readonly id: number; readonly step: number }];
   checkpoint: readonly [path: string, step: number];
   warning: readonly [message: string];
-  /** Something was asked of the run by a file in its folder: told when it is taken, and when it is done or has failed. */
+  /** A request file in the run folder: reported when it is taken, and when it is done or has failed. */
   control: readonly [outcome: ControlOutcome];
   /** Once a second while it trains: which stage waits for which, in a sentence (docs/how-to/live.md). */
   waits: readonly [sentence: string];
-  /** It was paused (true), or goes on. */
+  /** The run was paused (true) or resumed (false). */
   paused: readonly [paused: boolean];
 }
 
-/** How a run is started: its folder, what it goes on from, who listens. */
+/** Options of a run: its folder, its starting point, its listeners. */
 export interface RunOptions {
   /** The run folder. */
   readonly dir: string;
   /**
-   * "auto": from the newest checkpoint in `dir` if there is one; a path: from that checkpoint, later ones set aside;
+   * "auto": from the newest checkpoint in `dir` if there is one; a path: from that checkpoint, renaming later ones;
    * "never": from the beginning. Default "never".
    */
   readonly resume?: "auto" | "never" | (string & {});
@@ -72,7 +72,10 @@ export interface RunOptions {
   readonly startFrom?: string;
   /** Aborting drains and saves, like `stop`. */
   readonly signal?: AbortSignal;
-  /** Besides those the recipe names: what writes at once, and what sends beside the run (docs/how-to/write-a-tracker.md). */
+  /**
+   * In addition to those that the recipe names: sinks, which write synchronously, and trackers, which send in the
+   * background (docs/how-to/write-a-tracker.md).
+   */
   readonly sinks?: readonly (Sink | Tracker)[];
   readonly hooks?: RunHooks;
   readonly clock?: Clock;
@@ -82,7 +85,7 @@ export interface RunOptions {
   readonly verifiers?: Verifiers;
 }
 
-/** The weights of one version on an engine of their own, and what is needed to judge them. */
+/** The weights of one version on a separate engine, with prompts and verifiers. */
 export interface PinnedPolicy extends AsyncDisposable {
   readonly version: number;
   readonly recipe: Recipe;
@@ -97,8 +100,8 @@ export interface PinnedPolicy extends AsyncDisposable {
 }
 
 /**
- * A run that is under way. Iterating gives a record per step; it is optional and never slows the run (a consumer
- * that falls more than a thousand steps behind misses some). Disposing stops the run and frees everything.
+ * A running run. Iterating yields a record per step; it is optional and never slows the run (a consumer that falls
+ * more than a thousand steps behind misses some). Disposing stops the run and frees everything.
  */
 export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly recipe: Recipe;
@@ -112,25 +115,28 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly generatedTokens: number;
   /** Generated tokens of the groups that were trained on. */
   readonly trainedTokens: number;
-  /** Its processes and how they are, as of the last second; itself first. */
+  /** Its processes and their states, updated every second; this process first. */
   readonly processes: readonly ProcessStatus[];
   /** Records that an iterating consumer was too slow for. */
   readonly missedRecords: number;
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;
-  /** No new prompts until `resume`; what is under way goes on. Standing still is then no stall. */
+  /** Stops drawing prompts until `resume`; groups in progress continue. A paused run does not count as stalled. */
   pause(): void;
   resume(): void;
-  /** Saves when the running step has ended, where none runs (a batch is awaited, a hook) at once; resolves with the path. Rejects with HONE_ERR_STATE before training, and with what ends the run if that fails first. */
+  /**
+   * Saves when the running step ends, or immediately if none is running (a batch is awaited, a hook); resolves with
+   * the path. Rejects with HONE_ERR_STATE before training, and with the run's error if the run fails first.
+   */
   checkpoint(): Promise<string>;
   /** Finishes the running step, saves, and ends. */
   stop(options?: { readonly save?: boolean }): Promise<RunOutcome>;
   /**
-   * The present weights, pinned, when the running step has ended; where none runs at once. Or those of a checkpoint: rejects with
-   * HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
+   * Pins the current weights when the running step ends, or immediately if none is running; or pins those of a
+   * checkpoint: rejects with HONE_ERR_CHECKPOINT or HONE_ERR_FORMAT if it cannot be read.
    */
   pin(checkpoint?: string): Promise<PinnedPolicy>;
-  /** An evaluation of this run's weights has ended: the next step's record tells it (`evaluation/...`). */
+  /** Reports a finished evaluation of this run's weights: the next step's record includes it (`evaluation/...`). */
   evaluated(evaluation: EvaluationFacts): void;
-  /** From now on the checkpoints of these steps stay, whatever the recipe's rule; those of earlier calls no longer do. */
+  /** Keeps the checkpoints of these steps from now on, regardless of the recipe's rule; replaces those of earlier calls. */
   keepCheckpoints(steps: Iterable<number>): void;
 }

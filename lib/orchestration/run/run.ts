@@ -170,7 +170,7 @@ class LiveRun implements Run {
     return accountingOf(this.#lifecycle)?.trainedTokens ?? this.#context.progress.before.trained;
   }
 
-  /** @param changes what the recipe says otherwise than the session before. */
+  /** @param changes differences of the recipe from the previous session's */
   start(changes: readonly string[]): void {
     const { options, stop, publisher } = this.#context;
     const abort = () => stop.request("aborted", { save: true });

@@ -11,15 +11,15 @@ export interface CheckpointSeconds {
   readonly write?: number;
 }
 
-/** A checkpoint that is copied, or already written. */
+/** A checkpoint whose state is copied, or that is already written. */
 export interface Saved {
-  /** Its path, once it is there whole. */
+  /** Its path, once it is complete. */
   readonly written: Promise<string>;
 }
 
 /**
- * The checkpoints of a run: each copied between two steps, then written while the next ones train. The trainer writes one at
- * a time.
+ * Saves the checkpoints of a run: copies each between two steps, then writes it while the next ones train. The
+ * trainer writes one at a time.
  */
 export class Saving {
   readonly #context: Pick<RunContext, "resources" | "checkpoints" | "publisher" | "clock">;
@@ -39,9 +39,8 @@ export class Saving {
   }
 
   /**
-   * Begins a checkpoint of the state that the trainer has at this call: it is asked for its copy before anything else,
-   * so later steps do not enter. Training may continue when this resolves. Rejects with the error that kept the state
-   * from being copied.
+   * Begins a checkpoint of the trainer's state at this call: requests the copy before anything else, so later steps
+   * do not enter. Training may continue when this resolves. Rejects with the error that prevented the copy.
    */
   async begin(state: RunState): Promise<Saved> {
     const { resources, checkpoints, clock } = this.#context;
@@ -58,9 +57,9 @@ export class Saving {
   }
 
   /**
-   * One that the run itself makes between two steps, after the one before: what keeps it from being written ends the run, but
-   * for a disk that does, which has `maxUnsavedSteps` to be mended.
-   * @param begin undefined where none is wanted any more.
+   * Saves a scheduled checkpoint between two steps, after the previous one: a write error ends the run, except for a
+   * disk error, for which `maxUnsavedSteps` allows more steps.
+   * @param begin returns undefined if no checkpoint is needed any more
    */
   async due(step: number, begin: () => Promise<Saved | undefined>): Promise<void> {
     await this.#waitForTheOther();
@@ -70,7 +69,7 @@ export class Saving {
     saved?.written.catch(failed);
   }
 
-  /** Writes it at once, from where the state is: for the last one, after which nothing trains. */
+  /** Writes the last checkpoint directly, without a copy, since no training follows. */
   async now(state: RunState): Promise<string> {
     await this.settle();
     return this.#write(state);
@@ -82,7 +81,7 @@ export class Saving {
     this.raise();
   }
 
-  /** Throws what kept a checkpoint of the run's own from being written. @param step of the run; where it is over none */
+  /** Throws the error that prevented a scheduled checkpoint from being written. @param step of the run; omitted after its end */
   raise(step = 0): void {
     if (this.#failure !== undefined) throw this.#failure.error;
     if (this.#unsaved !== undefined && step >= this.#unsaved.end) throw this.#unsaved.error;

@@ -15,22 +15,22 @@ import { rlOptimizer } from "../setup/index.ts";
 import type { RunContext } from "./run-context.ts";
 import { completes, warmStart } from "./warm-start.ts";
 
-/** Options of a run that say where its weights come from. */
+/** Options of a run that determine its initial weights. */
 interface Beginning {
   readonly dir: string;
   readonly resume?: string;
   readonly startFrom?: string;
 }
 
-/** True if a run would begin with its recipe's warm start, and not from weights that exist already. */
+/** True if a run would begin with its recipe's warm start, and not from existing weights. */
 export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }: Beginning): boolean {
   if (recipe.warmStart === undefined || startFrom !== undefined) return false;
   return resume === "never" || !existsSync(new Checkpoints(dir).warmStart);
 }
 
 /**
- * Takes up the checkpoint that a run goes on from; undefined where it begins anew. Warns of damaged checkpoints, of later
- * ones set aside, and of `changes` of the recipe. Throws HONE_ERR_CHECKPOINT, HONE_ERR_CONFIG (another seed).
+ * Restores the checkpoint from which a run resumes; undefined if it begins anew. Warns of damaged checkpoints, of
+ * renamed later ones, and of `changes` of the recipe. Throws HONE_ERR_CHECKPOINT, HONE_ERR_CONFIG (another seed).
  */
 export async function restoreRun(
   { resources, checkpoints, publisher, options, progress }: RunContext,
@@ -65,8 +65,9 @@ export async function restoreRun(
 }
 
 /**
- * First weights, or those of `startFrom`, or those an earlier session warmed up; saved as where training starts,
- * unless a model folder has them. Returns the seconds a warm start took; 0 if there was none, or it was cut short.
+ * Prepares the initial weights: random ones, those of `startFrom`, or those of an earlier session's warm start; saves
+ * them unless a model folder has them. Returns the duration of the warm start in seconds; 0 if there was none, or it
+ * was interrupted.
  */
 export async function prepareWeights(context: RunContext): Promise<number> {
   const { resources, checkpoints } = context;
@@ -80,7 +81,7 @@ export async function prepareWeights(context: RunContext): Promise<number> {
   }
 }
 
-/** True if the base of adapters is still to be made: a new model's, or one given as all weights. */
+/** True if the adapters' base must first be created: for a new model, or one given as full weights. */
 function beginsWhole({ resources, options }: RunContext): boolean {
   const { recipe, model } = resources;
   const { startFrom } = options;

@@ -12,12 +12,12 @@ import type { RunContext } from "./run-context.ts";
 import type { Training } from "./training.ts";
 
 const EVERY_MS = 1000;
-/** Nothing has moved for so long: the sentence is shown as an alarm, long before the run gives up (training.stallSeconds). */
+/** Time without progress after which the sentence is shown as an alarm, long before the run gives up (training.stallSeconds). */
 const STUCK_MS = 10_000;
 
 /**
- * Writes line.json once a second while the run lives, and does what is asked for in its folder. What fails here (a full
- * disk) is a warning, once, and no end of the run.
+ * Writes line.json once a second during the run, and executes the requests in its folder. An error here (a full disk)
+ * causes one warning and does not end the run.
  */
 export class StatusWriter {
   readonly requests: ControlInbox;
@@ -48,7 +48,7 @@ export class StatusWriter {
       this.#phase = { name: "warm start", done: step, total: steps };
     });
     this.#timer = setInterval(() => this.look(), EVERY_MS).unref();
-    // the timer is all that keeps a paused run's process alive when nothing is in progress
+    // only the timer keeps a paused run's process alive when nothing is in progress
     listeners.on("paused", (paused) => void (paused ? this.#timer.ref() : this.#timer.unref()));
     this.look();
   }
@@ -72,7 +72,7 @@ export class StatusWriter {
     await this.#write({ end, waits: { sentence, sinceMs: Date.now(), stuck: false } });
   }
 
-  /** Beside the run's thread: it would stand still for the disk once a second. Never rejects. */
+  /** Asynchronous: otherwise the run's thread would wait for the disk once a second. Never rejects. */
   async #write(last: Partial<PipelineStatus> = {}): Promise<void> {
     try {
       const { options, publisher } = this.#context;

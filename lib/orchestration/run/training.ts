@@ -36,7 +36,7 @@ import { failAfterRepeatedErrors } from "./verifier-health.ts";
 /** Files written as groups and steps complete. */
 interface Records {
   readonly events: EventLog;
-  /** Absent where the recipe wants none. */
+  /** Absent if the recipe disables it. */
   readonly journal: VerdictJournal | undefined;
   readonly unfinished: UnfinishedRollouts | undefined;
   /** State in the checkpoint that the run resumes from. */
@@ -44,7 +44,7 @@ interface Records {
   readonly referenceStep: () => number | undefined;
 }
 
-/** The steps of a run: trains, records, saves, and serves what is asked for in between. */
+/** The training loop of a run: trains, records, saves, and handles requests between steps. */
 export class Training {
   readonly pipeline: Pipeline;
   readonly #context: RunContext;
@@ -56,7 +56,7 @@ export class Training {
   readonly #saving: Saving;
   /** State in the newest checkpoint. */
   #saved: RunState | undefined;
-  /** Set at the end: a stalled step that was given up may continue later, and its outcome is then ignored. */
+  /** Set at the end: an abandoned stalled step may continue later, and its outcome is then ignored. */
   #isOver = false;
 
   constructor(context: RunContext, lifecycle: Lifecycle<Training>, pipeline: Pipeline, records: Records) {
@@ -69,7 +69,7 @@ export class Training {
     this.#recorder = new StepRecorder(sourcesOf(context, pipeline), context.progress.metrics);
   }
 
-  /** Trains to the recipe's last step, or until the run is told to stop. Throws HONE_ERR_STALL if nothing moves. */
+  /** Trains to the recipe's last step, or until the run is told to stop. Throws HONE_ERR_STALL if nothing progresses. */
   async run(): Promise<void> {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
@@ -79,7 +79,7 @@ export class Training {
     let moves = true;
     try {
       await underWatch(this.#steps(), recipe.training.stallSeconds, clock, () => this.#position());
-      await this.#lifecycle.serve(); // those that no step came to any more, while the folder is the run's
+      await this.#lifecycle.serve(); // requests that no step handled, while the run still owns the folder
       if (!stop.save) return await this.#saving.settle();
       const state = this.#state();
       const weights = weightsHash(await this.#saving.now(state));
@@ -91,12 +91,12 @@ export class Training {
     } finally {
       this.#isOver = true;
       stop.signal.removeEventListener("abort", draining);
-      if (moves) await this.settled(); // what ended the run is said before what else went wrong
+      if (moves) await this.settled(); // reports the error that ended the run before later errors
       this.#recording.flush();
     }
   }
 
-  /** True after a step while none is running. One that begins meanwhile changes no state taken before: a trainer's calls queue. */
+  /** True between steps. A step that begins meanwhile cannot change captured state, since a trainer's calls queue. */
   get isIdle(): boolean {
     return this.#context.progress.step > 0 && !this.pipeline.isStepping;
   }
@@ -114,7 +114,7 @@ export class Training {
     return { written: whole };
   }
 
-  /** When nothing is being written any more; who asked for it hears of what goes wrong. */
+  /** Resolves when no write is in progress; errors are reported to those who requested the write. */
   readonly settled = (): Promise<void> => this.#saving.settle().catch(() => {});
 
   #state(): RunState {
@@ -149,7 +149,7 @@ export class Training {
       begun = ended;
       this.#records.events.stepped(outcome);
       const wish = await this.#record(outcome, between);
-      if (this.#isOver) return; // left behind in a hook
+      if (this.#isOver) return; // the run was abandoned while in a hook
       const logged = clock.now();
       this.#saving.raise(progress.step);
       if (wish === "checkpoint" || checkpointIsDue(this.#context))
@@ -158,11 +158,11 @@ export class Training {
       await this.#lifecycle.serve();
       between = { logging: (logged - ended) / 1000, checkpointing: (clock.now() - logged) / 1000 };
       if (wish === "stop") stop.request("stopped", { save: true });
-      if (stop.signal.aborted || this.#isOver) return; // left behind while it saved
+      if (stop.signal.aborted || this.#isOver) return; // the run was abandoned while saving
     }
   }
 
-  /** Leaves the record for later, unless a hook wants to see it before the run goes on; returns what the hook wishes. */
+  /** Defers the record, unless a hook needs it before the run continues; returns the hook's result. */
   async #record(outcome: StepOutcome, before: BetweenSteps): Promise<StepWish> {
     const { options, publisher, resources, progress, clock } = this.#context;
     const spent = { ...before, checkpoint: this.#saving.takeSeconds() };
@@ -186,7 +186,7 @@ export class Training {
     return callHook(this.#context, this.#lifecycle, "afterStep", ({ afterStep }) => afterStep?.(latest!));
   }
 
-  /** For the stall watch; undefined while the run is paused. */
+  /** Position for stall detection; undefined while the run is paused. */
   #position(): PipelinePosition | undefined {
     const { paused, stage } = this.#lifecycle;
     if (paused) return undefined;
@@ -278,6 +278,6 @@ export function nothingToSave(dir: string): HoneError {
   });
 }
 
-/** Process ids of those that are alive, but for this one. */
+/** Ids of live processes except this one. */
 const othersOf = (processes: RunContext["processes"]): number[] =>
   processes.flatMap(({ pid }) => (pid === undefined || pid === process.pid ? [] : [pid]));

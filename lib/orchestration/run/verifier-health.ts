@@ -6,9 +6,9 @@ const WARNING_GROUPS = 4;
 const LIMIT_STEPS = 3;
 
 /**
- * Wraps verifiers to detect one that no longer gives verdicts: an outage trains nothing wrong, and nothing at all.
- * Completions without an answer do not count either way. After four groups of completions in a row without a verdict
- * `warn` is called, once; after three steps' worth verify() throws HONE_ERR_VERIFIER with the last cause.
+ * Wraps verifiers to detect one that no longer returns verdicts: in an outage nothing is trained. Completions without
+ * an answer do not count either way. After four groups of completions in a row without a verdict `warn` is called,
+ * once; after three steps' worth verify() throws HONE_ERR_VERIFIER with the last cause.
  */
 export function failAfterRepeatedErrors(
   verifiers: Verifiers,

@@ -103,7 +103,7 @@ function stepOptions(config: WarmStartConfig, step: number): StepOptions {
   };
 }
 
-/** Prompt and response end to end, mask 1 on the response but what an environment said in it. */
+/** Concatenates prompt and response, with mask 1 on the response except for observations. */
 export function assembleDemonstrations(
   demonstrations: readonly Shown[],
   format: PromptFormat,

@@ -35,7 +35,7 @@ export function admissionOf(
 
 const MOST_KEPT = 1 << 13;
 const LONGEST_KEPT = 64;
-/** One reference in so many must have been seen before. */
+/** One reference in this many must have been seen before. */
 const LEAST_FOUND = 4;
 
 /** Recent faults of short references, many of which are equal. */
@@ -46,7 +46,7 @@ class RecentFaults {
 
   of(verifier: string, reference: unknown, judge: () => string | undefined): string | undefined {
     this.#asked += 1;
-    // Where nearly every reference is another, its text costs more than what is found by it.
+    // If nearly every reference is new, caching their texts costs more than it saves.
     if (this.#asked > MOST_KEPT && this.#found * LEAST_FOUND < this.#asked) return judge();
     const key = `${verifier}\n${JSON.stringify(reference)}`;
     if (key.length > LONGEST_KEPT) return judge();

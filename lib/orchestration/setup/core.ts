@@ -35,12 +35,9 @@ export interface Core {
   info(): NativeInfo;
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace;
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
-  /** Absent where all of it is in this process. */
+  /** Absent if the core is entirely in this process. */
   processes?(): CoreProcesses;
-  /**
-   * Opens the hosts that judge, at most `workers` jobs a host at a time. Absent, or undefined, where this process has a
-   * pool.
-   */
+  /** Opens the hosts that judge, at most `workers` jobs a host at a time. Absent, or undefined, where this process has a pool. */
   verifierHosts?(workers: number): JobPlace | undefined;
 }
 
@@ -50,9 +47,9 @@ export async function nativeCore(): Promise<Core> {
 }
 
 /**
- * @param arithmetic of the run: arithmeticOf, or what its folder records.
- * @param tokenBytes called only where stop strings need them: a large vocabulary's take a while.
- * @param use "evaluation" allocates for the contexts of evaluation, which may be longer than training's.
+ * @param arithmetic of the run: arithmeticOf, or the recorded one
+ * @param tokenBytes called only if stop strings need them: slow for a large vocabulary
+ * @param use "evaluation" allocates for the contexts of evaluation, which may be longer than training's
  */
 export function engineOptions(
   recipe: Recipe,

@@ -6,7 +6,7 @@ import { loadHashed } from "../../hashed-module.ts";
 import type { DomainName, Problem } from "../../records.ts";
 import { moduleUrl } from "../../user-module.ts";
 
-/** What is known of a problem when it is weighed. */
+/** Facts about a problem from which its weight is computed. */
 export interface ProblemHistory {
   /** The same for the same question and reference, in every run. */
   readonly identity: string;
@@ -14,13 +14,13 @@ export interface ProblemHistory {
   readonly solveRate: number | undefined;
   /** Judged answers so far. */
   readonly attempts: number;
-  /** Number of its row, or the level that its source gives. */
+  /** Row number, or the level given by its source. */
   readonly difficulty: number;
   /** Fraction of the domain's problems that are easier. */
   readonly easier: number;
   /** Steps since its last group; undefined before the first. */
   readonly since: number | undefined;
-  /** The one that takes the next batch, from 0. */
+  /** The step that takes the next batch, from 0. */
   readonly step: number;
 }
 
@@ -39,8 +39,9 @@ export interface Curriculum {
 type Rule = NonNullable<Recipe["domains"][string]["curriculum"]>;
 
 /**
- * The curricula of a recipe by domain. Throws HONE_ERR_CONFIG for a domain whose problems are no rows, or whose function
- * cannot be loaded; HONE_ERR_TRUST for a function that a folder's record names; HONE_ERR_DATA for a row without the column of its difficulty.
+ * The curricula of a recipe by domain. Throws HONE_ERR_CONFIG for a domain whose problems are not rows, or whose
+ * function cannot be loaded; HONE_ERR_TRUST for a function that a folder's record names; HONE_ERR_DATA for a row
+ * without the difficulty column.
  */
 export async function openCurricula(
   recipe: Recipe,
@@ -92,7 +93,7 @@ function difficultyOf(problem: Problem, { difficulty }: Rule, source: ProblemSou
   );
 }
 
-/** Of each number the fraction of all that is smaller. */
+/** For each number the fraction of all numbers that are smaller. */
 function sharesBelow(numbers: Float64Array): Float64Array {
   const sorted = numbers.toSorted();
   const first = new Map<number, number>();

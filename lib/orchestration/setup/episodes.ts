@@ -16,7 +16,7 @@ import { pythonPlace } from "../../user-module.ts";
 export interface Verifiers
   extends Pick<VerifierPool, "verify" | "stats">,
     Partial<Pick<VerifierPool, "pids">> {
-  /** Default: as many as the recipe says. */
+  /** Default: the number in the recipe. */
   readonly workers?: number | undefined;
 }
 type Played = Pick<Recipe, "domains" | "python"> & {
@@ -26,10 +26,10 @@ type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
 const DEFAULTS = { maxTurns: 8, timeoutMs: 10_000 } as const;
 
-/** Domains and validation sets by name; no two of them share one. */
+/** Domains and validation sets by name; names are unique across both. */
 const playedOf = ({ domains, evaluation }: Played) => Object.entries({ ...evaluation.sets, ...domains });
 
-/** Environments and limits by domain or validation set. Disposing of it ends the processes that environments play in. */
+/** Environments and limits by domain or validation set. Disposing it ends the environments' processes. */
 export class Plays extends Map<DomainName, Play> implements Disposable {
   [Symbol.dispose](): void {
     for (const { python } of this.values()) python?.close();
@@ -52,7 +52,7 @@ export function playsOf(recipe: Played): Plays {
   return plays;
 }
 
-/** Its processes have the limit, from when they begin a call: an episode may wait for its turn. */
+/** Its processes enforce the limit, from the start of a call: an episode may wait for its turn. */
 function inPython(recipe: Played, written: PythonWritten, { timeoutMs }: Pick<Play, "timeoutMs">) {
   const { bin: command, env: variables, processes, timeoutSeconds } = pythonSettings(recipe);
   const limitMs = Math.min(timeoutMs, timeoutSeconds * 1000);
@@ -90,7 +90,7 @@ export function expectEnvironments(recipe: Recipe): void {
   }
 }
 
-/** The same verifiers; an episode has the verdict of its environment already. */
+/** The same verifiers, except that an episode keeps its environment's verdict. */
 export function besideEpisodes(verifiers: Verifiers): Verifiers {
   return {
     verify: async (requests: readonly (VerificationRequest & { readonly episode?: Episode })[]) => {

@@ -4,29 +4,29 @@ import { isHubPath, type ResolveOptions, resolveDataset } from "../../inference/
 
 type Source = string | DatasetSpec;
 
-/** A source whose data sets of the Hub are files here, and where they came from. */
+/** A source whose Hub data sets are replaced by local files, and the origin of these files. */
 export interface LocalSource<S extends Source = Source> {
   readonly source: S;
   readonly hub: readonly HubOrigin[];
 }
 
-/** True if a source names a data set of the Hub: "hf:org/name", "taco:hf:org/name", or a path of such a name. */
+/** True if a source names a Hub data set: "hf:org/name", "taco:hf:org/name", or a path of such a name. */
 export function isHubSource(source: Source): boolean {
   if (typeof source === "string" && isHubPath(source)) return true;
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
   return [spec?.path ?? []].flat().some(isHubPath);
 }
 
-/** True if a source is a path alone, so that its kind follows from its rows: "hf:org/name", "data/mine.jsonl". */
+/** True if a source is only a path, so that its kind is detected from its rows: "hf:org/name", "data/mine.jsonl". */
 export const isPathAlone = (source: Source): source is string =>
   typeof source === "string" &&
   (isHubPath(source) || (parseDatasetSpec(source) === undefined && isDataFile(source)));
 
 /**
- * The source with the files in the place of every "hf:org/name/config:split@revision", downloaded where they are not here;
- * of a source that is a path alone, with the kind that the rows are of. Others stay as they are.
- * @param pinned commits of a run that goes on, which stand for the revisions of their repositories.
- * Throws what resolveDataset throws.
+ * The source with local files in place of every "hf:org/name/config:split@revision", downloaded if they are missing;
+ * for a source that is only a path, with the detected kind. Returns other sources unchanged.
+ * @param pinned commits recorded by a resumed run, which replace the revisions of their repositories Throws the
+ * errors of resolveDataset.
  */
 export async function localSource(
   source: Source,
@@ -53,7 +53,7 @@ export async function localSpec(
   return hub.length === 0 ? { source: spec, hub } : { source: { ...spec, path: paths }, hub };
 }
 
-/** Files of every data set of the Hub among paths, each in its place. @param split for those whose name has none. */
+/** The paths, with Hub data sets replaced by their files. @param split for those whose name has none */
 export async function localPaths(
   path: string | readonly string[],
   split?: string,

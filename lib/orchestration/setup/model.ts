@@ -12,13 +12,13 @@ import type { ModelConfigJson, TrainerFace } from "../../native/face.ts";
 import type { PromptFormat, Tokenizer } from "../../text/index.ts";
 import { openPrompts, type PromptPlace } from "./prompt-format.ts";
 
-/** The model a recipe trains: its network, how it is asked and read, and where its first weights come from. */
+/** The model that a recipe trains: its network, prompts and tokenizer, and the source of its initial weights. */
 export interface Model {
   /** config.json, as the core reads it. */
   readonly config: ModelConfigJson;
   readonly tokenizer: Tokenizer;
   readonly format: PromptFormat;
-  /** What opens the same tokenizer and format. */
+  /** The files with which other threads open the same tokenizer and format. */
   readonly prompts: PromptPlace;
   /** Model in the folder; undefined for a new model. */
   readonly origin: ModelOrigin | undefined;
@@ -57,7 +57,7 @@ export async function openModel(recipe: Recipe, clock = new Date()): Promise<Mod
   return { config, tokenizer, format, prompts, origin, fill };
 }
 
-/** What to tell of a model folder without a chat template; undefined where there is one, or the recipe says it is meant. */
+/** Warning for a model folder without a chat template; undefined if there is one, or the recipe says that this is intended. */
 export function templateWarning({ model, chatTemplate }: Recipe, format: PromptFormat): string | undefined {
   if (!format.lacksTemplate || chatTemplate?.plain) return undefined;
   return `${model.folder} has no chat template: prompts are plain text (chatTemplate.plain: true if that is meant, chatTemplate.file for a template)`;

@@ -20,10 +20,10 @@ import { openRowThreads, type RowThreadTask } from "./row-threads.ts";
 /** Content keys of held-out rows by domain. */
 export type HeldOut = ReadonlyMap<DomainName, ReadonlySet<string>>;
 
-/** Problems to evaluate beside those of the domains. */
+/** Problems to evaluate in addition to those of the domains. */
 export interface ValidationSet {
   readonly source: ProblemSource;
-  /** Those of the domains where left out. */
+  /** Default: as many as per domain. */
   readonly problems?: number | undefined;
   readonly attempts?: number | undefined;
   readonly maxTokens?: number | undefined;
@@ -35,9 +35,9 @@ export interface Problems {
 }
 
 interface OpenOptions {
-  /** Asked for every row of a data set; what it refuses is left out and counted in the source's report. */
+  /** Called for every row of a data set; rejected rows are left out and counted in the source's report. */
   readonly admit?: Admission;
-  /** What prompts are written with, so that other threads can ask the same of rows as `admit` does. */
+  /** Data with which other threads can format prompts, so that they admit the same rows as `admit`. */
   readonly prompts?: PromptPlace;
   /** Held-out problems of a resumed run, in place of the recipe's rule. */
   readonly heldOut?: HeldOut | undefined;
@@ -49,8 +49,8 @@ interface OpenOptions {
 export type HubCommits = ReadonlyMap<DomainName, readonly HubOrigin[]>;
 
 /**
- * Every domain's problems, in the recipe's order, and the validation sets; a row of a set is in no domain, nor is one of
- * a set that the run had and the recipe names no more. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
+ * Every domain's problems, in the recipe's order, and the validation sets; domains exclude the rows of these sets,
+ * and of sets that the run had but the recipe no longer names. Throws HONE_ERR_CONFIG or HONE_ERR_DATA.
  */
 export async function openProblems(recipe: Recipe, options: OpenOptions = {}): Promise<Problems> {
   expectTrustedRecipes([recipe], ["problems"]);
@@ -108,7 +108,7 @@ async function openSets(recipe: Recipe, opening: OpenOptions): Promise<Map<strin
   return sets;
 }
 
-/** Who admits rows in this thread, and what others need to know to admit the same. */
+/** The function that admits rows in this thread, and the data that other threads need to admit the same rows. */
 interface Admitting {
   readonly admit?: Admission | undefined;
   readonly elsewhere?: Pick<RowThreadTask, "limits" | "prompts"> | undefined;

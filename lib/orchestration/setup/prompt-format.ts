@@ -9,7 +9,7 @@ import {
   type Tokenizer,
 } from "../../text/index.ts";
 
-/** What prompts are written with, as plain data, so that every thread can open the same. */
+/** The prompt format as plain data, so that every thread can open the same one. */
 export interface PromptPlace {
   /** A model's folder, whose tokenizer and chat template these are; undefined for the built-in lexicon. */
   readonly folder?: string | undefined;

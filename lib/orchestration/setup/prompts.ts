@@ -33,7 +33,7 @@ export class PromptEncoder {
     return prompt;
   }
 
-  /** Why a problem cannot be asked (HONE_ERR_DATA); undefined if it can. */
+  /** Why a problem cannot be prompted (HONE_ERR_DATA); undefined if it can. */
   fault(problem: Problem): HoneError | undefined {
     try {
       this.encode(problem);

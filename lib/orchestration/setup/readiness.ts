@@ -10,8 +10,8 @@ import {
   planMemory,
 } from "../../plan/index.ts";
 
-// With hardware.ts: whether this version can run a recipe here. `hone check` reports it; `hone run` refuses before an
-// earlier run is replaced or anything large is allocated.
+// With hardware.ts: decides whether this version can run a recipe on this machine. `hone check` reports it; `hone run`
+// refuses before an earlier run is replaced or anything large is allocated.
 
 /** Machine for a memory plan: this machine's memory and threads, and the first of its GPUs, if `cuda` is given. */
 export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
@@ -20,7 +20,7 @@ export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {
   return { ...machine, gpu: { name: cuda.devices[0]!.replace(/ \(.*/, ""), memory: cuda.memoryBytes } };
 }
 
-/** The recipe as a run of it here takes memory; no number depends on it. */
+/** The recipe with the memory choices that a run on this machine makes; they change no result. */
 export const placedHere = (recipe: Recipe, model: PlannedModel, { cuda }: NativeInfo): Recipe =>
   placedOn(recipe, model, thisMachine(cuda));
 

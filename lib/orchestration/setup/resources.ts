@@ -27,18 +27,18 @@ import { openTeacher, type Teacher } from "./teacher.ts";
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
-  /** With what the model decides, model.weightStorage, and rollouts.maskPadding. */
+  /** With the values derived from the model, model.weightStorage, and rollouts.maskPadding. */
   readonly recipe: Recipe;
-  /** What the run changes by itself to fit this machine's memory, if anything (`chosen`). */
+  /** Changes that the run makes by itself to fit this machine's memory (`chosen`). */
   readonly memory: Pick<MemoryPlan, "chosen">;
   /** The recipe with these changes: when memory is taken and how long, and no number. */
   readonly placed: Recipe;
   /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;
   readonly model: Model;
-  /** Undefined for a recipe without one. */
+  /** Undefined for a recipe without a teacher. */
   readonly teacher: Teacher | undefined;
-  /** Of the layers' products. */
+  /** Arithmetic of the layers' products. */
   readonly arithmetic: Arithmetic;
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   /** Validation sets by name. */
@@ -50,7 +50,7 @@ export interface RunResources extends AsyncDisposable {
   readonly generations: Generations;
   /** Opens one more engine, sized for the contexts of evaluation. */
   openGenerations(): Generations;
-  /** One more trainer of the same make; `whole`: without adapters. */
+  /** Opens another trainer of the same kind; `whole`: without adapters. */
   openTrainer(whole?: boolean): TrainerFace;
 }
 
@@ -66,8 +66,8 @@ export interface Begun {
 
 /**
  * Throws the errors of model, data and core: HONE_ERR_CONFIG, HONE_ERR_OUT_OF_MEMORY, HONE_ERR_NATIVE_LOAD, ...
- * @param shared verifiers that the caller owns and closes; default: a pool of its own.
- * @param begun the time that chat templates take as now, the held-out problems and the types of numbers, whatever the recipe says
+ * @param shared verifiers that the caller owns and closes; default: a new pool
+ * @param begun recorded values that override the recipe: the templates' current time, held-out problems, number types
  */
 export async function openResources(
   given: Recipe,
@@ -131,7 +131,7 @@ interface Choices {
   readonly "rollouts.maskPadding": boolean;
 }
 
-/** The recipe as it is, or with these values where it says nothing. */
+/** The recipe with these values for fields that it does not set. */
 function withChoices(recipe: Recipe, choices: Choices): Recipe {
   const { model, rollouts } = recipe;
   const said = {

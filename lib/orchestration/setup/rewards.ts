@@ -85,7 +85,7 @@ export function expectRewards(recipe: Recipe): void {
 
 const WAITING_CALLS = 16;
 
-/** Describes what gives a reward: "function short in the main process". */
+/** Describes the source of a reward: "function short in the main process". */
 export function giverText(giver: RewardGiver): string {
   if (giver.by === "verifier") return "the problem's verifier";
   if (giver.by === "judge") {

@@ -6,12 +6,12 @@ import { ownThread } from "../../own-module.ts";
 import type { RunLimits } from "./admission.ts";
 import type { PromptPlace } from "./prompt-format.ts";
 
-/** What a thread that judges rows begins with. */
+/** Input of a thread that judges rows. */
 export interface RowThreadTask {
   readonly rows: RowsTask;
   readonly limits: RunLimits;
   readonly prompts: PromptPlace;
-  /** Who reads the references, where that is not the verifier of the rows. */
+  /** Verifier that reads the references, if it is not that of the rows. */
   readonly verifier?: string | undefined;
 }
 
@@ -26,14 +26,14 @@ export type PartAnswer = { readonly id: number } & (
   | { readonly failure: string }
 );
 
-/** Each takes 30 MiB, and the disk is soon what is waited for. */
+/** Each takes 30 MiB, and a few suffice to saturate the disk. */
 const MOST_THREADS = 3;
 
-/** As many threads as there are cores beside this thread's, up to three. */
+/** One thread per core other than this thread's, up to three. */
 export const openRowThreads = (task: RowThreadTask): RowThread[] =>
   Array.from({ length: Math.min(MOST_THREADS, availableParallelism() - 1) }, () => openRowThread(task));
 
-/** What a part leaves behind is garbage at once: more room for it would only be memory. */
+/** A part's objects become garbage immediately, so a larger young generation would only waste memory. */
 const YOUNG_MB = 6;
 
 interface Asked {

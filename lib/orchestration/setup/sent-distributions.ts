@@ -3,10 +3,10 @@ import { HoneError } from "../../errors.ts";
 import { modelFacts } from "../../inference/index.ts";
 import type { ModelConfigJson } from "../../native/face.ts";
 
-/** Of one message to processes that train (lib/streams/socket/frames.ts), less what else is in a step's. */
+/** Limit for one message to training processes (lib/streams/socket/frames.ts), minus the rest of a step's data. */
 const MOST_BYTES = 2 ** 30 - 2 ** 26;
 
-/** Of a teacher, or of the reference, whose config.json is `config`: both are asked in the processes that train. */
+/** Checks a teacher or reference whose config.json is `config`: training processes receive its scores. */
 export function expectSentTeacher(recipe: Recipe, config: ModelConfigJson): void {
   const { divergence } = recipe.teacher ?? {};
   if (divergence !== undefined) expectSent(recipe, config, "teacher.divergence", divergence.topK);
@@ -18,8 +18,8 @@ export function expectSentReference(recipe: Recipe, config: ModelConfigJson): vo
 }
 
 /**
- * What a step learns from whole distributions goes to processes of its own that train in one message, and so does the head
- * that reads hidden states. Throws HONE_ERR_CONFIG where that may be too long.
+ * Separate training processes receive a step's whole distributions in one message, and also the head that reads
+ * hidden states. Throws HONE_ERR_CONFIG if a message may be too long.
  */
 function expectSent(recipe: Recipe, config: ModelConfigJson, field: string, topK?: number): void {
   if ((rolesOf(recipe)?.trainers ?? 0) === 0) return;

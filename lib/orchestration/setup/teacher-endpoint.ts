@@ -6,7 +6,7 @@ import { ChatServer } from "../../shared/http/chat-server.ts";
 
 type EndpointOptions = NonNullable<NonNullable<Recipe["teacher"]>["endpoint"]>;
 
-/** Of one sequence, what the server said of the tokens that the policy chose. */
+/** The server's scores of one sequence's sampled tokens. */
 interface Scored {
   readonly logprobs: Float32Array;
   /** [n, k] of n of them. */
@@ -22,7 +22,7 @@ export class TeacherEndpoint implements AsyncDisposable {
   readonly #options: EndpointOptions;
   readonly #topK: number;
 
-  /** Throws HONE_ERR_CONFIG where the variable with the key is not set. @param topK likeliest tokens of each; 0: none */
+  /** Throws HONE_ERR_CONFIG if the variable with the key is not set. @param topK likeliest tokens of each; 0: none */
   constructor(options: EndpointOptions, topK: number) {
     const { apiKeyEnv } = options;
     const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
@@ -36,8 +36,8 @@ export class TeacherEndpoint implements AsyncDisposable {
   }
 
   /**
-   * Every token that the mask counts. An answer that is late, broken or not of these tokens is asked for again; throws
-   * HONE_ERR_ENDPOINT where none comes after all tries, or the server refuses every request: no token is left without its score.
+   * Scores every token that the mask counts. Retries a late, broken or mismatched answer; throws HONE_ERR_ENDPOINT if
+   * all retries fail, or the server refuses every request: no token is left without its score.
    */
   async score({ tokens, cuSeqlens, mask }: TrainingBatch): Promise<TeacherScores> {
     const sequences = Array.from({ length: cuSeqlens.length - 1 }, async (_, i) => {

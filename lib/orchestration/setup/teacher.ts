@@ -30,7 +30,7 @@ export interface FolderTeacher {
   /** config.json, as the core reads it. */
   readonly config: ModelConfigJson;
   readonly origin: ModelOrigin;
-  /** Of the model; the teacher's may be larger, by so many rows that no token of the model has. */
+  /** Size of the model's vocabulary; the teacher's may have extra rows for ids that the model lacks. */
   readonly vocabulary: number;
   readonly beyond: number;
   /** Puts in the folder's weights. */
@@ -38,9 +38,9 @@ export interface FolderTeacher {
 }
 
 /**
- * Undefined for a recipe without a teacher. Of the weights only a sample is read; a server is not asked.
- * Throws HONE_ERR_CONFIG for a teacher of another vocabulary, too short a context or too much to send, and what openModel throws for the
- * folder's files.
+ * Undefined for a recipe without a teacher. Reads only a sample of the weights; does not call a server. Throws
+ * HONE_ERR_CONFIG for a teacher with another vocabulary, too short a context or too much data to send, and the errors
+ * of openModel for the folder's files.
  */
 export async function openTeacher(
   recipe: Recipe,
@@ -96,7 +96,7 @@ function expectOneTokenizer(field: string, folder: string, student: Tokenizer): 
   );
 }
 
-/** The first id that the student can write and the teacher reads as something else. */
+/** The first id that the student can produce and the teacher reads differently. */
 function firstDifference(teacher: Tokenizer, student: Tokenizer): string | undefined {
   const [theirs, ours] = [teacher.tokenBytes(), student.tokenBytes()];
   // special tokens have no bytes; their names are the same in every file format
