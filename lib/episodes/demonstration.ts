@@ -13,7 +13,7 @@ import { writeCall } from "./tool-calls.ts";
 /** An episode as an expert played it. */
 export interface DemonstratedEpisode {
   readonly problem: Problem;
-  /** Tokens after the prompt: the expert's messages with their ends, and what was given between them. */
+  /** Tokens after the prompt: the expert's messages with their ends, and the observations between them. */
   readonly tokens: Int32Array;
   /** [tokens] 1 where the environment or the chat template chose the token: not to be learnt. */
   readonly given: Uint8Array;
@@ -47,8 +47,8 @@ export class EpisodeDemonstrator {
   }
 
   /**
-   * A function of the problem and of `random`. Throws HONE_ERR_CONFIG for an episode that does not end within
-   * `maxTokens`, HONE_ERR_VERIFIER where environment or expert fail.
+   * A pure function of the problem and of `random`. Throws HONE_ERR_CONFIG for an episode that does not end within
+   * `maxTokens`, HONE_ERR_VERIFIER if the environment or the expert fails.
    */
   async demonstration(problem: Problem, random: CounterRandom): Promise<DemonstratedEpisode> {
     const { play, format, maxTokens, closing } = this.#options;
@@ -79,7 +79,7 @@ export class EpisodeDemonstrator {
 const fault = (domain: string, cause: string) =>
   new HoneError("HONE_ERR_VERIFIER", `a demonstration of ${domain} cannot be played: ${cause}`);
 
-/** One episode's turns, written by an expert in the place of an engine. */
+/** Generates the turns of one episode with an expert instead of an engine. */
 class Expert implements Pick<Generations, "generate"> {
   readonly #problem: Problem;
   readonly #random: CounterRandom;
@@ -96,7 +96,7 @@ class Expert implements Pick<Generations, "generate"> {
     this.#options = options;
   }
 
-  /** The same environment; the expert hears what is said in it. */
+  /** The same environment, with its observations reported to the expert. */
   listeningTo(environment: Environment): Environment {
     return {
       reset: (problem, call) => environment.reset(problem, call),

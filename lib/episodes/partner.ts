@@ -6,16 +6,16 @@ import type { PromptFormat, TurnFormat } from "../text/index.ts";
 import type { PythonEnvironment } from "./python-environment.ts";
 import { readCalls } from "./tool-calls.ts";
 
-/** A turn of the policy as it was sampled. */
+/** A sampled turn of the policy. */
 export interface SampledTurn {
-  /** From 0. */
+  /** Index of the turn, from 0. */
   readonly turn: number;
   readonly tokens: Int32Array;
   /** The token that ended it; undefined where a limit or a stop string did. */
   readonly ended: number | undefined;
 }
 
-/** Tokens that the policy reads before its next turn, or that the episode ends here, and why where it says so. */
+/** Tokens that the policy reads before its next turn, or the end of the episode, optionally with its reason. */
 export type Reply = { readonly given: Int32Array } | { readonly over: FinishReason | undefined };
 
 /** Answers the policy between its turns: an environment, or the record of one. */
@@ -31,7 +31,7 @@ export interface Play {
   readonly environment: Environment;
   /** Messages of the policy at most. */
   readonly maxTurns: number;
-  /** Tokens of one message at most; undefined where only the whole episode is limited. */
+  /** Most tokens per message; undefined if only the whole episode is limited. */
   readonly maxTurnTokens?: number | undefined;
   /** Wall time of one call of the environment. */
   readonly timeoutMs: number;
@@ -52,8 +52,8 @@ interface PartnerOptions {
 }
 
 /**
- * An episode in a live environment. What the environment throws, or leaves undone at its time limit, ends the episode
- * unscored: it is not asked again, because its state may have changed half way.
+ * An episode in a live environment. An exception or time-out of the environment ends the episode unscored; the call
+ * is not repeated, because the state may have changed half way.
  */
 export class EnvironmentPartner implements Partner {
   toolCalls = 0;

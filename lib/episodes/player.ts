@@ -10,7 +10,7 @@ let requests = 0;
 
 /** One attempt at an episode. */
 export interface EpisodeTask {
-  /** As the first turn was asked for; `count`, `id` and `plan` are the turns' own. */
+  /** Template of the first turn's request; each turn sets its own `count`, `id` and `plan`. */
   readonly request: Omit<GenerationRequest, "plan">;
   /** Tokens of all turns together, observations included. */
   readonly maxTokens: number;
@@ -18,11 +18,11 @@ export interface EpisodeTask {
   readonly partner: Partner;
   /** Replay: what each turn is to be sampled with. */
   readonly plan?: ((turn: number) => readonly VersionRun[]) | undefined;
-  /** Told that the engine has the request of a turn after the first. */
+  /** Called when the engine has the request of a turn after the first. */
   readonly onTurn?: ((turn: number) => void) | undefined;
 }
 
-/** A whole episode as one completion, and what makes it an episode. */
+/** A whole episode as one completion, with its turns and observations. */
 export interface PlayedEpisode {
   readonly completion: Completion;
   readonly text: string;
@@ -33,17 +33,17 @@ export interface PlayedEpisode {
 /** Engine that samples the policy's turns. */
 type Asked = Pick<Generations, "generate">;
 
-/** Tokens of a turn at most, where `left` of the episode's are left. */
+/** Most tokens of a turn when `left` tokens of the episode remain. */
 export const turnBudget = (
   { maxTurnTokens = Number.POSITIVE_INFINITY }: Pick<Play, "maxTurnTokens">,
   left: number,
 ): number => Math.min(maxTurnTokens, left);
 
 /**
- * Plays an episode on from its first turn. Each further turn is a request whose prompt are the very ids sampled and
- * given so far, so nothing is encoded twice; the randomness of a token is keyed by its place in the whole sequence and
- * goes on where the turn before ended.
- * Rejects with the engine's failure; never settles if the generations are abandoned.
+ * Continues an episode from its first turn. Each further turn is a request whose prompt consists of exactly the ids
+ * sampled and observed so far, so nothing is encoded twice; a token's randomness is keyed by its position in the
+ * whole sequence and continues where the previous turn ended.
+ * Rejects with the engine's error; never settles if the generations are abandoned.
  */
 export async function playEpisode(
   first: Completion,
@@ -92,7 +92,7 @@ async function courseToEnd(
   }
 }
 
-/** A sampled turn, or what was given between two. */
+/** A sampled turn, or an observation between two turns. */
 type Part = Completion | Int32Array;
 
 const idsOf = (part: Part): Int32Array => (part instanceof Int32Array ? part : part.tokens);

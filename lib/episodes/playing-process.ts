@@ -8,21 +8,21 @@ export interface PythonSource {
   readonly command: readonly string[];
   /** Absolute path. */
   readonly file: string;
-  /** Of the class, or of a function that makes an object; empty for `Env`, or `Environment`. */
+  /** Name of the class, or of a function that returns an object; empty for `Env`, or `Environment`. */
   readonly name: string;
   readonly processes: number;
   /** Milliseconds of one call, from when its process begins it. */
   readonly limitMs: number;
-  /** Environment variables that the processes are given beside those that every program needs. */
+  /** Environment variables passed to the processes in addition to those that every program needs. */
   readonly variables: readonly string[];
 }
 
-/** Imports of torch, and of what `uv run` installs first, take minutes on a cold machine. */
+/** Importing torch, and the packages that `uv run` installs first, takes minutes on a cold machine. */
 const LOAD_MS = 300_000;
 /** Time in which a call that was interrupted must return, or the process is ended with all its episodes. */
 const GRACE_MS = 1000;
 
-/** As environment_host.py reads it. */
+/** Request format of environment_host.py. */
 interface Request {
   readonly op: "open" | "reset" | "step" | "score";
   readonly episode?: number;
@@ -31,7 +31,7 @@ interface Request {
 
 /** A Python process with the states of its episodes. */
 export class PlayingProcess {
-  /** That are being played. */
+  /** Number of episodes in progress. */
   episodes = 0;
   readonly #source: PythonSource;
   readonly #process: PythonProcess;
@@ -70,7 +70,7 @@ export class PlayingProcess {
     await this.play(request);
   }
 
-  /** Throws an error with the cause where Python raises, takes too long or ends; it has then forgotten the episode. */
+  /** Throws an error with the cause if Python raises, exceeds the limit or exits; it has then discarded the episode. */
   async play(request: Request): Promise<Reply> {
     try {
       return await this.#ask(request, this.#source.limitMs);
@@ -95,7 +95,7 @@ export class PlayingProcess {
     return reply;
   }
 
-  /** The limit ends the call, not the process, which holds other episodes; a call that does not heed it ends both. */
+  /** The limit interrupts the call, not the process, which holds other episodes; a call that ignores it ends both. */
   async #within(limitMs: number, request: Request): Promise<Reply> {
     let isLate = false;
     const late = () => {

@@ -9,8 +9,8 @@ interface PlayedState {
 }
 
 /**
- * An environment that plays in Python processes of its own, started when they are needed. A process plays its episodes
- * one call at a time and keeps their states, so they end with it: unscored.
+ * An environment in separate Python processes, started on demand. A process runs one call at a time and keeps its
+ * episodes' states, so they end with it: unscored.
  */
 export class PythonEnvironment implements Environment<PlayedState> {
   readonly tools: Environment["tools"];
@@ -24,7 +24,10 @@ export class PythonEnvironment implements Environment<PlayedState> {
     this.tools = tools;
   }
 
-  /** Imports the file and makes an object. Returns a line about it: what it takes, which Python. Throws an error with the cause. */
+  /**
+   * Imports the file and creates an object. Returns a line about it: its parameters and the Python version. Throws an
+   * error with the cause.
+   */
   about(): Promise<string> {
     return this.#freest().load();
   }

@@ -5,7 +5,7 @@ import type { ToolCallStyle } from "../text/index.ts";
 
 export interface CallsRead {
   readonly calls: readonly ToolCall[];
-  /** Why something that looks like a call is none. */
+  /** Reason why something that looks like a call is not one. */
   readonly malformed?: string;
 }
 
@@ -14,10 +14,10 @@ const MOST_CHARS = 200_000;
 const NONE: CallsRead = { calls: [] };
 
 /**
- * The calls in what a policy said after its thought, in the style of its chat template; all of them or, where one cannot
- * be read, none and the reason. A text without the style's marks has no calls. The end of the text ends a call too,
- * and arguments may be left out.
- * @param tools functions in JSON Schema: of an argument that they have as a string, what stands between tags is one
+ * The calls in the policy's text after its thought, in the style of its chat template; all of them or, if one cannot
+ * be read, none and the reason. A text without the style's marks has no calls. The end of the text also ends a call,
+ * and arguments may be omitted.
+ * @param tools functions in JSON Schema: an argument of type string takes the text between tags unparsed
  */
 export function readCalls(answer: string, style: ToolCallStyle, tools: readonly unknown[] = []): CallsRead {
   if (answer.length > MOST_CHARS) return { calls: [], malformed: `longer than ${MOST_CHARS} characters` };
@@ -41,7 +41,7 @@ export function readCalls(answer: string, style: ToolCallStyle, tools: readonly 
   };
 }
 
-/** True if a function has an argument that is a string, in the schema as such or under `function`. */
+/** True if a function's argument is a string, in the schema itself or under `function`. */
 function isString(tools: readonly unknown[], name: string, argument: string): boolean {
   return tools.some((tool) => {
     const schema = fieldOf(tool, "function") ?? tool;
@@ -56,8 +56,8 @@ const fieldOf = (value: unknown, field: string): unknown =>
     : undefined;
 
 /**
- * A call as a policy would write it in a style; in "plain", which has no names of arguments, it may have one.
- * Throws Error for a call that would not be read as one.
+ * A call as a policy would write it in a style; in "plain", which has no argument names, a single argument. Throws
+ * Error for a call that could not be read back.
  */
 export function writeCall({ name, arguments: given }: ToolCall, style: ToolCallStyle): string {
   const text =
@@ -66,7 +66,7 @@ export function writeCall({ name, arguments: given }: ToolCall, style: ToolCallS
   return text;
 }
 
-/** `name(text)` and nothing else: the text is the argument "input". */
+/** Reads a text that is exactly `name(text)`: the text is the argument "input". */
 function readPlain(answer: string): CallsRead {
   const call = /^(\w+)\(([^()]*)\)$/.exec(answer.trim());
   if (call !== null) return { calls: [{ name: call[1]!, arguments: { input: call[2]! } }] };

@@ -7,7 +7,7 @@ const answersSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
-  /** Its validation set, where it is of none of the domains' held-out problems. */
+  /** Name of its validation set; absent for a domain's held-out problem. */
   set: z.string().optional(),
   level: z.number(),
   /** An entry an attempt that was judged, in each: score in [0, 1], status "correct", generated tokens, cut. */
@@ -16,7 +16,7 @@ const answersSchema = z.object({
   tokens: z.array(z.number()),
   truncated: z.array(z.boolean()),
 });
-/** Answers of an evaluation to one held-out problem, as a run folder keeps them. */
+/** Answers of an evaluation to one held-out problem, as recorded in a run folder. */
 export type HeldOutAnswers = Readonly<z.infer<typeof answersSchema>>;
 
 /** A line a problem, in one rename. Throws HONE_ERR_IO. */

@@ -16,7 +16,7 @@ import {
 import type { VerifierPool } from "../rewards/index.ts";
 import type { PromptFormat } from "../text/index.ts";
 
-/** Weights of one version on an engine of its own, with prompts and verifiers. */
+/** Weights of one version on a separate engine, with prompts and verifiers. */
 export interface PolicyUnderTest {
   readonly version: number;
   readonly generations: Generations;
@@ -38,7 +38,7 @@ export interface PolicyUnderTest {
   };
 }
 
-/** Problems beside those of the domains; what it leaves out is as the plan says for the domains. */
+/** A validation set; fields that it leaves out are those of the plan for the domains. */
 interface ValidationSet {
   readonly source: ProblemSource;
   readonly problems?: number | undefined;
@@ -46,9 +46,9 @@ interface ValidationSet {
   readonly maxTokens?: number | undefined;
 }
 
-/** How held-out problems are asked. */
+/** Settings of an evaluation on held-out problems. */
 export interface EvaluationPlan {
-  /** The first held-out problems of every domain up to this number, or as many as there are. */
+  /** Number of held-out problems per domain, from the first on; fewer if there are fewer. */
   readonly problemsPerDomain: number;
   /** Completions per problem. */
   readonly attempts: number;
@@ -65,7 +65,7 @@ export interface EvaluationPlan {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** A held-out problem, and its validation set where it is of one. */
+/** A held-out problem, and its validation set, if any. */
 export type AskedProblem = Pick<ProblemResult, "problem" | "set">;
 
 export interface JudgedAnswer {
@@ -77,12 +77,12 @@ export interface JudgedAnswer {
   readonly verdict: Verdict;
 }
 
-/** Results of one held-out problem. Arrays have one entry per attempt that was judged. */
+/** Results of one held-out problem. Arrays have one entry per judged attempt. */
 export interface ProblemResult {
   readonly problem: Problem;
-  /** Name of its validation set; left out of a domain's held-out problems. */
+  /** Name of its validation set; absent for a domain's held-out problem. */
   readonly set?: string;
-  /** In [0, 1], no length penalty. */
+  /** Scores in [0, 1], without length penalty. */
   readonly scores: readonly number[];
   readonly correct: readonly boolean[];
   readonly tokens: readonly number[];
@@ -130,7 +130,7 @@ function questionsOf(policy: PolicyUnderTest, plan: EvaluationPlan): Question[] 
   ];
 }
 
-/** Problems that a plan asks of a policy at most: where there are fewer, those. */
+/** Upper bound of the number of problems in a plan. */
 export function problemsAsked(
   { sources, sets = new Map() }: Pick<PolicyUnderTest, "sources" | "sets">,
   problemsPerDomain: number,
@@ -145,10 +145,10 @@ export function problemsAsked(
   );
 }
 
-/** After this many held-out problems in a row that cannot be asked, the search ends: this is not chance. */
+/** The search ends after this many consecutive held-out problems that cannot be prompted: this is not chance. */
 const MOST_PASSED_OVER = 1000;
 
-/** The first `count` held-out problems that can be asked: those too long for a prompt are passed over, as in training. */
+/** The first `count` held-out problems that can be prompted; skips those too long for a prompt, as in training. */
 function* heldOutPrompts(
   source: ProblemSource,
   { model: { format }, recipe }: PolicyUnderTest,
@@ -239,7 +239,7 @@ async function askOne(
 
 const NEVER = new AbortController().signal;
 
-/** Every attempt at an episode, from a first turn that all are asked for at once. */
+/** Plays every attempt at an episode; requests the first turns of all of them at once. */
 async function playAll(
   { generations, model: { format } }: PolicyUnderTest,
   { signal = NEVER }: EvaluationPlan,

@@ -12,8 +12,9 @@ export interface HeldOutMoment {
 }
 
 /**
- * One object a line of held-out-completions.jsonl: a problem, an answer to it, each once and named by the hash of its
- * content; and at the end of an evaluation what each attempt answered. An evaluation without that line was cut short.
+ * One object per line of held-out-completions.jsonl: a problem or an answer to it, each once and named by the hash of
+ * its content; and at the end of an evaluation the answers of all attempts. An evaluation without that line was
+ * interrupted.
  */
 export type HeldOutLine =
   | ({ readonly problem: string; readonly set?: string } & Pick<
@@ -29,7 +30,7 @@ export type HeldOutLine =
     }
   | { readonly evaluation: HeldOutMoment; readonly answers: readonly HeldOutAttempt[] };
 
-/** Hashes of problem and completion, attempt, verdict; without a score where it got none. */
+/** Hashes of problem and completion, attempt, verdict; without a score for an unscored one. */
 export type HeldOutAttempt = readonly [
   problem: string,
   completion: string,
@@ -38,7 +39,7 @@ export type HeldOutAttempt = readonly [
   score?: number,
 ];
 
-/** Every answer of a run's evaluations, under the first setting: appended to one file of its folder. */
+/** Every answer of a run's evaluations under the first setting, appended to one file of its folder. */
 export class HeldOutRecord implements Disposable {
   readonly #path: string;
   readonly #known = new Set<string>();
@@ -49,8 +50,8 @@ export class HeldOutRecord implements Disposable {
   }
 
   /**
-   * Begins an evaluation, whose answers `note` takes and `end` completes.
-   * @param fresh what the file has is of another run. Throws HONE_ERR_IO naming the file.
+   * Begins an evaluation; `note` records its answers and `end` completes it.
+   * @param fresh discards the file's contents, which belong to another run. Throws HONE_ERR_IO naming the file.
    */
   begin(evaluation: HeldOutMoment, { fresh = false } = {}) {
     this.#file ??= new AppendFile(this.#path, { fresh });

@@ -12,10 +12,7 @@ export interface EvaluationScore {
   readonly truncation: number;
   /** Completions. */
   readonly n: number;
-  /**
-   * Standard error of `score`, and of `meanTokens`: spread of the per-problem means over the square root of their
-   * number.
-   */
+  /** Standard error of `score`, and of `meanTokens`: spread of the per-problem means over the square root of their number. */
   readonly standardError: number;
   readonly tokensStandardError: number;
 }
@@ -28,9 +25,9 @@ export interface Scoreboard {
   readonly domains: Readonly<Record<DomainName, EvaluationScore>>;
   /** Unweighted mean over the domains. */
   readonly mean: EvaluationScore;
-  /** By difficulty level over all domains. */
+  /** Scores by difficulty level over all domains. */
   readonly levels: Readonly<Record<string, EvaluationScore>>;
-  /** Scores of validation sets, which are in no mean; left out where there are none. */
+  /** Scores of validation sets, excluded from means; absent if there are none. */
   readonly sets?: Readonly<Record<string, EvaluationScore>>;
 }
 

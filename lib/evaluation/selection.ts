@@ -10,7 +10,7 @@ const problemSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
-  /** Its validation set, where it is of none of the domains' held-out problems. */
+  /** Name of its validation set; absent for a domain's held-out problem. */
   set: z.string().optional(),
   /** Mean over the attempts that were judged, in [0, 1]. */
   score: z.number(),
@@ -22,17 +22,17 @@ const validationSchema = z.object({
   /** Wall time, and tokens that the policy wrote: what the evaluation cost. */
   seconds: z.number(),
   tokens: z.number(),
-  /** One a sampling setting, in the recipe's order. */
+  /** One entry per sampling setting, in the recipe's order. */
   boards: z.array(
     z.custom<Scoreboard>((board) => typeof board === "object" && board !== null && "mean" in board),
   ),
-  /** Under the first setting. */
+  /** Results under the first setting. */
   problems: z.array(problemSchema),
 });
-/** One evaluation while training, as validation.json keeps it. */
+/** One evaluation during training, as recorded in validation.json. */
 export type Validation = Readonly<z.infer<typeof validationSchema>>;
 
-/** The evaluations of a run, by step; none where the file is not there. Throws HONE_ERR_FORMAT. */
+/** The evaluations of a run, by step; empty if the file does not exist. Throws HONE_ERR_FORMAT. */
 export function readValidations(path: string): Validation[] {
   if (!existsSync(path)) return [];
   const parsed = z.array(validationSchema).safeParse(readJson(path));
@@ -60,7 +60,7 @@ export function problemScores(results: readonly ProblemResult[]): Validation["pr
   }));
 }
 
-/** A step that was evaluated: unweighted mean of its domains' scores in [0, 1], and its standard error. */
+/** An evaluated step: unweighted mean of its domains' scores in [0, 1], and its standard error. */
 export interface Candidate {
   readonly step: number;
   readonly score: number;
@@ -83,7 +83,7 @@ export function rank(validations: readonly Validation[]): Candidate[] {
 }
 
 /**
- * The step with the best mean over the held-out domains, under the first setting; undefined where none was evaluated.
+ * The step with the best mean over the held-out domains, under the first setting; undefined if none was evaluated.
  * Source: Apriel-Reasoner §5.1, which takes the best of the steps evaluated on the five held-out sets.
  */
 export function select(validations: readonly Validation[]): Selection | undefined {

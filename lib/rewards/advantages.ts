@@ -4,7 +4,7 @@ export interface AdvantageOptions {
    * part of it. Default "mean".
    */
   readonly baseline?: "mean" | "leave-one-out" | "batch-mean" | "domain-mean";
-  /** k: what is maximised is the best of k answers, in place of one; see {@link bestOfDifferences}. Default: one. */
+  /** k: maximises the best of k answers instead of one; see {@link bestOfDifferences}. Default: one. */
   readonly passAt?: number | undefined;
   /**
    * Divisor of the difference: 1, or a standard deviation plus 1e-6: the group's over n or over n - 1, or over n that of
@@ -26,10 +26,10 @@ export function spread(values: readonly number[]): number {
 }
 
 /**
- * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless.
- * Rewards that do not differ, and groups of one, give exactly 0: rounding must not become a gradient.
- * What needs the step's batch is left to {@link batchAdvantages}: a divisor of it is 1 here, a baseline of it 0.
- * Source: the baseline and the scale are switches because the paper only says "relative to the group".
+ * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless. Equal rewards, and groups of one, give
+ * exactly 0: rounding errors must not become a gradient. {@link batchAdvantages} adds the parts that need the step's
+ * batch: here a batch divisor is 1, a batch baseline 0.
+ * Source: the baseline and the scale are options because the paper only says "relative to the group".
  */
 export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
   const { baseline = "mean", passAt = 1, divideBy = "population-std", minSpread = MIN_SPREAD } = options;
@@ -54,15 +54,15 @@ export function groupAdvantages(rewards: readonly number[], options: AdvantageOp
   return differences.map((difference) => difference / divisor);
 }
 
-/** True of a baseline or divisor that is one of all groups of a step, or of those of a domain. */
+/** True for a baseline or divisor over all groups of a step, or over those of a domain. */
 export const isBatchwide = (choice: string | undefined): boolean =>
   choice?.startsWith("batch-") === true || choice?.startsWith("domain-") === true;
 
 /**
- * Of each reward the mean of the best over all sets of k members that hold it, less the same over those that do not
- * (k at most n - 1; with k = 1 the difference to the mean of the others). Times k / n, its score-function gradient is the
- * unbiased estimate of that of E[best of k]: Walder & Karkhanis 2025, "Pass@K Policy Optimization"; for rewards of 0 and 1
- * that of pass@k (Chen et al. 2025, "Pass@k Training"). O(n^2 log n).
+ * For each reward, the mean of the best over all sets of k members that contain it, minus the same over those that do
+ * not (k at most n - 1; with k = 1 the difference to the mean of the others). Times k / n, its score-function
+ * gradient is the unbiased estimate of that of E[best of k]: Walder & Karkhanis 2025, "Pass@K Policy Optimization";
+ * for rewards of 0 and 1 that of pass@k (Chen et al. 2025, "Pass@k Training"). O(n^2 log n).
  */
 export function bestOfDifferences(rewards: readonly number[], k: number): number[] {
   const size = Math.min(k, rewards.length - 1);

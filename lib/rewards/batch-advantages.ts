@@ -2,12 +2,12 @@ import type { RolloutGroup } from "../records.ts";
 import { type AdvantageOptions, isBatchwide, MIN_SPREAD, STD_EPSILON, spread } from "./advantages.ts";
 
 /**
- * The groups of a step with the advantages that need all of them: A_i = (d_i - mean) / (deviation + 1e-6), where d_i is
- * what `groupAdvantages` left, the mean is 0 with a baseline of the group, and both are over every judged rollout
- * of the groups that are kept, or of the domain's among them, each counted once. Rewards that do not differ over a batch
- * give exactly 0. Dropped groups stay as they are, and all of them where nothing is of the whole batch.
- * Source: Hu et al. 2025, "REINFORCE++": with a baseline of the group (baseline "mean", divideBy "batch-std"), and its
- * global form ("batch-mean", "batch-std").
+ * The groups of a step with advantages that need all of them: A_i = (d_i - mean) / (deviation + 1e-6), where d_i is
+ * the result of `groupAdvantages`, the mean is 0 with a group baseline, and both are over every judged rollout of the
+ * kept groups, or of the domain's among them, each counted once. Equal rewards over a batch give exactly 0. Dropped
+ * groups are unchanged, and so are all groups if nothing depends on the batch.
+ * Source: Hu et al. 2025, "REINFORCE++": with a baseline of the group (baseline "mean", divideBy "batch-std"), and
+ * its global form ("batch-mean", "batch-std").
  */
 export function batchAdvantages(
   groups: readonly RolloutGroup[],
@@ -34,7 +34,7 @@ export function batchAdvantages(
 
 const ZERO = { mean: 0, isFlat: false };
 
-/** Returns what is made of all differences of a group's batch, or domain: undefined where `choice` is of the group alone. */
+/** Returns a statistic of all differences of a group's batch, or domain; undefined if `choice` depends on the group alone. */
 function byScope<T>(
   choice: string,
   groups: readonly RolloutGroup[],
@@ -63,7 +63,7 @@ const centre = (values: readonly number[]) => ({
   isFlat: spread(values) < MIN_SPREAD,
 });
 
-/** Over n, about the mean of the values. */
+/** Population standard deviation about the mean. */
 function deviation(values: readonly number[]): number {
   const mean = meanOf(values);
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);

@@ -1,7 +1,7 @@
 /**
- * Effect of a completion's length on its reward. "none": no effect. "lp": the overlong penalty as it is. "dap": the
- * penalty scaled by the difficulty of the problem, so that easy problems must be answered briefly and hard ones may be
- * answered at length.
+ * Effect of a completion's length on its reward. "none": no effect. "lp": the unscaled overlong penalty. "dap": the
+ * penalty scaled by the difficulty of the problem, so that easy problems must be answered briefly and hard ones may
+ * be answered at length.
  */
 export type LengthPenaltyOptions = { readonly kind: "none" } | OverlongPenaltyOptions;
 
@@ -45,9 +45,9 @@ export function overlongPenalty(tokens: number, maxOutputTokens: number, bufferT
 
 /**
  * Penalty and scale of one completion of a group with the given solve rate.
- *   lambda = 1            where l >= L and the completion did not finish (no discount for being cut off)
- *            s^gamma      where it is correct (0^0 = 1)
- *            lambda_f     where it is not
+ * lambda = 1 if l >= L and the completion did not finish (truncation gets no discount)
+ * s^gamma if it is correct (0^0 = 1)
+ * lambda_f if it is not
  * For "lp" lambda is always 1; for "none" both are 0.
  * Source: Apriel-Reasoner, difficulty-aware penalty.
  */

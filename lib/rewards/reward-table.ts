@@ -6,9 +6,7 @@ export interface RewardRow {
   readonly wrong: number;
   readonly no_answer: number;
   readonly unparsable: number;
-  /**
-   * Reward of a partly right answer, whatever its score; left out, it lies between `wrong` and `correct` by the score.
-   */
+  /** Reward of a partly right answer, regardless of its score; default: between `wrong` and `correct` by the score. */
   readonly partial?: number | undefined;
 }
 
@@ -26,13 +24,13 @@ const REWARD_TABLES = {
   success_and_format: { finished: { correct: 1, ...ZERO }, truncated: { correct: 0, ...ZERO } },
 } as const satisfies Readonly<Record<string, RewardTable>>;
 
-/** The verdict's own score, a table by name, or one of one's own. */
+/** The verdict's own score, a named table, or a custom one. */
 export type RewardRule = "score" | keyof typeof REWARD_TABLES | RewardTable;
 
 /**
- * R: what a verdict is worth before the length penalty.
- *   partial, and wrong with a score of its own:  R = wrong + score (correct - wrong)
- * Source: PipelineRL domains/ifeval/rollouts.py and domains/fn_calling/rollouts.py, which fill the table in this way.
+ * R: a verdict's reward before the length penalty.
+ * partial, and wrong with a score of its own: R = wrong + score (correct - wrong)
+ * Source: PipelineRL domains/ifeval/rollouts.py and domains/fn_calling/rollouts.py, which use the table in this way.
  */
 export function tableReward(verdict: ScoredVerdict, finished: boolean, rule: RewardRule): number {
   if (rule === "score") return verdict.score;

@@ -4,11 +4,11 @@ import { groupAdvantages } from "./advantages.ts";
 type Shaped = Pick<ScoredRollout, "verdict" | "reward" | "penalty" | "penaltyScale">;
 
 /**
- * Each reward of a group normalised in it by itself, over the rollouts that it applies to: (s - mean) / (population
- * deviation + 1e-6), and 0 where it does not apply; weights are parts of their sum. The length penalty's share is one
- * more reward, of weight 1; a domain without several rewards has its one.
+ * Normalises each reward of a group separately, over the rollouts to which it applies: (s - mean) / (population
+ * deviation + 1e-6), and 0 where it does not apply; weights are divided by their sum. The length penalty's share is
+ * one more reward, of weight 1; a domain without several rewards has one.
  * Source: Liu et al. 2026, "GDPO: Group reward-Decoupled Normalization Policy Optimization" (arXiv 2601.05242).
- * @param weights of the domain's rewards by name, any scale; undefined where it has one
+ * @param weights of the domain's rewards by name, any scale; undefined if it has one
  * @returns the shares of each member
  */
 export function rewardShares(

@@ -22,8 +22,8 @@ export interface ShapingOptions {
   readonly lengthPenalty: LengthPenaltyOptions;
   readonly advantage: AdvantageOptions;
   /**
-   * Weights of the rewards of domains that have several. Where it is given, each reward is normalised in its group and
-   * their weighted sum stands for the reward (GDPO). Default: the reward is what the verdict is worth.
+   * Weights of the rewards of domains with several. If given, each reward is normalised in its group and their
+   * weighted sum replaces the reward (GDPO). Default: the verdict's reward.
    */
   readonly partWeights?:
     | Readonly<Record<DomainName, Readonly<Record<string, number>> | undefined>>
@@ -112,8 +112,8 @@ function withAdvantages(
 }
 
 /**
- * A kept group with other rewards, rewards[i] for its i-th rollout: advantages and filter follow. They are one reward,
- * also where the domain has several.
+ * A kept group with other rewards, rewards[i] for its i-th rollout; recomputes advantages and filter. Treats them as
+ * one reward, even if the domain has several.
  */
 export function withRewards(
   group: RolloutGroup,
@@ -136,8 +136,8 @@ function dropReason(scored: readonly ScoredRollout[], options: ShapingOptions): 
   const rewards = scored.map(({ reward }) => reward);
   if (options.partWeights === undefined && hasZeroAdvantage(scores, rewards, options.filter))
     return "zero-advantage";
-  // the best of k is the same with and without any member, as where all but one are right; of several rewards normalised
-  // apart one may differ where their mean does not
+  // equal best-of-k values, for instance if all but one are right, give no signal; of several rewards normalised
+  // separately one may differ although their mean does not
   const looksAtAdvantages = options.advantage.passAt !== undefined || options.partWeights !== undefined;
   const teaches = scored.some(({ advantage }) => advantage !== 0);
   if (!teaches && looksAtAdvantages && options.filter !== "none") return "zero-advantage";

@@ -15,11 +15,11 @@ export { ConfigError, type ErrorCode, HoneError } from "../errors.ts";
 export type { FinishReason, Problem, ScoredVerdict, UnscoredVerdict, Verdict } from "../records.ts";
 export { type PythonEnd, type PythonRun, type RunPythonOptions, runPython } from "./run-python.ts";
 
-/** How completions are judged. */
+/** Options for judging completions. */
 export interface VerifiersOptions {
   /** Processes that judge at the same time. Default 1. */
   readonly workers?: number;
-  /** Milliseconds for one completion where its verifier does not say. Default 2000. */
+  /** Milliseconds per completion if its verifier sets no limit. Default 2000. */
   readonly timeoutMs?: number;
   /** `reference` reproduces the verdicts of the reference implementations, faults included. Default strict. */
   readonly compat?: Compat;
@@ -65,8 +65,8 @@ export class Verifiers implements AsyncDisposable {
   }
 
   /**
-   * Verdicts on completions of one problem, in their order. A text counts as one that ended by itself.
-   * @param problem of openProblems(), or one of your own: `verifier` names a built-in one or one of `modules`
+   * Verdicts on completions of one problem, in their order. A plain text counts as a completion that ended by itself.
+   * @param problem from openProblems(), or your own: `verifier` names a built-in one or one of `modules`
    */
   judgeAnswers(problem: Problem, completions: readonly (string | Completion)[]): Promise<Verdict[]> {
     const reference =
@@ -93,7 +93,7 @@ export class Verifiers implements AsyncDisposable {
   }
 }
 
-/** Which problems a source draws. */
+/** Options of a problem source. */
 export interface ProblemsOptions {
   /** A safe integer >= 0; the same seed draws the same problems. Default 1. */
   readonly seed?: number;

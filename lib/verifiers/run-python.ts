@@ -5,13 +5,13 @@ export type { PythonEnd, PythonRun } from "../sandbox/python-sandbox.ts";
 
 /** Input and limits of an untrusted Python program. */
 export interface RunPythonOptions {
-  /** Its standard input. Default empty. */
+  /** Its standard input. Default: empty. */
   readonly stdin?: string;
   /** Milliseconds; time in which no processor was free for it does not count. Default 5,000. */
   readonly wallMs?: number;
-  /** Default 512 MiB. */
+  /** Default: 512 MiB. */
   readonly memoryBytes?: number;
-  /** Of standard output; over it the program is killed. Default 1 MiB. */
+  /** Limit of standard output; beyond it the program is killed. Default: 1 MiB. */
   readonly outputBytes?: number;
   /** Ends the run with HONE_ERR_ABORTED. */
   readonly signal?: AbortSignal;

@@ -10,21 +10,21 @@ export interface JudgeReply {
 }
 
 /**
- * Replies by a hash of all that was asked, a file each, so that runs can share a folder at the same time; what is asked
- * at this moment is waited for and not asked again.
+ * Caches replies by a hash of the whole request, one file each, so that runs can share a folder concurrently;
+ * identical requests in progress are sent once.
  */
 export class JudgeCache {
   readonly #folder: string | undefined;
   readonly #pending = new Map<string, Promise<JudgeReply>>();
 
-  /** @param folder none: nothing is kept beyond what is being asked. */
+  /** @param folder undefined: only requests in progress are shared */
   constructor(folder: string | undefined) {
     this.#folder = folder;
   }
 
   /**
-   * The reply to a request, and whether it had been asked before. Rejects as `ask` does.
-   * @param isWorth whether a reply is kept: one without a verdict would be none for ever.
+   * The reply to a request, and whether it was cached. Rejects like `ask`.
+   * @param isWorth decides whether a reply is cached: one without a verdict would never be asked again
    */
   async reply(
     request: unknown,
@@ -61,7 +61,7 @@ export class JudgeCache {
     }
   }
 
-  /** Whole or not at all. A disk that takes no more costs the cache and not the verdict. */
+  /** Written completely or not at all. A full disk disables the cache but not the verdict. */
   async #keep(key: string, reply: JudgeReply): Promise<JudgeReply> {
     if (this.#folder === undefined) return reply;
     const path = pathOf(this.#folder, key);

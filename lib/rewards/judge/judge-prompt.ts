@@ -4,13 +4,13 @@ import { createHash } from "node:crypto";
 export interface JudgeCase {
   readonly task: string;
   readonly answer: string;
-  /** Shown as a right answer, or what the answer is compared with; absent where there is none. */
+  /** A right answer to show, or to compare with; absent if there is none. */
   readonly reference?: string | undefined;
   /** Criteria of a good answer. */
   readonly criteria: string;
 }
 
-/** A grade out of `scale`, or which of two is better; `answerFirst`: the one that is judged comes first. */
+/** A grade out of `scale`, or the better of two; `answerFirst`: the judged answer is shown first. */
 export type JudgeForm =
   | { readonly kind: "rubric"; readonly scale: number }
   | { readonly kind: "pairwise"; readonly answerFirst: boolean };
@@ -20,7 +20,7 @@ export interface ChatTurn {
   readonly content: string;
 }
 
-/** A question to a judge, and how its reply is read: the score in [0, 1], undefined where it gives no verdict. */
+/** A prompt for a judge, and the function that reads its reply: the score in [0, 1], or undefined without a verdict. */
 export interface JudgeQuestion {
   readonly messages: readonly ChatTurn[];
   read(reply: string): number | undefined;
@@ -30,9 +30,9 @@ const KEY_CHARS = 12;
 const END_OF_THOUGHT = "</think>";
 
 /**
- * Puts a case to a judge. What is judged was written by the policy that it pays: it stands between lines with a key, and
- * the verdict has to carry that key, a hash of everything that is shown. A text that contained its own key would be a
- * fixed point of the hash, so no answer can end its quotation or write a verdict of its own.
+ * Builds a judge's prompt. The judged text was written by the policy whose reward it decides: lines with a key
+ * enclose it, and the verdict must contain that key, a hash of the whole prompt content. A text that contained its
+ * own key would be a fixed point of the hash, so no answer can end its quotation or forge a verdict.
  */
 export function judgeQuestion(given: JudgeCase, form: JudgeForm): JudgeQuestion {
   const { task, answer, reference, criteria } = given;
@@ -83,8 +83,8 @@ function instructions(form: JudgeForm, key: string): string {
 }
 
 /**
- * The verdict of a reply: its last line, and the only one with the key. Anything else is no verdict, however clear a
- * person would find it.
+ * Reads the verdict in a reply: its last line, which must be the only one with the key. Anything else is no verdict,
+ * even if a person would understand it.
  */
 function readVerdict(reply: string, key: string, form: JudgeForm): number | undefined {
   const thought = reply.lastIndexOf(END_OF_THOUGHT);

@@ -10,7 +10,7 @@ export interface JudgeOptions {
   /** "http://localhost:8000/v1". */
   readonly url: string;
   readonly model: string;
-  /** Environment variable that holds the key; none is sent without. */
+  /** Environment variable with the API key; without it no key is sent. */
   readonly apiKeyEnv?: string | undefined;
   /** A grade, or better or worse than the reference. */
   readonly kind: "rubric" | "pairwise";
@@ -18,7 +18,7 @@ export interface JudgeOptions {
   readonly rubric: string;
   /** Grades are from 0 to this. */
   readonly scale: number;
-  /** Dotted path of the field of the reference that is shown, or compared with; the whole reference where left out. */
+  /** Dotted path of the reference field that is shown, or compared with; default: the whole reference. */
   readonly against?: string | undefined;
   /** Times that each answer is judged; a pair's order alternates. */
   readonly samplings: number;
@@ -28,14 +28,14 @@ export interface JudgeOptions {
   readonly maxAnswerChars: number;
   /** Connections at once. */
   readonly concurrency: number;
-  /** For one reply of the server. */
+  /** Time limit for one reply of the server. */
   readonly timeoutMs: number;
   /** Tries after the first. */
   readonly retries: number;
   readonly backoffMs: number;
   /** Maximum calls and tokens of this process; replies from the cache are free. */
   readonly budget: { readonly calls?: number | undefined; readonly tokens?: number | undefined };
-  /** Folder; false keeps nothing. */
+  /** Cache folder; false disables the cache. */
   readonly cache: string | false;
 }
 
@@ -60,7 +60,7 @@ export interface JudgeStats {
 const READINGS = 3;
 /** Characters a token, where a server does not count. */
 const CHARS_PER_TOKEN = 4;
-/** Between the seeds of a first and a further asking. */
+/** Distance between the seeds of a first request and its retry. */
 const SEED_STRIDE = 1000;
 
 /**
@@ -72,7 +72,7 @@ export class Judge implements Disposable {
   readonly #cache: JudgeCache;
   #server: ChatServer | undefined;
   #calls = 0;
-  /** Those, and questions that wait for the server. */
+  /** Number of requests in progress, including queued ones. */
   #asked = 0;
   readonly #counts = { cached: 0, tokens: 0, unreadable: 0, compared: 0, disagreement: 0 };
 
@@ -126,7 +126,7 @@ export class Judge implements Disposable {
     return fraction(mean, `judged ${scores.map((score) => Number(score.toFixed(3))).join(", ")}`);
   }
 
-  /** One sampling's score. Throws what kept the server from one. */
+  /** Score of one sample. Throws the error that prevented one. */
   async #score(given: JudgeCase, seed: number): Promise<number> {
     const question = judgeQuestion(given, this.#form(seed));
     for (let reading = 0; reading < READINGS; reading++) {
@@ -199,7 +199,7 @@ function scoreOf<T>(settled: PromiseSettledResult<T>): T {
   return settled.value;
 }
 
-/** The key in that environment variable; none without a name. Throws HONE_ERR_CONFIG where it is not set. */
+/** The key in that environment variable; undefined without a name. Throws HONE_ERR_CONFIG if it is not set. */
 export function keyOf(apiKeyEnv: string | undefined): string | undefined {
   if (apiKeyEnv === undefined) return undefined;
   const key = process.env[apiKeyEnv];
@@ -213,7 +213,7 @@ export function keyOf(apiKeyEnv: string | undefined): string | undefined {
   );
 }
 
-/** As text: JSON unless it is one. */
+/** The reference as text: JSON unless it is a string. */
 function shownReference(reference: unknown, path: string | undefined): string | undefined {
   const found = (path?.split(".") ?? []).reduce<unknown>(
     (at, field) =>
@@ -229,7 +229,7 @@ function shownReference(reference: unknown, path: string | undefined): string | 
       : JSON.stringify(found);
 }
 
-/** The text of a chat completion. Throws for what is none: such an answer is asked for again. */
+/** The text of a chat completion. Throws for a malformed one, which is then requested again. */
 function readReply(json: unknown, messages: JudgeQuestion["messages"]): JudgeReply {
   const { choices, usage } = (json ?? {}) as {
     choices?: { message?: { content?: unknown }; finish_reason?: unknown }[];

@@ -5,12 +5,12 @@ export type Probe =
   | { readonly score: number; readonly milliseconds: number }
   | { readonly fault: string; readonly hint: string };
 
-/** The longest that one reply is waited for; a judge that takes longer over a sum is of no use in training. */
+/** Time limit for one reply; a judge that needs longer for a simple sum is too slow for training. */
 const LONGEST_MS = 30_000;
 
 /**
- * Asks a judge about the right answer to a small sum, once, apart from cache and budget. Resolves with the score that it
- * gave, or with what keeps it from judging and what to do about it. Never rejects.
+ * Asks a judge once about the right answer to a simple sum, bypassing cache and budget. Resolves with its score, or
+ * with the reason why it cannot judge and the remedy. Never rejects.
  */
 export async function probeJudge(options: JudgeOptions): Promise<Probe> {
   const timeoutMs = Math.min(options.timeoutMs, LONGEST_MS);
@@ -28,7 +28,7 @@ export async function probeJudge(options: JudgeOptions): Promise<Probe> {
   return { fault: verdict.cause, hint: hintFor(verdict.cause, options) };
 }
 
-/** The right answer, or a wrong one to be better than, where the judge looks for it. */
+/** The right answer, or, for a comparison, a wrong one, at the path where the judge looks for it. */
 function reference({ kind, against }: JudgeOptions): unknown {
   const value = kind === "pairwise" ? "I do not know." : "5";
   return (against?.split(".") ?? []).reduceRight<unknown>((inner, field) => ({ [field]: inner }), value);

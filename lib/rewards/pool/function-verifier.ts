@@ -22,9 +22,9 @@ export interface FunctionVerifierOptions {
 type Settled = { readonly returned: unknown } | { readonly thrown: unknown } | "late";
 
 /**
- * A reward function of this process, for functions that no other process has. An asynchronous one that does not settle is
- * left behind at its time limit. A synchronous loop cannot be interrupted here: it holds up everything else of this
- * thread, and the completion scores 0 once it returns.
+ * Calls a reward function that exists in this process only. Abandons an asynchronous call at its time limit. A
+ * synchronous loop cannot be interrupted here: it blocks this thread,
+ * and the completion scores 0 once it returns.
  */
 export class FunctionVerifier {
   readonly meter = new VerifierMeter();
@@ -36,7 +36,7 @@ export class FunctionVerifier {
     this.#semaphore = new Semaphore(() => options.concurrency);
   }
 
-  /** Verdicts in the order of the requests; one that is unscored is asked for once more. Never rejects. */
+  /** Verdicts in the order of the requests; retries an unscored one once. Never rejects. */
   judge(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
     return Promise.all(requests.map((request) => this.#judgeOne(request)));
   }

@@ -9,7 +9,7 @@ import { noAnswerIn, TimeLimit } from "./time-limit.ts";
 import type { JobResult, MemberOutcome, Phase, VerificationJob } from "./verification-job.ts";
 import { faultOf } from "./verifier-fault.ts";
 
-/** Told the judge's next phase, and its time limit. */
+/** Receives the judge's next phase, and its time limit. */
 export interface PhaseLog {
   begin(phase: Phase, limitMs?: number, member?: number): void;
 }
@@ -63,7 +63,7 @@ export function checkVerdict(verdict: Verdict, isBuiltIn: boolean): Verdict {
   return { status, score, reason: String(reason ?? "").slice(0, REASON_LENGTH) };
 }
 
-/** Judges the members in order, and tells the log which one is next; those of a Python function all at once. */
+/** Judges the members in order, and logs which one is next; a Python function judges all at once. */
 export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<JobResult> {
   log.begin("loading", job.loadTimeoutMs);
   if (job.python !== undefined) return judgeInPython(job, job.python, log);
@@ -92,7 +92,7 @@ function notLoaded({ members }: VerificationJob, cause: string): JobResult {
   return { outcomes: members.map(() => ({ verdict, microseconds: 0 })), limits: undefined };
 }
 
-/** While Python is at work this process waits: whatever is slow then is no completion's computing, and scores nothing. */
+/** This process waits while Python works: a slow call here is not the completion's fault, and leaves it unscored. */
 async function judgeInPython(job: VerificationJob, call: PythonCall, log: PhaseLog): Promise<JobResult> {
   let about: string;
   try {
@@ -113,7 +113,7 @@ async function judgeInPython(job: VerificationJob, call: PythonCall, log: PhaseL
   return { outcomes, limits: undefined, about };
 }
 
-/** Data shared by the members of a job, and the time limit of one of them. */
+/** Data shared by the members of a job, and the time limit per member. */
 interface Judging {
   readonly verifier: Loaded;
   readonly references: Map<unknown, unknown>;

@@ -31,7 +31,7 @@ export async function loadVerifier(url: string): Promise<Verifier> {
   };
 }
 
-/** A verifier, or a reward function in the place of one: what it returns is still to be checked. */
+/** A verifier, or a reward function in its place, whose results still need checks. */
 export type Loaded = Pick<Verifier, "limits" | "parseReference" | "prepare"> & {
   verify(completion: Completion, reference: unknown, signal: AbortSignal): unknown;
 };

@@ -4,10 +4,10 @@
  */
 const MESSAGE_MS = 20;
 const MOST = 256;
-/** A group goes in one message: its verdicts come together, and groups are judged one after another, not in turns. */
+/** A group is sent in one message: its verdicts arrive together, and groups are judged one after another. */
 const FEWEST = 32;
 
-/** The same where calls have whole groups: completions in a row of which `isNext` says that they belong together. */
+/** Splits calls at group boundaries: `isNext` tells whether consecutive completions belong to one group. */
 export function groupedMessages(
   count: number,
   meanMs: number | undefined,

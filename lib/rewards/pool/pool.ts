@@ -18,17 +18,17 @@ export interface VerifierPoolOptions {
   readonly workers?: number;
   /** Workers that judge; closed with the pool. Default: this machine, with `workers` of them. */
   readonly place?: JobPlace;
-  /** By verifier name; overrides the limits that the verifier states. */
+  /** Limits by verifier name; override the verifier's own. */
   readonly limits?: Readonly<Record<string, VerifierLimits>>;
-  /** Milliseconds for one completion where neither `limits` nor the verifier says. Default 2000. */
+  /** Milliseconds per completion if neither `limits` nor the verifier sets a limit. Default 2000. */
   readonly timeoutMs?: number;
   /** Users' own verifiers: name to the URL of a `.js` or `.ts` module; see load-verifier.ts. */
   readonly modules?: Readonly<Record<string, string | URL>>;
-  /** Environment variables of this process, or of the verifier hosts, that those modules are given. */
+  /** Environment variables of this process, or of the verifier hosts, that those modules receive. */
   readonly variables?: readonly string[];
   /** Rewards of a recipe, for problems that name them as their verifier. */
   readonly rewards?: readonly RewardPlan[];
-  /** Heap of one worker where a verifier's limits do not say. Default 256. */
+  /** Heap of one worker, in MiB, if a verifier sets no limit. Default 256. */
   readonly workerHeapMb?: number;
   /** Milliseconds for importing and preparing a verifier. Default 30,000. */
   readonly loadTimeoutMs?: number;
@@ -39,11 +39,11 @@ const LOAD_TIMEOUT_MS = 30_000;
 const DEFAULT_HEAP_MB = 256;
 
 /**
- * Judges completions in processes that never load the native addon, so that nothing a verifier does to its process
- * reaches this one; only reward functions of a recipe are called here. A completion that makes its verifier hang costs the time limit and a new process, and scores 0:
- * that is the completion's fault. A verifier that throws or a process that dies is our fault: the completion is
- * judged once more, then given up as unscored; but one that fills a fresh process's memory a second time scores 0.
- * Verifiers with a heap limit of their own have processes of their own.
+ * Judges completions in processes that never load the native addon, so that a verifier that damages its process
+ * cannot affect this one; only reward functions of a recipe are called here. A completion that makes its verifier
+ * hang costs the time limit and a new process, and scores 0: that is the completion's fault. If a verifier throws or
+ * a process dies, the fault is ours: the completion is judged once more, then left unscored; but one that exhausts a
+ * fresh process's memory a second time scores 0. Verifiers with their own heap limit have separate processes.
  */
 export class VerifierPool implements AsyncDisposable {
   readonly #place: JobPlace;
@@ -114,7 +114,7 @@ export class VerifierPool implements AsyncDisposable {
     return this.#place.count;
   }
 
-  /** By verifier name, those that were used. */
+  /** Statistics of the used verifiers, by name. */
   stats(): Record<string, VerifierStats> {
     const snapshots = [...this.#verifiers].flatMap(([name, { meter, timeoutMs, model }]) => {
       const more = { limitMs: timeoutMs, ...(model && { judge: model.stats }) };

@@ -10,7 +10,7 @@ import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierMeter } from "./verifier-stats.ts";
 import { abandoned } from "./worker-group.ts";
 
-/** One completion to be judged. */
+/** One completion to judge. */
 export interface VerificationRequest {
   readonly problem: Problem;
   /** Decoded response with its special tokens spelled out. */
@@ -42,26 +42,24 @@ export interface PooledVerifierOptions {
   readonly moduleUrl?: string | undefined;
   /** The module is a reward of the recipe's. */
   readonly isReward?: boolean | undefined;
-  /** A function of a Python file in the place of a module. */
+  /** A function in a Python file that replaces the module. */
   readonly python?: PythonCall | undefined;
   /** Scale of such a reward's numbers. */
   readonly scale?: RewardScale | undefined;
   /** Domain of a built-in verifier. */
   readonly domain?: string | undefined;
-  /** Limits where the verifier states none. */
+  /** Limits for verifiers that set none. */
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
   /** The limits that a built-in verifier states; a user's states them when it is loaded. */
   readonly stated?: VerifierLimits | undefined;
   /** Override the limits that the verifier states. */
   readonly overrides?: VerifierLimits | undefined;
-  /** In place of the pool's. */
+  /** Overrides the pool's limit. */
   readonly loadTimeoutMs?: number | undefined;
   readonly variables?: readonly string[] | undefined;
 }
 
-/**
- * One verifier of the pool: sends its completions to the workers, within its limits, and counts what became of them.
- */
+/** One verifier of the pool: sends its completions to the workers, within its limits, and counts outcomes. */
 export class PooledVerifier {
   readonly meter = new VerifierMeter();
   readonly #options: PooledVerifierOptions;
@@ -81,14 +79,14 @@ export class PooledVerifier {
     this.#limit(options.stated ?? {});
   }
 
-  /** Milliseconds that one completion may take. */
+  /** Time limit per completion in milliseconds. */
   get timeoutMs(): number {
     return this.#limits.timeoutMs;
   }
 
   /**
    * Verdicts in the order of the requests. Sends until each has one; every round decides at least one or uses up its
-   * retry. Throws HONE_ERR_VERIFIER when loading never ends, HONE_ERR_STATE when the pool is abandoned.
+   * retry. Throws HONE_ERR_VERIFIER if loading never ends, HONE_ERR_STATE if the pool is abandoned.
    */
   async judge(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
     await this.#ask();
@@ -147,10 +145,7 @@ export class PooledVerifier {
     return end;
   }
 
-  /**
-   * A user's module states its limits when it is loaded, which only happens in a process; asks until there is an
-   * answer.
-   */
+  /** Queries the limits of a user's module, which are known once a process has loaded it; retries until there is an answer. */
   #ask(): Promise<void> {
     const { moduleUrl, python } = this.#options;
     if (moduleUrl === undefined && python === undefined) return Promise.resolve();
@@ -193,7 +188,7 @@ export class PooledVerifier {
     this.#semaphore = new Semaphore(() => concurrency ?? this.#workers.count);
   }
 
-  /** The verdict on a completion whose worker had to be given up. */
+  /** The verdict on a completion whose worker was ended. */
   #verdictOf({ phase, ...end }: Exclude<JobEnd, { kind: "done" }>, isRetry: boolean): Verdict {
     const { timeoutMs, heapMb } = this.#limits;
     if (phase === "verifying" && end.kind === "expired") return tooSlow(timeoutMs);
@@ -236,7 +231,7 @@ function sampledMemberOf(request: VerificationRequest): Member {
   };
 }
 
-/** True if two requests are of the same problem. */
+/** True if two requests are about the same problem. */
 const isOneGroup = (requests: readonly VerificationRequest[], a: number, b: number): boolean =>
   requests[a]!.problem.id === requests[b]!.problem.id;
 

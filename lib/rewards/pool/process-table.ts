@@ -1,14 +1,13 @@
 const CLOSING = 0;
 const FIRST_SLOT = 1;
-/** In a slot whose process is being started. */
+/** Marks a slot whose process is being started. */
 const STARTING = -1;
 const LOOK_MS = 2;
 const PATIENCE_MS = 5000;
 
 /**
- * The processes of a group of workers, in memory shared by its threads. Closing the table ends all processes,
- * whatever they are doing, and waits until the threads that started them have seen them end: otherwise they would
- * remain as zombies.
+ * The processes of a group of workers, in memory shared by its threads. Closing the table kills all processes and
+ * waits until the threads that started them have reaped them: otherwise they would remain as zombies.
  */
 export class ProcessTable {
   readonly buffer: SharedArrayBuffer;

@@ -28,8 +28,8 @@ export function ownVerifier(verify: Judges["judge"]): Judges {
 }
 
 /**
- * Several rewards as one: their weighted mean. One that does not apply adds 0, as in TRL's sum. A completion that one of them
- * gives no verdict on, or to which none applies, is unscored.
+ * Combines several rewards into their weighted mean. One that does not apply adds 0, as in TRL's sum. A completion
+ * without a verdict from one of them, or to which none applies, is unscored.
  */
 export class RewardSum implements Judges {
   readonly #parts: readonly WeightedJudge[];
@@ -55,7 +55,7 @@ export class RewardSum implements Judges {
     const mean = applied.reduce((sum, { part, verdict }) => sum + (part.weight / total) * verdict.score, 0);
     const parts = Object.fromEntries(applied.map(({ part, verdict }) => [part.name, verdict.score]));
     const reason = reasonOf(applied);
-    // If no part goes beyond 1, rounding must neither solve a problem nor leave one unsolved.
+    // If no part exceeds 1, rounding must not push the sum across 1, which decides whether a problem is solved.
     const most = Math.max(...applied.map(({ verdict }) => verdict.score));
     const isFull =
       applied.length === this.#parts.length && applied.every(({ verdict }) => verdict.score === 1);

@@ -9,13 +9,13 @@ import { PooledVerifier, type PooledVerifierOptions, type Workers } from "./pool
 import { type Judges, ownVerifier, RewardSum, type WeightedJudge } from "./reward-sum.ts";
 import type { VerifierMeter } from "./verifier-stats.ts";
 
-/** What gives one reward: a verifier, a function or a judge. */
+/** The source of one reward: a verifier, a function or a judge. */
 export type RewardGiver =
   /** The verifier that the problem itself names. */
   | { readonly by: "verifier" }
   /** A module in the processes of the pool: a URL, with the name of its export after #. */
   | { readonly by: "module"; readonly url: string }
-  /** A function of a Python file, in Python processes that processes of the pool start. */
+  /** A function in a Python file, in Python processes started by processes of the pool. */
   | { readonly by: "python"; readonly python: PythonGiver }
   /** A function in this process; `reward` is absent where its entry script is not running. */
   | {
@@ -28,19 +28,19 @@ export type RewardGiver =
   /** A language model behind a server. */
   | { readonly by: "judge"; readonly judge: JudgeOptions };
 
-/** A function of a Python file, and the limits of its processes. */
+/** A function in a Python file, and the limits of its processes. */
 export interface PythonGiver {
   readonly call: PythonCall;
   /** Milliseconds for one call. */
   readonly timeoutMs: number;
-  /** Environment variables that the processes are given beside those that every program needs. */
+  /** Environment variables passed to the processes in addition to those that every program needs. */
   readonly variables: readonly string[];
 }
 
 export interface RewardPart {
   /** Name in counts and metrics. */
   readonly verifier: string;
-  /** Among several. */
+  /** Name among several rewards. */
   readonly name: string;
   readonly weight: number;
   readonly giver: RewardGiver;
@@ -51,7 +51,7 @@ export interface RewardPart {
 export interface RewardPlan {
   readonly verifier: string;
   readonly parts: readonly [RewardPart, ...RewardPart[]];
-  /** One part's verdict as it is, or a sum that tells its parts. */
+  /** True for a sum that reports its parts; false for a single part's verdict. */
   readonly isSum: boolean;
 }
 
@@ -64,10 +64,10 @@ export interface RewardPlace {
   readonly verify: Judges["judge"];
 }
 
-/** Something that judges, and its counts where it is not made of others. */
+/** A judge, and its counts unless it is composed of others. */
 export interface CountedJudge extends Judges {
   readonly meter?: VerifierMeter;
-  /** Milliseconds that one completion may take, where that is known. */
+  /** Time limit per completion in milliseconds, if known. */
   readonly timeoutMs?: number;
   /** The language model behind it. */
   readonly model?: Judge;
@@ -75,7 +75,7 @@ export interface CountedJudge extends Judges {
 
 const CALLS_AT_ONCE = 16;
 
-/** The judges of a plan by name: of what its problems name, and of each reward that has counts of its own. */
+/** The judges of a plan by name: those that its problems name, and each reward with separate counts. */
 export function openReward(
   { verifier, parts, isSum }: RewardPlan,
   place: RewardPlace,
@@ -106,7 +106,7 @@ function openGiver({ verifier, giver, scale }: RewardPart, place: RewardPlace): 
   return { meter: calls.meter, timeoutMs, judge: (requests) => calls.judge(requests) };
 }
 
-/** Imports of torch, and of what `uv run` installs first, take minutes on a cold machine. */
+/** Importing torch, and the packages that `uv run` installs first, takes minutes on a cold machine. */
 const PYTHON_LOAD_MS = 300_000;
 
 function openPython(
@@ -120,7 +120,7 @@ function openPython(
   return new PooledVerifier({ name, python: call, scale, ...limits }, workers);
 }
 
-/** Its requests have limits of their own; the whole of them has none. */
+/** Each of its requests has a limit; the whole batch has none. */
 function openJudge(
   options: JudgeOptions,
   scale: RewardScale | undefined,
@@ -141,8 +141,8 @@ function openJudge(
 }
 
 /**
- * If every question of a batch failed, completions that needed none are unscored too: a group would otherwise be
- * trained on its cut and empty answers alone.
+ * If every request of a batch failed, completions that needed none are unscored too: otherwise a group would be
+ * trained on its truncated and empty answers alone.
  */
 function inOutage(verdicts: Verdict[]): Verdict[] {
   const failed = verdicts.find((verdict) => verdict.status === "unscored");
@@ -154,7 +154,7 @@ function inOutage(verdicts: Verdict[]): Verdict[] {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A function whose entry script did not make this pool. */
+/** The error for a function whose entry script did not create this pool. */
 const absent = (name: string, verifier: string): Judges => ({
   judge: () =>
     Promise.reject(

@@ -1,7 +1,7 @@
 import { wrong } from "../../domains/verifier.ts";
 import type { Verdict } from "../../records.ts";
 
-/** A fault of what the reward waits for, and not of the completion. */
+/** A fault of a service that the reward waits for, not of the completion. */
 export const noAnswerIn = (timeoutMs: number): Verdict => ({
   status: "unscored",
   cause: `the reward gave no answer in ${timeoutMs} ms`,

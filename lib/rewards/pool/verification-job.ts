@@ -4,17 +4,14 @@ import type { VerifierLimits } from "../../domains/verifier.ts";
 import type { FinishReason, Verdict } from "../../records.ts";
 import type { PythonCall } from "../python/python-call.ts";
 
-/**
- * A message to a verifier's process: completions for one verifier to judge. Without members the verifier is only
- * loaded.
- */
+/** A message to a verifier's process: completions for one verifier to judge. Without members the verifier is only loaded. */
 export interface VerificationJob {
   readonly verifier: string;
   /** Module of a user's verifier; absent for built-in ones. */
   readonly moduleUrl?: string;
-  /** The module is a reward of a recipe: "module.ts#name", and a function may take the place of the verifier. */
+  /** True if the module is a reward of a recipe: "module.ts#name", whose function may replace a verifier. */
   readonly isReward?: boolean;
-  /** A function of a Python file that takes the verifier's place; its time limit is of one call for all members. */
+  /** A function in a Python file that replaces the verifier; its time limit is for one call with all members. */
   readonly python?: PythonCall;
   /** Scale of such a reward's numbers. */
   readonly scale?: RewardScale;
@@ -26,11 +23,11 @@ export interface VerificationJob {
     readonly reference: unknown;
     readonly text: string;
     readonly finish: FinishReason;
-    /** For rewards in Python, of completions that were sampled by this run: token ids, and steps before them. */
+    /** For Python rewards of this run's completions: token ids, and finished steps before them. */
     readonly ids?: readonly number[] | undefined;
     readonly step?: number | undefined;
   }[];
-  /** Milliseconds for reading one reference and for judging one completion. */
+  /** Time limit in milliseconds for reading one reference and for judging one completion. */
   readonly timeoutMs: number;
   /** Milliseconds for importing and preparing the verifier. */
   readonly loadTimeoutMs: number;
@@ -40,7 +37,7 @@ export interface VerificationJob {
 export interface MemberOutcome {
   readonly verdict: Verdict;
   readonly microseconds: number;
-  /** A reward that gave up at its time limit. */
+  /** True for a reward that timed out by itself. */
   readonly isLate?: true;
   /** The Python process ended instead of giving a reward. */
   readonly isLost?: true;
@@ -48,7 +45,7 @@ export interface MemberOutcome {
 
 /** Result of a job. */
 export interface JobResult {
-  /** In the order of the members. */
+  /** Outcomes in the order of the members. */
   readonly outcomes: readonly MemberOutcome[];
   /** The limits that the verifier states; undefined if it states none or did not load. */
   readonly limits: VerifierLimits | undefined;
@@ -63,16 +60,16 @@ export interface JobResult {
 export const PHASES = ["idle", "loading", "reference", "verifying", "waiting"] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** How one message to a process ended: with its verdicts, or with the process. */
+/** How a process ended a message: with verdicts, or by exiting. */
 export type JobEnd =
   | ({ readonly kind: "done" } & JobResult)
   | {
       readonly kind: "expired" | "exhausted" | "lost";
       readonly phase: Phase;
-      /** Undefined unless the phase is of one member. */
+      /** Undefined unless the phase is about one member. */
       readonly member: number | undefined;
       readonly elapsedMs: number;
-      /** Why a process was lost, for people. */
+      /** Why a process was lost, for messages. */
       readonly cause: string;
     };
 
@@ -85,7 +82,7 @@ function sharedNow(): number {
 
 /** The current phase of a process. */
 export interface Progress {
-  /** Number of the job it is working on, from 1; 0 before it has taken one. */
+  /** Number of the current job, from 1; 0 before the first one. */
   readonly job: number;
   readonly phase: Phase;
   readonly member: number | undefined;
@@ -98,13 +95,13 @@ export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs">
   readonly why: (typeof WHYS)[number];
 }
 
-/** Bytes of a record of progress: since, limit, member, phase, job. The one of the process's end lies behind it. */
+/** Bytes of a progress record: since, limit, member, phase, job. The record of the process's end follows it. */
 const BYTES = 28;
 type JobRecord = readonly [since: number, limit: number, member: number, phase: number, job: number];
 
 /**
- * The current phase of a process and its start, in a file that outlives the process: one that is stuck in a loop or
- * was killed cannot answer messages, but what it wrote before can be read. A write is one system call of a
+ * The current phase of a process and its start, in a file that outlives the process: a process that is stuck in a
+ * loop or was killed cannot answer messages, but its earlier writes can be read. A write is one system call of a
  * microsecond.
  */
 export class JobProgress {
@@ -116,7 +113,7 @@ export class JobProgress {
     this.#fd = fd;
   }
 
-  /** The process takes its next job: the phases that begin from here on are of that one. */
+  /** The process takes its next job: later phases belong to it. */
   take(): void {
     this.#job += 1;
   }
@@ -137,11 +134,11 @@ export class JobProgress {
     this.#write(BYTES, [elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase), job]);
   }
 
-  /** Reads the ending of a dead process that was given so many jobs, the last of which it has not answered. */
+  /** Reads how a dead process ended. @param given number of jobs it received; it has not answered the last one */
   readEnd(given: number): Ending {
     const [elapsedMs, why, member, phase, job] = this.#read(BYTES);
     if (why === 0) return { why: "unknown", ...this.read() };
-    // it had answered an earlier one when it was ended for that: of the last this says nothing
+    // it was ended because of an earlier job that it had answered, so the last job is not at fault
     if (job !== given) return { why: "unknown", phase: "idle", member: undefined, elapsedMs: 0 };
     return { why: WHYS[why]!, ...placeOf(member, phase), elapsedMs };
   }
@@ -154,7 +151,7 @@ export class JobProgress {
   }
 
   #read(at: number): JobRecord {
-    const record = new DataView(new ArrayBuffer(BYTES)); // zeros where nothing was written yet
+    const record = new DataView(new ArrayBuffer(BYTES)); // zeros if nothing was written yet
     readSync(this.#fd, record, 0, BYTES, at);
     const [member, phase, job] = [16, 20, 24].map((i) => record.getInt32(i)) as [number, number, number];
     return [record.getFloat64(0), record.getFloat64(8), member, phase, job];

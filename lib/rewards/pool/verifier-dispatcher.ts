@@ -20,8 +20,8 @@ const CLOSED = {
 } as const;
 
 /**
- * Gives each job to a free process, or to a new one; the caller limits the number of jobs. What verifiers print goes
- * to stderr, because stdout may be for machines.
+ * Gives each job to a free process, or to a new one; the caller limits the number of jobs. Verifiers' output goes to
+ * stderr, because stdout may carry JSON.
  */
 export function openDispatcher({
   heapMb,
@@ -47,7 +47,7 @@ export function openDispatcher({
     free.delete(chosen);
     const end = await chosen.judge(job);
     if (end.kind === "done") free.add(chosen);
-    // A process that ended before it began on the job says nothing about the job.
+    // If a process ended before it began the job, the job is not at fault.
     return end.kind !== "done" && end.phase === "idle" && !isRetry ? judge(job, true) : end;
   };
   return (job) => judge(job, false);

@@ -1,4 +1,4 @@
-/** Variables by name that a verifier's process may need and that hold no secret. */
+/** Names of variables that a verifier's process may need and that contain no secret. */
 const ALLOWED = new RegExp(
   `^(?:${[
     "PATH|HOME|USER|LOGNAME|SHELL|PWD|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_[A-Z]+|TERM|NO_COLOR|FORCE_COLOR",
@@ -16,9 +16,9 @@ const ALLOWED = new RegExp(
 const CREDENTIALS = /:\/\/[^/\s]*@/;
 
 /**
- * The environment of a process that judges: the variables that programs need to run, and those that the recipe names
- * (`verification.env`). Code that judges is a user's module, and what it prints is kept in logs: tokens and passwords of
- * this process's environment are not passed on unasked.
+ * The environment of a judging process: the variables that programs need to run, and those that the recipe names
+ * (`verification.env`). User modules run there, and their output is logged: tokens and passwords of this process's
+ * environment are not passed on.
  */
 export function verifierEnvironment(
   env: NodeJS.ProcessEnv,

@@ -5,9 +5,9 @@ const MAX_CHARS = 500;
 const MAX_CAUSES = 3;
 
 /**
- * Describes an error of a verifier to its author: its message, those of its causes ("fetch failed" says little,
- * "connect ECONNREFUSED 127.0.0.1:80" does), and its place in the author's file.
- * @param file URL of the user's module; without one (a built-in verifier), no place.
+ * Describes a verifier's error to its author: its message, those of its causes ("fetch failed" says little, "connect
+ * ECONNREFUSED 127.0.0.1:80" does), and its location in the author's file.
+ * @param file URL of the user's module; without one (a built-in verifier), no location
  */
 export function faultOf(error: unknown, file?: string): string {
   const messages: string[] = [];
@@ -26,7 +26,8 @@ function messageOf(error: unknown): string {
   const { message } = error;
   if (error instanceof AggregateError && message === "") return error.errors.map(messageOf).join(", ");
   const text = typeof message === "string" ? message.slice(0, MAX_CHARS) : describe(message);
-  // "x is not a function" says less than "TypeError: x is not a function"; a bare Error adds nothing, nor does ours.
+  // Adds the error's type ("TypeError: x is not a function"), except for a bare Error and our own errors, where it adds
+  // nothing.
   return error.name === "Error" || HoneError.is(error) || typeof error.name !== "string"
     ? text
     : `${error.name}: ${text}`;
@@ -42,7 +43,7 @@ function describe(thrown: unknown): string {
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
-/** "verify, /srv/me/mine.ts:12:9": the first frame in the user's own files, else where a syntax error is. */
+/** "verify, /srv/me/mine.ts:12:9": the first frame in the user's own files, or the location of a syntax error. */
 function firstFrame(error: unknown, file: string): string | undefined {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack.slice(-20_000) : "";
   const folder = file.slice(0, file.lastIndexOf("/") + 1);

@@ -1,4 +1,4 @@
-/** The main module of a verifier's process: judges the jobs of its channel. Its watchdog may end it at any moment. */
+/** Main module of a verifier's process: judges the jobs of its channel. Its watchdog may end it at any moment. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
@@ -9,7 +9,7 @@ import { PROGRESS_FD, type WatchdogData } from "./verifier-watchdog.ts";
 
 const workerData: WatchdogData = { memoryMb: Number(process.argv[2]) };
 const watchdog = startWatchdog();
-const watched = once(watchdog, "message"); // the watchdog's loading may need this thread, which a verifier may block
+const watched = once(watchdog, "message"); // loading the watchdog may need this thread, which a verifier may block
 watchdog.unref();
 
 try {

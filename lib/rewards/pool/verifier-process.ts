@@ -22,7 +22,7 @@ type Loss = Exclude<JobEnd, { kind: "done" }>;
 export interface VerifierProcessOptions {
   /** Limit of the heap. */
   readonly heapMb: number;
-  /** Environment variables that it is given beside those that every program needs. */
+  /** Environment variables passed to it in addition to those that every program needs. */
   readonly variables?: readonly string[];
   /** Gets what verifiers print, which must not mix with machine-readable output of `hone`. */
   readonly print: (text: string) => void;
@@ -31,7 +31,7 @@ export interface VerifierProcessOptions {
 
 /**
  * A process that judges one job at a time and enforces its limits: a full heap, an endless loop, an exit or a crash
- * costs only this process. It ends itself when its parent is gone.
+ * costs only this process. It exits when its parent dies.
  */
 export class VerifierProcess {
   readonly pid: number;
@@ -53,8 +53,8 @@ export class VerifierProcess {
       execArgv: [`--max-old-space-size=${heapMb}`, ...main.execArgv],
       env: verifierEnvironment(process.env, variables),
       serialization: "advanced",
-      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // stdin ends when our process does, which tells it so
-      detached: true, // a process group of its own: `hone` alone handles an interrupt from the terminal
+      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // its stdin closes when our process dies, which tells it to exit
+      detached: true, // its own process group: `hone` alone handles an interrupt from the terminal
     });
     this.pid = this.#child.pid ?? 0;
     for (const stream of [this.#child.stdout!, this.#child.stderr!])

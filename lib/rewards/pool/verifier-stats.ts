@@ -14,7 +14,7 @@ export interface VerifierStats {
   /** Completions judged, repeats after a kill included. */
   readonly calls: number;
   readonly latencyMs: Latency;
-  /** Milliseconds of completed calls, and of those the ones spent in workers. */
+  /** Milliseconds of completed calls, and the part of them spent in workers. */
   readonly totalMs: number;
   readonly busyMs: number;
   /** Completions whose verification ran into the limit: scored 0, the worker was replaced. */
@@ -23,18 +23,18 @@ export interface VerifierStats {
   readonly crashes: number;
   /** Completions judged again because the first attempt was unscored. */
   readonly retries: number;
-  /** Completions that it is done with; of them correct, partial, and left without a score. The others are wrong. */
+  /** Completions judged: all, correct, partial, and unscored. The others are wrong. */
   readonly judged: number;
   readonly correct: number;
   readonly partial: number;
   readonly unscored: number;
-  /** Milliseconds that the slowest completion took beyond its limit, until its worker was given up. */
+  /** Milliseconds by which the slowest completion exceeded its limit before its worker was ended. */
   readonly overrunMs: number;
-  /** Milliseconds a completion may take, where that is known. */
+  /** Time limit per completion in milliseconds, if known. */
   readonly limitMs?: number | undefined;
-  /** For a function of a Python file: its signature, and which Python calls it. */
+  /** For a function in a Python file: its signature, and which Python calls it. */
   readonly about?: string | undefined;
-  /** For a language model that judges. */
+  /** Statistics of an LLM judge. */
   readonly judge?: JudgeStats;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A thread beside a verifier. Ends the process, which may be stuck in a loop, when a limit of time or memory is
- * exceeded, or when its parent has gone.
+ * A watchdog thread beside a verifier. Ends the process, which may be stuck in a loop, when a time or memory limit is
+ * exceeded, or when its parent has exited.
  */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
@@ -14,7 +14,7 @@ export interface WatchdogData {
 /** Descriptor of the process's progress file. */
 export const PROGRESS_FD = 3;
 const LOOK_MS = 20;
-/** A look that comes so much later than the one before says that the process stood still: stopped, frozen, starved. */
+/** A poll this much later than the previous one shows that the process itself was stopped, frozen or starved. */
 const STOOD_STILL_MS = 250;
 const MEBIBYTE = 1 << 20;
 
@@ -56,7 +56,7 @@ function watch({ memoryMb }: WatchdogData): void {
     const stood = standstills.look(performance.now(), read.elapsedMs);
     const now = { ...read, elapsedMs: read.elapsedMs - stood, leftMs: read.leftMs + stood };
     const passed = passedLimit(now, process.memoryUsage.rss(), memoryMb);
-    // Two equal readings: the other thread may have written half of a record at this moment.
+    // Requires two equal readings: the other thread may be in the middle of writing a record.
     const isSame = before?.phase === now.phase && before.member === now.member;
     before = passed === undefined ? undefined : now;
     if (passed !== undefined && isSame) {

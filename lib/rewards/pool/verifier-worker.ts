@@ -1,4 +1,4 @@
-/** A thread of the verifier pool: gives jobs to processes, off the thread that trains. */
+/** A thread of the verifier pool: dispatches jobs to processes, off the training thread. */
 import { isMainThread, workerData } from "node:worker_threads";
 import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { type DispatcherOptions, openDispatcher } from "./verifier-dispatcher.ts";

@@ -12,7 +12,7 @@ const PROCESSES_PER_THREAD = 8;
 /** Settings that all processes of a group share. */
 export type ProcessNeeds = Pick<DispatcherOptions, "heapMb" | "variables">;
 
-/** Processes with one heap limit, and the threads that give them jobs. */
+/** Processes with one heap limit, and the threads that dispatch jobs to them. */
 export class WorkerGroup {
   readonly #processes: ProcessTable;
   readonly #threads: Piscina<VerificationJob, JobEnd>;
@@ -21,7 +21,7 @@ export class WorkerGroup {
   constructor(workers: number, { heapMb, variables }: ProcessNeeds) {
     const threads = Math.ceil(workers / PROCESSES_PER_THREAD);
     const main = ownModule("verifier-worker", import.meta.url);
-    this.#processes = new ProcessTable(2 * workers); // a process that is ending and its successor
+    this.#processes = new ProcessTable(2 * workers); // room for an ending process and its successor
     const workerData: DispatcherOptions = { heapMb, variables, processes: this.#processes.buffer };
     this.#threads = new Piscina({
       filename: pathToFileURL(main.path).href,
@@ -43,7 +43,7 @@ export class WorkerGroup {
       return await this.#threads.run(job);
     } catch (error) {
       if (this.#closing) throw abandoned();
-      const cause = String(error); // a thread that is lost, a reference that cannot be sent
+      const cause = String(error); // a lost thread, or a reference that cannot be serialised
       return { kind: "lost", phase: "idle", member: undefined, elapsedMs: 0, cause };
     }
   }

@@ -1,7 +1,7 @@
 import { HoneError } from "../../errors.ts";
 
 const LENGTH_BYTES = 4;
-/** Longer replies come from something other than our script. */
+/** Longer replies cannot be from our script. */
 const MOST_BYTES = 1 << 28;
 
 /** A message as reward_host.py reads it: its length in bytes, big-endian, and JSON. */

@@ -1,4 +1,4 @@
-/** Characters of one call that are shown; a function that prints without end fills no terminal and no log. */
+/** Characters shown per call, so that a function that prints endlessly does not fill the terminal or log. */
 const MOST_SHOWN = 1 << 16;
 const LONGEST_LINE = 4096;
 const LONGEST_LAST = 300;
@@ -16,7 +16,7 @@ export class OutputRelay {
     this.#print = print;
   }
 
-  /** The last line that was not blank, cut. */
+  /** The last non-blank line, truncated. */
   get lastLine(): string {
     return this.#last;
   }

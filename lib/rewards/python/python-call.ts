@@ -6,7 +6,7 @@ export interface PythonCall {
   readonly file: string;
   /** Its name in the file; empty for `reward`, or `compute_score`. */
   readonly function: string;
-  /** Form of TRL's completions; by default "messages" where the row's prompt is a conversation. */
+  /** Form of TRL's completions; default: "messages" if the row's prompt is a conversation. */
   readonly completions?: "text" | "messages" | undefined;
   /** Steps of the run, for trainer_state. */
   readonly maxSteps: number;

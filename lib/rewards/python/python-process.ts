@@ -8,17 +8,17 @@ import { OutputRelay } from "./output-relay.ts";
 /** Python's answer to a request. */
 export interface Reply {
   readonly about?: string;
-  /** What an environment's step returned. */
+  /** Result of an environment's step. */
   readonly outcome?: TurnOutcome;
   readonly score?: number;
   readonly values?: readonly (number | null | { readonly fault: string })[];
   readonly error?: string;
 }
 
-/** Time in which an exited process must hand over the rest of its output. Milliseconds. */
+/** Time for an exited process to deliver the rest of its output. Milliseconds. */
 const LAST_OUTPUT_MS = 200;
 
-/** A Python process that runs reward_host.py for one file of the user's. Requests are answered one after another. */
+/** A Python process that runs reward_host.py for one user file. Answers requests in sequence. */
 export class PythonProcess {
   readonly #child: ChildProcess;
   readonly #output: OutputRelay;
@@ -27,8 +27,8 @@ export class PythonProcess {
   #isAlive = true;
 
   /**
-   * @param print receives what the process prints, each line with the file's name
-   * @param env in which it leads a process group of its own; default: this process's, in whose group it is
+   * @param print receives the process's output, each line prefixed by the file's name
+   * @param env if given, the process leads its own process group; default: this process's environment and group
    */
   constructor(
     command: readonly string[],
@@ -53,14 +53,14 @@ export class PythonProcess {
       );
       this.#read(end);
     });
-    this.#ended.catch(() => {}); // a request that waits gets it
+    this.#ended.catch(() => {}); // a pending request receives the error
   }
 
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
-  /** Rejects with the cause, and the last line that the process printed, where it ends before it answers. */
+  /** Rejects with the cause, and the last line that the process printed, if it exits before it answers. */
   ask(request: object): Promise<Reply> {
     this.#output.begin();
     const answered = new Promise<Reply>((resolve) => {
@@ -84,7 +84,7 @@ export class PythonProcess {
     }
   }
 
-  /** Closes the pipe of requests, on which the process ends whatever it does. */
+  /** Closes the request pipe, which makes the process exit. */
   close(): void {
     this.#child.stdin!.end();
   }

@@ -13,12 +13,12 @@ export interface Rating {
   readonly isLost?: true;
 }
 
-/** Processes by what starts them and their file: functions of a file share one. */
+/** Processes by command and file: functions of one file share a process. */
 const processes = new Map<string, PythonProcess>();
 
 /**
- * Imports the file in a Python process, which it starts unless there is one, and finds the function. Returns a line about
- * both: signature, how it is called, which Python. Throws an error with the cause, for the user.
+ * Imports the file in a Python process, starting one if needed, and finds the function. Returns a line about both:
+ * signature, calling convention, Python version. Throws an error with the cause, for the user.
  */
 export async function loadPython(call: PythonCall): Promise<string> {
   const { about, error } = await ask(call, { op: "load" });

@@ -7,7 +7,7 @@ import type { PythonCall } from "./python-call.ts";
 export interface RatedMember {
   readonly reference: unknown;
   readonly text: string;
-  /** Token ids, where the completion was sampled here. */
+  /** Token ids, if the completion was sampled by this run. */
   readonly ids?: readonly number[] | undefined;
   /** Optimizer steps that the weights had seen which sampled it. */
   readonly step?: number | undefined;
@@ -26,7 +26,7 @@ export interface PythonMember {
   readonly step?: number | undefined;
 }
 
-/** Names that TRL gives itself; a column called so is left out. */
+/** Names that TRL passes itself; a column with such a name is omitted. */
 const GIVEN = ["prompt", "prompts", "completion", "completions", "completion_ids"];
 
 /** The arguments of either signature. Throws HONE_ERR_DATA for a reference that is not a rewarded problem's. */
@@ -60,7 +60,7 @@ const fieldsOf = (reference: unknown): Readonly<Record<string, unknown>> =>
     ? (reference as Record<string, unknown>)
     : {};
 
-/** The row's columns, the fields of a reference that is an object, and the whole of it as `reference`. */
+/** The row's columns, the fields of a reference that is an object, and the whole reference as `reference`. */
 function columnsOf(reference: unknown, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const own = Object.entries(fields).filter(([name]) => !GIVEN.includes(name));
   return { ...(reference !== undefined && { reference }), ...Object.fromEntries(own) };
