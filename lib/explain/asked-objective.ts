@@ -2,20 +2,21 @@ import type { SlopesFunction, SlopesRequest } from "../custom-objective.ts";
 import type { AssembledBatch } from "../orchestration/index.ts";
 import { askSlopes, type SlopesSettings } from "../shared/objectives/slopes-function.ts";
 
-/** What a custom objective's function said of one sequence. */
+/** Result of a custom objective's function for one sequence. */
 export interface ToldTerms {
   /** [n] ∂loss/∂log p, an entry a token that the policy chose. */
   readonly slopes: Float64Array;
-  /** What it adds to the step's loss. */
+  /** The sequence's contribution to the step's loss. */
   readonly loss: number;
-  /** False where the function gave one loss for several sequences: `loss` is theirs together, or 0. */
+  /** False if the function returned one loss for several sequences: `loss` is then their total, or 0. */
   readonly isOwn: boolean;
 }
 
 /**
- * A custom objective's function, and all that it says while a step asks it. The core packs sequences as it likes and names
- * none to the function; of a step with a custom objective it only hands token advantages on, so that those of `data` are
- * the sequence's number instead (float32: exact up to 2^24 sequences), and the function gets the real ones.
+ * Calls a custom objective's function and records its results during a step. The core packs sequences in its own
+ * order and does not identify them to the function. In a step with a custom objective it only passes token advantages
+ * on, so `data` carries the sequence number there (float32: exact up to 2^24 sequences), and the function receives
+ * the real ones.
  */
 export class AskedObjective {
   readonly data: AssembledBatch["data"];
@@ -36,7 +37,7 @@ export class AskedObjective {
     this.data = { ...batch.data, tokenAdvantages };
   }
 
-  /** Of sequence i of the batch; undefined where the step did not ask: its weights are not finite. */
+  /** Result for sequence i of the batch; undefined if the step did not call the function because weights are not finite. */
   told(i: number): ToldTerms | undefined {
     return this.#told.get(i);
   }
@@ -48,7 +49,7 @@ export class AskedObjective {
     this.#keep(request, numbers, isOwn);
   };
 
-  /** Of the tokens that a request asks about: a sequence's own, or what a teacher gives each of its counted tokens. */
+  /** Advantages of the tokens in a request: the sequence's own, or the teacher's for each counted token. */
   #advantagesOf(sequences: Int32Array, numbers: Float64Array): Float64Array {
     const { advantages, tokenAdvantages, cuSeqlens, mask } = this.#batch.data;
     const all = numbers.map((i) => advantages[i]!);

@@ -34,41 +34,41 @@ import type { ExplainedSettings, Explanation } from "./explanation.ts";
 import { gradientShares } from "./gradient-share.ts";
 import { type RecomputedStep, recomputeStep, responseOf, sequenceOf } from "./recomputed-step.ts";
 
-/** Which completion of which step is explained, and from what. */
+/** The completion and step to explain, and the settings to compare with. */
 export interface ExplainOptions {
-  /** As in steps.jsonl, from 1. */
+  /** Step number as in steps.jsonl, from 1. */
   readonly step: number;
   /** Id of the problem in the run. */
   readonly problem: number;
   readonly attempt: number;
-  /** Only this token of the completion, from 0. */
+  /** Explain only this token of the completion, from 0. */
   readonly token?: number | undefined;
   /** Assignments to the recipe for a second column: fields of reward, lengthPenalty, advantages and objective. */
   readonly set?: readonly string[];
   /** Measure the share of the gradient too: three to five further backward passes. */
   readonly gradient?: boolean | undefined;
   readonly core?: Core;
-  /** What the folder's record may make this process do. Default: nothing. */
+  /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
-  /** Told of each step that is trained again on the way. */
+  /** Called with each step that is trained again on the way. */
   readonly onStep?: ((step: number) => void) | undefined;
 }
 
-/** What can be changed without other completions or other weights. */
+/** Recipe sections that can be changed without other completions or other weights. */
 const CHANGEABLE = ["reward", "lengthPenalty", "advantages", "objective"];
 
-/** Which of the step's groups, and which of its rollouts. */
+/** Indices of the group in the step and of the rollout in the group. */
 interface Target {
   readonly place: number;
   readonly member: number;
 }
 
 /**
- * Why a token got its gradient: the recorded step computed again from the weights it started from, held against the
- * record to the bit on the CPU.
- * Throws HONE_ERR_USAGE for a step, problem, attempt or token that is not in the record and for settings that ask for
- * other completions; HONE_ERR_CHECKPOINT where no checkpoint leads to the step; HONE_ERR_REPLAY where what is computed
- * differs from what was trained; HONE_ERR_TRUST where the objective is a module that `trust` does not allow.
+ * Explains a token's gradient: recomputes the recorded step from its initial weights and compares it with the record,
+ * to the bit on the CPU.
+ * Throws HONE_ERR_USAGE for a step, problem, attempt or token that is not in the record and for settings that need
+ * other completions; HONE_ERR_CHECKPOINT if no checkpoint leads to the step; HONE_ERR_REPLAY if the recomputation
+ * differs from the record; HONE_ERR_TRUST if the objective is a module that `trust` does not allow.
  */
 export async function explainStep(dir: string, options: ExplainOptions): Promise<Explanation> {
   const { step, core, trust, onStep, set = [] } = options;
@@ -174,7 +174,7 @@ async function asTrained(
   return explained(before, groups, target, { again, recipe, set: [], update, options });
 }
 
-/** Held against steps.jsonl, where the run kept one: the least and the greatest ratio of a sequence, to the bit. */
+/** Compares with steps.jsonl, if the run kept it: the smallest and the largest ratio of a sequence, to the bit. */
 function expectSameRatios(dir: string, step: number, { terms }: RecomputedStep): void {
   const log = join(dir, RUN_FILES.log);
   const metrics = existsSync(log) ? metricsOf(new RunLogReader(log), step) : undefined;
@@ -193,7 +193,7 @@ function metricsOf(log: RunLogReader, step: number): StepRecord["metrics"] | und
   return undefined;
 }
 
-/** The same record by other settings, under the same weights. */
+/** The same record under other settings, with the same weights. */
 async function otherwise(
   before: BeforeStep,
   target: Target,
@@ -217,8 +217,8 @@ async function otherwise(
 }
 
 /**
- * Throws HONE_ERR_UNSUPPORTED for the module of another custom objective: whoever may ask a run's page would have any file
- * of the machine imported.
+ * Throws HONE_ERR_UNSUPPORTED for the module of another custom objective: otherwise a user of the run's page could
+ * import any file of the machine.
  */
 function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: Recipe): void {
   if (slopes === undefined || isDeepStrictEqual(slopes, own.slopes)) return;
@@ -232,12 +232,12 @@ function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: 
   );
 }
 
-/** Of the entropy bonus: with a control the step's own, which its history led to. */
+/** Coefficient of the entropy bonus; under entropy control, the value that the run had reached in this step. */
 function coefOf({ step }: BeforeStep, { objective: { entropyControl, entropyCoef } }: Recipe): number {
   return (entropyControl && step.trained?.objective.entropyCoef) ?? entropyCoef;
 }
 
-/** Throws HONE_ERR_USAGE for another rule of the step's tokens: the record has what the run's own made of them. */
+/** Throws HONE_ERR_USAGE for a different rule of token selection: the record has the results of the run's own rule. */
 function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: Recipe): void {
   if (tokens === undefined || isDeepStrictEqual(tokens, own.tokens)) return;
   throw new HoneError(
@@ -257,7 +257,7 @@ function expectOwnReference({ objective: own }: Recipe, { objective }: Recipe): 
   });
 }
 
-/** A built-in objective in the place of a custom one takes no module along; until `set` names it, one that goes with a teacher. */
+/** Replaces a custom objective by a built-in one, without its module; unless `set` names one, one that supports a teacher. */
 function withoutSlopes(recipe: Recipe, set: readonly string[]): Recipe {
   const kind = set.findLast((assignment) => assignment.startsWith("objective.kind="));
   if (recipe.objective.kind !== "custom" || kind === undefined || kind.endsWith("=custom")) return recipe;

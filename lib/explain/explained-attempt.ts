@@ -52,11 +52,11 @@ export function explainedGroup(
   };
 }
 
-/** What stands for a rollout's reward: where several are normalised one by one, their weighted sum. */
+/** A rollout's reward, or, if several rewards are normalised one by one, their weighted sum. */
 const rewardOf = ({ reward, shares }: ScoredRollout): number =>
   shares?.reduce((sum, { weight, normalised }) => sum + weight * normalised, 0) ?? reward;
 
-/** @param worth R, what the verdict is worth without a length penalty. */
+/** @param worth R, the verdict's reward without a length penalty */
 export function explainedReward(
   member: ScoredRollout,
   worth: number,
@@ -127,7 +127,7 @@ export function explainedSequence(
   };
 }
 
-/** What a token has whether it is trained on or not. */
+/** Facts about a token, whether it is trained on or not. */
 export interface TokenFacts {
   readonly rollout: Rollout;
   /** Weight version before the step. */

@@ -11,12 +11,15 @@ import {
 } from "../orchestration/index.ts";
 import type { Rollout } from "../records.ts";
 
-/** The update that explains an attempt: of a step's only one, all of its groups; of several, the first with its group. */
+/**
+ * The update that explains an attempt: a step's only one, with all of its groups; of several, the first that contains
+ * its group.
+ */
 export interface ExplainedUpdate {
-  /** From 1, of the updates of the first epoch. */
+  /** Number of the update in the first epoch, from 1. */
   readonly number: number;
   readonly of: number;
-  /** Which of the step's groups it may train on: [from, to). */
+  /** Range [from, to) of the step's groups on which it may train. */
   readonly from: number;
   readonly to: number;
   /** Log-probs of an attempt's completion under the weights before the step; absent with one update. */
@@ -24,9 +27,9 @@ export interface ExplainedUpdate {
 }
 
 /**
- * Takes the updates of a step that come before the one with the group at `place`, as the run took them, and leaves the
- * trainer with the weights that it started from.
- * @param groups the step's, settled as trained. @param options those of the run's updates.
+ * Repeats the updates of a step before the one with the group at `place`, as in the run, and leaves the trainer with
+ * the weights before that update.
+ * @param groups the step's groups, settled as in training @param options of the run's updates
  */
 export async function takeUpdatesBefore(
   trainer: TrainerFace,
@@ -68,7 +71,7 @@ function trained({ rollouts, data }: AssembledBatch, old: Float32Array): Map<str
   return new Map(of);
 }
 
-/** The same of every rollout of these groups: other settings may train on what the run did not. */
+/** The same for every rollout of these groups: other settings may train on rollouts that the run did not use. */
 async function oldOf(
   trainer: TrainerFace,
   groups: readonly ResettledGroup[],

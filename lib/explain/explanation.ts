@@ -11,12 +11,12 @@ import type {
 import type { GradientShares } from "./gradient-share.ts";
 import type { Side } from "./objective-terms.ts";
 
-/** Why the tokens of one attempt got the gradient they got, and what they would have got by other settings. */
+/** Explains the gradients of one attempt's tokens, under the run's settings and under other ones. */
 export interface Explanation {
   readonly run: string;
-  /** As in steps.jsonl. */
+  /** Step number as in steps.jsonl. */
   readonly step: number;
-  /** Weight version before the step, and where those weights came from. */
+  /** Weight version before the step, and the source of those weights. */
   readonly version: number;
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
   readonly group: number;
@@ -29,7 +29,10 @@ export interface Explanation {
   readonly attempt: number;
   readonly finish: FinishReason;
   readonly verdict: Verdict;
-  /** The first is as trained, compared with the record to the bit; one more where other settings are asked for. */
+  /**
+   * The first entry has the run's settings and is compared with the record to the bit; a second one has the requested
+   * settings.
+   */
   readonly settings: readonly ExplainedSettings[];
 }
 
@@ -44,22 +47,22 @@ export interface ExplainedSettings {
   readonly reward?: ExplainedReward;
   /** Absent where the attempt is not trained on. */
   readonly sequence?: ExplainedSequence;
-  /** Generated tokens, all of them or the one that was asked for. */
+  /** Generated tokens, either all of them or the requested one. */
   readonly tokens: readonly ExplainedToken[];
   readonly gradient?: GradientShares;
 }
 
 /** Absent where no group of the step is trained on. Of a step with several updates: the first with the attempt's group. */
 export interface ExplainedStep {
-  /** From 1, of the updates of the first epoch; absent where the step had one. */
+  /** Number of the update in the first epoch, from 1; absent if the step had only one. */
   readonly update?: { readonly number: number; readonly of: number };
   readonly sequences: number;
   readonly groups: number;
   readonly tokens: number;
   readonly loss: number;
-  /** Before clipping. */
+  /** Norm of the gradient before clipping. */
   readonly gradNorm: number;
-  /** What the gradient is multiplied by to clip its norm. */
+  /** Factor by which clipping scales the gradient. */
   readonly gradScale: number;
 }
 
@@ -68,7 +71,7 @@ export interface ExplainedGroup {
   /** Members with a verdict. */
   readonly size: number;
   readonly solveRate: number;
-  /** Of the members' rewards, or of the sums of their shares; the deviation is over n. */
+  /** Mean of the members' rewards, or of their summed shares; the standard deviation divides by n. */
   readonly mean: number;
   readonly deviation: number;
   readonly lowest: number;
@@ -78,7 +81,7 @@ export interface ExplainedGroup {
   /** A hook gave the rewards, or the advantages. */
   readonly byHook: boolean;
   readonly advantagesByHook: boolean;
-  /** Of the step's batch, or the domain's part: the baseline (0: the group's) and the divisor (1: none). */
+  /** Batch-wide baseline and divisor, for the step's batch or the domain's part (0: the group's baseline; 1: no divisor). */
   readonly batchwide?: RolloutGroup["batchwide"];
   readonly members: readonly ExplainedMember[];
 }
@@ -94,20 +97,20 @@ export interface ExplainedMember {
 }
 
 export interface ExplainedReward {
-  /** R: what the verdict is worth. */
+  /** R: the verdict's reward. */
   readonly verdict: number;
   readonly penalty: ExplainedPenalty;
   /** R + λP, or what a hook gave. */
   readonly reward: number;
-  /** Where several rewards are normalised one by one: their weighted sum stands for the reward. */
+  /** Shares of rewards that are normalised one by one; their weighted sum replaces the reward. */
   readonly shares?: readonly RewardShare[];
   readonly baseline: number;
-  /** What the difference to the baseline is divided by; absent where the advantage is 0 by rule. */
+  /** Divisor of the difference to the baseline; absent if the advantage is 0 by rule. */
   readonly divisor?: number;
   readonly advantage: number;
 }
 
-/** λ and P of the length penalty, with what they are made of. */
+/** λ and P of the length penalty, with their inputs. */
 export interface ExplainedPenalty {
   readonly kind: Recipe["lengthPenalty"]["kind"];
   readonly tokens: number;
@@ -118,7 +121,7 @@ export interface ExplainedPenalty {
   readonly penalty: number;
   /** λ. */
   readonly scale: number;
-  /** Which of λ's cases it is. */
+  /** The case of λ's definition. */
   readonly why: "none" | "lp" | "cut" | "correct" | "not correct";
 }
 
@@ -129,14 +132,14 @@ export interface ExplainedSequence {
   readonly tokens: number;
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
-  /** How far below and above 1 ratios may be; absent of an objective that clips none, or a custom one, which alone knows. */
+  /** Distances of the clip bounds below and above 1; absent for an objective that does not clip, and for a custom one. */
   readonly clipLow?: number;
   readonly clipHigh?: number;
-  /** Absent of a custom objective. Tokens whose gradient the clip or a correction's bounds took away or bounded. */
+  /** Number of tokens whose gradient the clip or a correction's bounds removed or limited. Absent for a custom objective. */
   readonly clippedTokens?: number;
-  /** w of: loss = Σ w · (mean over the sequence's tokens of the objective's term). Absent of a custom one. */
+  /** w in: loss = Σ w · (mean over the sequence's tokens of the objective's term). Absent for a custom objective. */
   readonly weight?: number;
-  /** Absent where a custom objective gave one loss for several sequences. */
+  /** Absent if a custom objective returned one loss for several sequences. */
   readonly loss?: number;
 }
 
@@ -145,7 +148,7 @@ export interface ExplainedToken {
   /** Place in the completion, from 0. */
   readonly index: number;
   readonly id: number;
-  /** As the tokenizer has it, halves of characters as U+FFFD; nothing in it is safe to print. */
+  /** The token's text, with U+FFFD for parts of characters; untrusted, so not safe to print. */
   readonly text: string;
   /** Weights that sampled it, how many versions before the step's, and the oldest among the keys it attended to. */
   readonly version: number;
@@ -156,19 +159,22 @@ export interface ExplainedToken {
   readonly now: number;
   /** exp(now − behavior). */
   readonly tokenRatio: number;
-  /** A_t, where a teacher gives tokens their own. */
+  /** A_t, if a teacher gives each token its own advantage. */
   readonly advantage?: number;
-  /** Of its distribution from the teacher's, whose gradient is in none of the coefficients. */
+  /** Divergence of the token's distribution from the teacher's; the coefficients do not contain its gradient. */
   readonly divergence?: number;
   /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
   readonly given?: true;
-  /** What the clip looks at: the token's or the sequence's; of a custom objective the token's. Absent where the attempt is not trained on. */
+  /**
+   * Ratio that the clip compares: the token's or the sequence's; for a custom objective the token's. Absent if the
+   * attempt is not trained on.
+   */
   readonly ratio?: number;
   readonly clipped?: Side;
-  /** w of the correction, where there is one. */
+  /** Weight w of the correction, if there is one. */
   readonly weight?: number;
   readonly bounded?: Side;
-  /** Of `objective.tokens`: a factor of its term, or of |log ratio| beside it. */
+  /** Result of `objective.tokens`: a factor of the token's term, or a coefficient of |log ratio| added to it. */
   readonly tokenWeight?: number;
   readonly tokenPenalty?: number;
   /** ∂loss/∂log p of this token: negative raises it. 0 where it is not trained on. */

@@ -2,7 +2,7 @@ import { HoneError } from "../errors.ts";
 import type { StepOptions, TrainerFace, TrainingBatch } from "../native/face.ts";
 import { type RecomputedStep, responseOf, sampledPositions } from "./recomputed-step.ts";
 
-/** What a part of the step (g_x) is in the step's gradient g, before its norm is clipped. */
+/** Contribution of a part of the step (g_x) to the step's gradient g, before clipping. */
 export interface GradientPart {
   /** |g_x|. */
   readonly norm: number;
@@ -15,16 +15,16 @@ export interface GradientPart {
 export interface GradientShares {
   /** |g|, of the step as it was trained. */
   readonly norm: number;
-  /** |g| from the explained coefficients alone: a backward pass that is given them and no objective. */
+  /** |g| computed from the explained coefficients alone: a backward pass with the coefficients and without an objective. */
   readonly fromCoefficients: number;
   readonly sequence: GradientPart;
   readonly token?: GradientPart;
 }
 
 /**
- * Measures g_x = Σ a_t ∇log p_t over a sequence, and over one of its tokens: a_t are the explained coefficients, so that the
- * gradient of an entropy bonus is in g and in no part. Each part takes two backward passes, of the sequence alone and of the
- * step with the part made |g| / |g_x| times larger: |g/|g| + g_x/|g_x||² = 2 + 2 cosine.
+ * Measures g_x = Σ a_t ∇log p_t over a sequence, and over one of its tokens; a_t are the explained coefficients, so
+ * the gradient of an entropy bonus is in g but in no part. Each part takes two backward passes: one of the sequence
+ * alone, one of the step with the part scaled by |g| / |g_x|: |g/|g| + g_x/|g_x||² = 2 + 2 cosine.
  * @param token index in the sequence
  */
 export async function gradientShares(
@@ -91,7 +91,7 @@ class SlopeGradient {
     return slopes;
   }
 
-  /** The same of one sequence, or of one of its tokens, alone. */
+  /** The same for one sequence, or one of its tokens, alone. */
   part(sequence: number, token?: number): Float32Array {
     const slopes = new Float32Array(this.#step.batch.data.tokens.length);
     this.#fill(slopes, sequence, token);

@@ -1,4 +1,4 @@
-/** Why a token of a recorded run got the gradient it got. */
+/** Explains the gradient of a token of a recorded run. */
 
 export { type ExplainOptions, explainStep } from "./explain-step.ts";
 export type {

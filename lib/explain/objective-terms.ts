@@ -2,33 +2,33 @@ import type { StepOptions } from "../native/face.ts";
 import { type LossTotals, OBJECTIVE_FORMS, weightInLoss } from "../shared/objectives/objective-forms.ts";
 import type { ToldTerms } from "./asked-objective.ts";
 
-/** What the terms of a step are computed by; `objective` is its kind. */
+/** Settings from which the terms of a step are computed; `objective` is its kind. */
 export type ObjectiveSettings = Omit<StepOptions, "lr" | "muonLr" | "temperature" | "slopes">;
 
-/** One trained sequence, an entry a generated token; natural logs. */
+/** One trained sequence, one entry per generated token; natural logs. */
 export interface TrainedSequence {
-  /** Under the weights before the step. */
+  /** Log-probs under the weights before the step. */
   readonly logprobs: Float32Array;
   readonly behavior: Float32Array;
   /** Nats, under the weights before the step. */
   readonly entropies: Float32Array;
   readonly reference?: Float32Array | undefined;
-  /** Under the weights before the first of several updates; absent with one. */
+  /** Log-probs under the weights before the first of several updates; absent if there is only one. */
   readonly proximal?: Float32Array | undefined;
-  /** As the trainer takes it, in float32. */
+  /** Advantage in float32, as passed to the trainer. */
   readonly advantage: number;
-  /** As the objective takes them for each token; absent where a token has its sequence's. */
+  /** Advantage of each token; absent if all tokens have their sequence's. */
   readonly tokenAdvantages?: Float32Array | undefined;
-  /** What `objective.tokens` made of them. */
+  /** Token weights computed by `objective.tokens`. */
   readonly tokenWeights?: Float32Array | undefined;
   readonly tokenPenalties?: Float32Array | undefined;
   /** |g|. */
   readonly groupSize: number;
-  /** Of a custom objective. */
+  /** Results of a custom objective. */
   readonly told?: ToldTerms | undefined;
 }
 
-/** Which bound of the clip or of a correction's band a ratio is beyond. */
+/** The bound of the clip or of a correction that a ratio exceeds. */
 export type Side = "high" | "low";
 
 export interface TokenTerm {
@@ -36,15 +36,18 @@ export interface TokenTerm {
   readonly tokenRatio: number;
   /** A_t, where tokens have their own. */
   readonly advantage?: number;
-  /** What the objective's clip or gate looks at: the token's or the sequence's ratio; 1 with a correction in a first update. */
+  /** Ratio that the objective's clip or gate uses: the token's or the sequence's; 1 with a correction in a first update. */
   readonly ratio: number;
-  /** Where clipping took the gradient away, or for cispo and reinforce-clamped bounded its weight. A custom objective does not say. */
+  /**
+   * Set if clipping removed the gradient, or, for cispo and reinforce-clamped, bounded its weight. Unknown for a
+   * custom objective.
+   */
   readonly clipped: Side | undefined;
-  /** w of a correction; 1 without one. */
+  /** Weight w of a correction; 1 without one. */
   readonly weight: number;
-  /** Where a correction's bounds changed w. */
+  /** Set if a correction's bounds changed w. */
   readonly bounded: Side | undefined;
-  /** Of `objective.tokens`, where the recipe has it: a factor of the policy's term, or of |log ratio| beside it. */
+  /** Result of `objective.tokens`, if the recipe has it: a factor of the policy's term, or a coefficient of |log ratio|. */
   readonly tokenWeight?: number;
   readonly tokenPenalty?: number;
   /** Derivatives of the step's loss in this token's log-probability: of the objective, of the KL term, and their sum. */
@@ -53,18 +56,21 @@ export interface TokenTerm {
   readonly coefficient: number;
   /** Derivative in this token's entropy. */
   readonly entropyCoefficient: number;
-  /** Its part of the loss; a sequence objective's without correction is the sequence's alone. */
+  /** The token's part of the loss; for a sequence objective without correction only the sequence has one. */
   readonly loss: number;
 }
 
 export interface SequenceTerms {
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
-  /** w of: loss = sum over sequences of w times the mean over the sequence's tokens of the objective's term. A custom one has none. */
+  /**
+   * w in: loss = sum over sequences of w times the mean over the sequence's tokens of the objective's term. Undefined
+   * for a custom objective.
+   */
   readonly weight: number | undefined;
-  /** Its part of the step's loss, regularisers included. */
+  /** The sequence's part of the step's loss, including regularisers. */
   readonly loss: number;
-  /** False where a custom objective's function gave one loss for this sequence and others. */
+  /** False if a custom objective returned one loss for this sequence and others. */
   readonly isOwnLoss: boolean;
   readonly tokens: readonly TokenTerm[];
 }
@@ -87,7 +93,7 @@ const clip = (x: number, { low, high }: Bounds): number => (x > high ? high : x 
 const sideOf = (x: number, { low, high }: Bounds): Side | undefined =>
   x > high ? "high" : x < low ? "low" : undefined;
 
-/** −min(x A, clip(x) A); `dx` is the slope of x. The gradient stops only where the minimum takes the clipped term. */
+/** −min(x A, clip(x) A); `dx` is the slope of x. The gradient is 0 only if the minimum is the clipped term. */
 function clippedMinimum(x: number, dx: number, advantage: number, bounds: Bounds): Term {
   const side = sideOf(x, bounds);
   const stops = (side === "high" && advantage > 0) || (side === "low" && advantage < 0);
@@ -110,11 +116,11 @@ function gated(x: number, advantage: number, { gate }: ObjectiveSettings): Term 
   return { value: (-4 / tau) * open * advantage, slope: -slope * advantage, clipped: undefined };
 }
 
-/** What the terms of a sequence's tokens are made of. */
+/** Inputs of the terms of a sequence's tokens. */
 interface SequenceFacts {
   readonly settings: ObjectiveSettings;
   readonly bounds: Bounds;
-  /** The ratio that its tokens share, where they do: s_i, or of gmpo the mean whose bounds held. */
+  /** The ratio that all tokens of the sequence share, if any: s_i, or for gmpo the clipped mean. */
   readonly shared: number;
 }
 
@@ -122,7 +128,7 @@ type BuiltIn = keyof typeof OBJECTIVE_FORMS;
 
 interface TokenFacts {
   readonly ratio: number;
-  /** Of this token alone. */
+  /** Log ratio of this token. */
   readonly logRatio: number;
   readonly advantage: number;
   readonly logprob: number;
@@ -180,7 +186,7 @@ interface SampledToken {
   readonly advantage: number;
 }
 
-/** Which bound of a gap's mask holds: only that on the side to which the advantage drives. */
+/** The bound that masks a probability gap: only the one on the side towards which the advantage pushes. */
 function gapSide(
   kind: "dppo-tv" | "dppo-kl",
   { was, now, advantage }: SampledToken,
@@ -191,7 +197,7 @@ function gapSide(
   return advantage < 0 && now < was && gap > bounds.low ? "low" : undefined;
 }
 
-/** w of each token, from log q_t = old − behavior. */
+/** Weight w of each token, from log q_t = old − behavior. */
 function corrections(
   { correction }: ObjectiveSettings,
   gaps: Float64Array,
@@ -231,7 +237,7 @@ function corrections(
   });
 }
 
-/** What the KL term adds for a token, d = reference − now. */
+/** Contribution of the KL term for a token, d = reference − now. */
 function klTerm(estimator: NonNullable<ObjectiveSettings["klEstimator"]>, d: number) {
   switch (estimator) {
     case "k1":
@@ -243,7 +249,7 @@ function klTerm(estimator: NonNullable<ObjectiveSettings["klEstimator"]>, d: num
   }
 }
 
-/** What `objective.tokens` made of a token: a factor of its term, and a penalty of its log ratio beside it. */
+/** Result of `objective.tokens` for a token: a factor of its term, and an added penalty of its log ratio. */
 function selection({ tokenWeights, tokenPenalties }: TrainedSequence, t: number, logRatio: number) {
   const tokenPenalty = tokenPenalties?.[t] ?? 0;
   const penalty = { value: tokenPenalty * Math.abs(logRatio), slope: tokenPenalty * Math.sign(logRatio) };
@@ -255,9 +261,9 @@ function selection({ tokenWeights, tokenPenalties }: TrainedSequence, t: number,
 }
 
 /**
- * The terms of one sequence in float64, by the formulas of docs/reference/recipe.md; what the core gets as float32 (advantages,
- * bounds, coefficients) is rounded first. Sums ascend in the token, as the core's do. Of a custom objective slopes and loss
- * are what its function told.
+ * The terms of one sequence in float64, by the formulas of docs/reference/recipe.md; first rounds the values that the
+ * core receives as float32 (advantages, bounds, coefficients). Sums ascend in the token, as in the core. A custom
+ * objective's slopes and loss are those that its function returned.
  */
 export function sequenceTerms(
   settings: ObjectiveSettings,
@@ -307,7 +313,7 @@ export function sequenceTerms(
       : { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined };
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const selected = selection(sequence, t, moved[t]!);
-    // a custom objective's slopes have the weights of its first pass already
+    // a custom objective's slopes already include the weights of its first pass
     const factor = scale * weights[t]!.weight * (kind ? selected.factor : 1);
     const policySlope = factor * term.slope + scale * selected.penalty.slope;
     const divergence = klTerm(settings.klEstimator ?? "k3", d);

@@ -23,11 +23,11 @@ export interface RecomputedStep {
 }
 
 /**
- * Runs the step's, or one of its updates', forward and backward with a learning rate of 0, which leaves the weights as they are, and computes
- * each token's terms from the log-probs. Undefined where no group is kept.
- * @param oldLogprobs of a completion, under the weights before the first of several updates
- * Throws HONE_ERR_INTERNAL where formulas and core do not agree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE for a custom
- * objective's module that cannot be loaded, or does not answer.
+ * Runs forward and backward of the step, or of one of its updates, with a learning rate of 0, which leaves the
+ * weights unchanged, and computes each token's terms from the log-probs. Undefined if no group is kept.
+ * @param oldLogprobs of a completion, under the weights before the first of several updates Throws HONE_ERR_INTERNAL
+ * if formulas and core disagree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE if a custom objective's module cannot be
+ * loaded or fails.
  */
 export async function recomputeStep(
   trainer: TrainerFace,
@@ -62,7 +62,7 @@ function withOldLogprobs(batch: AssembledBatch, of: (rollout: Rollout) => Float3
   return { ...batch, data: { ...batch.data, proximalLogprobs } };
 }
 
-/** Where the generated tokens of a sequence lie in the arrays of its batch. */
+/** Range of a sequence's generated tokens in the arrays of its batch. */
 export function responseOf({ data, rollouts }: AssembledBatch, sequence: number): [number, number] {
   const end = data.cuSeqlens[sequence + 1]!;
   return [end - rollouts[sequence]!.rollout.tokens.length, end];
@@ -114,10 +114,10 @@ function termsOf(
   });
 }
 
-/** Relative: what exp of another library and sums in float64 may differ by. */
+/** Relative tolerance for a different exp implementation and sums in float64. */
 const SUM_ERROR = 1e-10;
 
-/** What divergences from a teacher's distributions, or the reference's, are in the loss. */
+/** The loss contribution of divergences from a teacher's or the reference's distributions. */
 function pulledBy(
   batch: AssembledBatch,
   report: StepReport,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RUN_FILES, RunLogReader } from "../metrics/index.ts";
 import type { RunFacts } from "./read-run.ts";
 
-/** The last steps that several runs have all done, both ends included. */
+/** The last steps that several runs have all finished, both ends included. */
 export interface CommonSteps {
   readonly from: number;
   readonly to: number;
@@ -18,13 +18,13 @@ export interface StepMean {
 
 const MOST_STEPS = 15;
 
-/** The last fifteen steps up to the last one that every run has done; undefined where a run has done none. */
+/** The last fifteen steps up to the last one that every run has finished; undefined if a run has none. */
 export function commonSteps(runs: readonly Pick<RunFacts, "steps">[]): CommonSteps | undefined {
   const to = Math.min(...runs.map(({ steps }) => steps));
   return runs.length > 0 && to > 0 ? { from: Math.max(1, to - MOST_STEPS + 1), to } : undefined;
 }
 
-/** By name, every metric of a run over some of its steps. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the line. */
+/** Mean of every metric of a run over some of its steps, by name. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the line. */
 export function stepMeans(dir: string, { from, to }: CommonSteps): ReadonlyMap<string, StepMean> {
   const log = join(dir, RUN_FILES.log);
   const values = new Map<string, number[]>();

@@ -9,7 +9,7 @@ import { differingFields, fieldsOf, valuesOf } from "./recipe-fields.ts";
 export const MEAN = "mean";
 export type Measure = "score" | "solveRate" | "meanTokens";
 const MEASURES: readonly Measure[] = ["score", "solveRate", "meanTokens"];
-/** Metrics of a step that tell the same of training, over all domains and of one. */
+/** Step metrics for each measure of training, over all domains and for one. */
 const STEP_METRICS: Readonly<Record<Measure, readonly [all: string, each: string]>> = {
   score: ["score/mean", "score/mean/"],
   solveRate: ["success", "success/"],
@@ -18,24 +18,27 @@ const STEP_METRICS: Readonly<Record<Measure, readonly [all: string, each: string
 /** Standard errors beyond which a difference is more than noise. */
 const CLEAR = 2;
 
-/** One number of both sides. */
+/** One result of both sides. */
 export interface ResultDifference {
   readonly measure: Measure;
   /** A domain, a validation set, or "mean" over the domains. */
   readonly domain: string;
-  /** Over the runs of a side; undefined where none has it. */
+  /** Over the runs of a side; undefined if none has it. */
   readonly a: Spread | undefined;
   readonly b: Spread | undefined;
-  /** b - a: seed by seed where the sides share two seeds or more, else of the means. */
+  /** b - a: per seed if the sides share two or more seeds, else of the means. */
   readonly difference: Spread | undefined;
   /** True if seeds were paired. */
   readonly paired: boolean;
   /**
-   * With one run a side: the standard error of the difference, from the problems (of `score` and `meanTokens` alone) or,
-   * while training, from the steps.
+   * With one run per side: the standard error of the difference, from the problems (only for `score` and
+   * `meanTokens`) or, during training, from the steps.
    */
   readonly standardError?: number | undefined;
-  /** Whether b is beyond noise of a: two standard errors, or the 95 % interval; undefined where the noise is unknown. */
+  /**
+   * Significance of b's difference from a: beyond two standard errors, or the 95 % interval; undefined if the noise
+   * is unknown.
+   */
   readonly is?: "higher" | "lower" | "noise" | undefined;
 }
 
@@ -52,16 +55,16 @@ export interface RunsDifference {
   readonly recipe: readonly FieldDifference[];
   /** Held out, after training, under the first sampling setting. */
   readonly results: readonly ResultDifference[];
-  /** While training, over the last steps that all runs have; undefined where a run has none. */
+  /** During training, over the last steps that all runs have; undefined if a run has none. */
   readonly training: (CommonSteps & { readonly results: readonly ResultDifference[] }) | undefined;
 }
 
 /** Two or more runs, each beside the first. */
 export interface ComparedRuns {
   readonly runs: readonly Omit<RunFacts, "recipe" | "before" | "after">[];
-  /** A field of the recipes that differs, with its value in each run as JSON. */
+  /** A recipe field that differs, with its value in each run as JSON. */
   readonly recipe: readonly { readonly path: string; readonly values: readonly string[] }[];
-  /** Of every run but the first, as `b`. */
+  /** For every run but the first, as `b`. */
   readonly differences: readonly Pick<RunsDifference, "results" | "training">[];
 }
 
@@ -77,7 +80,7 @@ export async function diffRuns(a: string, b: string): Promise<RunsDifference> {
   return { ...sides, recipe, ...differences(sides, commonSteps([...sides.a, ...sides.b])) };
 }
 
-/** Runs beside the first of them. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+/** Compares runs with the first of them. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
 export async function compareRuns(dirs: readonly string[]): Promise<ComparedRuns> {
   const runs = await Promise.all(dirs.map(readRun));
   const recipes = runs.map(({ recipe }) => fieldsOf(recipe));
@@ -142,7 +145,7 @@ function errorIn({ standardError, tokensStandardError }: Score, measure: Measure
   return measure === "meanTokens" ? tokensStandardError : undefined;
 }
 
-/** A number of a run, and its standard error where that is known. */
+/** Reads a result of a run, and its standard error if known. */
 type NumberOf = (
   run: RunFacts,
   measure: Measure,

@@ -1,4 +1,4 @@
-/** Run folders side by side: their states, how their recipes differ, what came out. */
+/** Compares run folders: their states, differences of their recipes, their results. */
 
 export {
   type ComparedRuns,

@@ -14,7 +14,7 @@ export interface UnreadableRun {
 }
 
 export interface RunRow extends RunFacts {
-  /** Fields of the recipe that not all listed runs have alike, as JSON; absent where this one has none. */
+  /** Recipe fields that differ among the listed runs, as JSON; absent if this run lacks the field. */
   readonly differs: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export function runFolders(dir: string): string[] {
   return found;
 }
 
-/** Every run at or under `dir`, and how their recipes differ. Throws HONE_ERR_IO where `dir` cannot be read. */
+/** Every run at or under `dir`, and how their recipes differ. Throws HONE_ERR_IO if `dir` cannot be read. */
 export async function listRuns(dir: string): Promise<RunList> {
   const runs: RunFacts[] = [];
   const unreadable: UnreadableRun[] = [];

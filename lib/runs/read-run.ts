@@ -25,20 +25,20 @@ export interface RunFacts {
   /** Held out, under the first sampling setting; undefined where the run did not get there. */
   readonly before: EvaluationTable | undefined;
   readonly after: EvaluationTable | undefined;
-  /** As run.json keeps it. */
+  /** The recipe in run.json. */
   readonly recipe: unknown;
 }
 
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT naming the file. */
 export async function readRun(dir: string): Promise<RunFacts> {
   const { name, config, startedAt } = readRunManifest(dir);
-  const isRunning = await isLocked(dir); // asked before the files are read: a run that ends now has written them all
+  const isRunning = await isLocked(dir); // checked before the files are read: a run that ends now has written them all
   const recipe = config as { seed?: number; training?: { steps?: number } } | undefined;
   const log = join(dir, RUN_FILES.log);
   const last = existsSync(log) ? new RunDigest(log, join(dir, RUN_FILES.digest)).last : undefined;
   const summary = readSummary(dir);
   const steps = last?.step ?? 0;
-  // a session that came later, and did not get to write its own
+  // a later session may not have written its own summary
   const current = summary !== undefined && summary.steps >= steps ? summary : undefined;
   return {
     dir,
@@ -62,7 +62,7 @@ function stateOf(dir: string, summary: RunSummary | undefined, ofSteps: number |
   return end.s !== undefined && ofSteps !== undefined && end.s >= ofSteps ? "finished" : "stopped";
 }
 
-/** A run without a session (createRun) writes no summary; but its log says that it came to an end. */
+/** A run without a session (createRun) writes no summary; its log records that it ended. */
 function lastEvent(path: string): { readonly e?: string; readonly s?: number } | undefined {
   if (!existsSync(path)) return undefined;
   const fd = fileWork(path, () => openSync(path, "r"));

@@ -12,7 +12,7 @@ export function fieldsOf(recipe: unknown, path = ""): Map<string, string> {
 const NOT_THE_RECIPE = new Set(["name", "seed"]);
 const ABSENT = "not given";
 
-/** Paths, in the recipes' order, whose values are not the same in all of them; `name` and `seed` left out. */
+/** Paths whose values differ between the recipes, in the recipes' order; excludes `name` and `seed`. */
 export function differingFields(recipes: readonly ReadonlyMap<string, string>[]): string[] {
   const paths = new Set(recipes.flatMap((fields) => [...fields.keys()]));
   return [...paths].filter(

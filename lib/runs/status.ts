@@ -6,12 +6,12 @@ const SILENT_MS = 5000;
 
 /** A run at this moment, or how it was when it ended. */
 export interface RunStatus extends Pick<RunFacts, "dir" | "name" | "steps" | "ofSteps"> {
-  /** "silent": its process is there and has written nothing for a while. */
+  /** "silent": its process is alive but has written nothing for a while. */
   readonly state: RunFacts["state"] | "silent";
-  /** Milliseconds since 1970, of what follows; undefined where the run left no line.json. */
+  /** Time of the following fields, milliseconds since 1970; undefined if the run has no line.json. */
   readonly asOfMs: number | undefined;
   readonly line: PipelineStatus | undefined;
-  /** Processes of the run; of a run that is over none is alive, and their last activity is kept. */
+  /** Processes of the run; if the run is over, none is alive, and their last activity is kept. */
   readonly processes: readonly ProcessStatus[];
 }
 
@@ -25,7 +25,7 @@ export async function readStatus(dir: string): Promise<RunStatus> {
   return { ...base, state: isSilent(line) ? "silent" : "running", processes };
 }
 
-/** One whose training is over says nothing more: it is evaluated, and reported. */
+/** A run whose training is over writes no more status: it is being evaluated and reported. */
 function isSilent(line: PipelineStatus | undefined): boolean {
   if (line === undefined || (line.end !== undefined && line.end !== "stopping")) return false;
   return Date.now() - line.writtenMs > SILENT_MS;

@@ -5,7 +5,7 @@ import { boxedAnswer } from "../suites/final-answers.ts";
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** A completion cut in two: what it thought, absent where nothing marks a thought, and what it says after that. */
+/** A completion split into its thought, absent if nothing marks one, and the response after it. */
 export interface ReadCompletion {
   readonly thought: string | undefined;
   readonly response: string;
@@ -13,7 +13,7 @@ export interface ReadCompletion {
   readonly unclosed: boolean;
 }
 
-/** The thought ends where verifiers begin to read: behind the last `</think>`. */
+/** The thought ends where verifiers begin to read: after the last `</think>`. */
 export function readCompletion(text: string): ReadCompletion {
   const open = text.indexOf(OPEN);
   const close = text.lastIndexOf(CLOSE);
@@ -24,8 +24,8 @@ export function readCompletion(text: string): ReadCompletion {
 }
 
 /**
- * What a completion answers, for comparing answers with each other: the last box behind the thought, otherwise the
- * response without differences of space. Undefined where there is none.
+ * A completion's answer, for comparison with others: the last box after the thought, otherwise the response with
+ * normalised white space. Undefined if there is none.
  */
 export function comparableAnswer(text: string): string | undefined {
   const boxed = boxedAnswer(text);
@@ -34,7 +34,7 @@ export function comparableAnswer(text: string): string | undefined {
   return response === "" ? undefined : response;
 }
 
-/** Two 32-bit words, not both 0, that tell equal texts from different ones. */
+/** Two 32-bit hash words, not both 0, that identify equal texts. */
 export function wordsOf(text: string): readonly [number, number] {
   const hash = createHash("sha256").update(text).digest();
   return [hash.readUInt32LE(0), hash.readUInt32LE(4) || 1];

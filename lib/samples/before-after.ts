@@ -7,7 +7,7 @@ import type { Place } from "./builder.ts";
 import type { ChangeKind } from "./choices.ts";
 import { Journal } from "./journal.ts";
 
-/** What the policy answered to a held-out problem in one attempt. */
+/** The policy's answer to a held-out problem in one attempt. */
 export interface HeldOutSaid {
   readonly attempt: number;
   readonly status: Verdict["status"];
@@ -20,7 +20,7 @@ export interface HeldOutSaid {
 /** A held-out problem in two evaluations of a run. */
 export interface BeforeAfterProblem {
   readonly domain: string;
-  /** Its validation set, where it is of one. */
+  /** Its validation set, if any. */
   readonly set?: string;
   readonly problem: number;
   /** Whether more of its attempts solved it, fewer, none at both times, or equally many. */
@@ -36,13 +36,13 @@ export interface BeforeAfterProblem {
 
 /** Two evaluations of a run side by side. */
 export interface BeforeAfter {
-  /** Those there are, in the order of steps. */
+  /** The available evaluations, in the order of steps. */
   readonly moments: readonly HeldOutMoment[];
   readonly before: HeldOutMoment;
   readonly after: HeldOutMoment;
-  /** Problems by what became of them, whatever is asked for. */
+  /** Numbers of problems by kind of change, regardless of the filter. */
   readonly counts: Readonly<Record<BeforeAfterProblem["change"], number>>;
-  /** Of the kind asked for. */
+  /** Number of problems of the requested kind. */
   readonly total: number;
   readonly problems: readonly BeforeAfterProblem[];
 }
@@ -67,8 +67,9 @@ type Changed = Pick<BeforeAfterProblem, "change" | "solved" | "judged"> & {
 const DEFAULT_LIMIT = 20;
 
 /**
- * Held-out problems with what the policy answered before training and at a later evaluation, those that changed most
- * first; undefined where the run has not kept two evaluations. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming what is no line.
+ * Held-out problems with the policy's answers before training and at a later evaluation, those with the greatest
+ * change first; undefined if the run has not kept two evaluations. Throws HONE_ERR_IO, HONE_ERR_FORMAT naming a
+ * malformed line.
  */
 export async function beforeAfter(
   dir: string,
@@ -100,7 +101,7 @@ export async function beforeAfter(
   };
 }
 
-/** What a run that went on evaluated again counts as it was evaluated last. */
+/** If a resumed run evaluated a step again, the last evaluation counts. */
 async function readRecord(record: Journal<HeldOutLine>) {
   const problems = new Map<string, ProblemLine>();
   const places = new Map<string, Place>();
@@ -123,7 +124,7 @@ const isEvaluation = (line: object): line is Extract<HeldOutLine, { evaluation: 
 
 const nameOf = ({ when, step }: HeldOutMoment): string => (when === "before" ? when : `${step}`);
 
-/** Problems that were judged at both times: one whose every attempt got no verdict was neither solved nor failed. */
+/** Problems with verdicts at both times: one without any verdict was neither solved nor failed. */
 function changes(problems: ReadonlyMap<string, ProblemLine>, before: Ends[0], after: Ends[1]): Changed[] {
   const [was, is] = [byProblem(before), byProblem(after)];
   return [...was].flatMap(([key, first]) => {

@@ -40,7 +40,7 @@ export class IndexBuilder {
     this.#verdicts = new Verdicts(tables.verdicts);
   }
 
-  /** False for a line that speaks of what has not come before it. */
+  /** Returns false for a line that refers to a missing earlier line. */
   add(line: JournalLine, place: Place): boolean {
     if ("problem" in line) return this.#problem(line, place);
     if ("completion" in line) return this.#completion(line, place);
@@ -67,7 +67,7 @@ export class IndexBuilder {
     return true;
   }
 
-  /** A text that was sampled again is written again, and has its row. */
+  /** A completion that was sampled again is written again, but has one row. */
   #completion({ completion, of, finish, text }: Of<"text">, place: Place): boolean {
     const key = keyOf(completion);
     const ofKey = keyOf(of);
@@ -97,7 +97,7 @@ export class IndexBuilder {
     return true;
   }
 
-  /** A completion that was sampled again was judged again, most often with the same verdict. */
+  /** A completion that was sampled again was judged again, usually with the same verdict. */
   #isKnown(completion: number, verdict: readonly number[]): boolean {
     const { columns } = this.#tables.verdicts;
     const rows = [this.#verdicts.first(completion), this.#verdicts.last(completion)];
@@ -144,7 +144,7 @@ function identitiesOf({ problems }: Tables): ConstructorParameters<typeof KeyMap
   };
 }
 
-/** What is a member's own; numbers that it has not are NaN. */
+/** A member's own values; missing numbers are NaN. */
 function memberRow(member: TakenMember, completion: number) {
   const { attempt, tokens, versions, status, masked = false } = member;
   const { score = Number.NaN, reward = Number.NaN, advantage = Number.NaN } = member;

@@ -1,16 +1,19 @@
-/** What comes first: by step, by tokens, or by reward; where equal, the newest. */
+/** Sort order: by step, by tokens, or by reward; among equals, the newest first. */
 export const ORDERS = ["newest", "oldest", "longest", "shortest", "best", "worst"] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** By what became of the judged: none solved, all, some; flipped: at least half of the first group or of the last, not of both. */
+/**
+ * Filter by judged attempts: none solved, all, some; flipped: at least half solved in either the first group or the
+ * last, not in both.
+ */
 export const PROBLEM_KINDS = ["all", "never", "always", "sometimes", "flipped"] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
-/** By solve rate, by what it gained or lost from the first group to the last, by tokens, by number of completions. */
+/** Sort order: by solve rate, by its change from the first group to the last, by tokens, by number of completions. */
 export const PROBLEM_ORDERS = ["hardest", "easiest", "gained", "lost", "longest", "most"] as const;
 export type ProblemOrder = (typeof PROBLEM_ORDERS)[number];
 
-/** Held-out problems by two evaluations: more attempts solved it, fewer, or none at both times. */
+/** Change of held-out problems between two evaluations: more attempts solved it, fewer, or none at both times. */
 export const CHANGE_KINDS = ["all", "gained", "lost", "wrong"] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

@@ -2,7 +2,7 @@ import type { Verdict } from "../records.ts";
 import type { SampleIndex } from "./sample-index.ts";
 import { FINISHES, STATUSES } from "./tables.ts";
 
-/** From and to, both counted in. */
+/** Inclusive bounds. */
 export type Range = readonly [from: number, to: number];
 
 /** "7", "7..", "..7" or "7..12"; undefined for anything else. */
@@ -14,7 +14,7 @@ export function parseRange(text: string): Range | undefined {
   return [Number(from), to === "" ? Number.MAX_SAFE_INTEGER : Number(to)];
 }
 
-/** What samples must be, all of it at once. */
+/** Conditions on samples; all must hold. */
 export interface SampleFilter {
   readonly steps?: Range | undefined;
   readonly domain?: string | undefined;
@@ -30,7 +30,7 @@ export interface SampleFilter {
   readonly truncated?: boolean | undefined;
   /** Not solved, and longer than nine tenths of its domain's completions. */
   readonly wrongButLong?: boolean | undefined;
-  /** Of the last group up to this step and the latest one, where at least half solved the problem in one of them only. */
+  /** In the last group up to this step or the latest one, if at least half solved the problem in exactly one of the two. */
   readonly flippedSince?: number | undefined;
 }
 
@@ -108,7 +108,7 @@ function wrongButLong(index: SampleIndex): Test {
   };
 }
 
-/** By number of the domain, tokens that nine tenths of its completions do not exceed. */
+/** By domain number, the 90th percentile of completion lengths in tokens. */
 export function longLimits(index: SampleIndex): Map<number, number> {
   const { problem, tokens } = index.tables.members.columns;
   const { domain } = index.tables.problems.columns;
@@ -126,7 +126,7 @@ export function longLimits(index: SampleIndex): Map<number, number> {
   return new Map([...lengths].map(([of, list]) => [of, limit(list)]));
 }
 
-/** The last group of a problem in a stretch of steps. */
+/** The last group of a problem in a range of steps. */
 interface Taking {
   group: number;
   judged: number;

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { APPENDING, REWRITING } from "../shared/files/plain-file.ts";
 import { FORMAT, type Tables, tables } from "./tables.ts";
 
-/** What tables cover: the journal's bytes before `end`, which `tail` tells. */
+/** Extent of the tables: the journal's bytes before `end`, identified by `tail`. */
 export interface Covered {
   readonly end: number;
   readonly tail: Buffer;
@@ -13,40 +13,40 @@ const MAGIC = 0x484d5053;
 const HEAD_BYTES = 96;
 const TAIL_BYTES = 16;
 const BLOCK_BYTES = 1 << 16;
-/** So many small segments are written as one. */
+/** This many small segments are merged into one. */
 const MOST_SEGMENTS = 256;
 const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sessions"] as const;
-/** Of an index that covers nothing. */
+/** The extent of an empty index. */
 export const NOTHING: Covered = { end: 0, tail: Buffer.alloc(TAIL_BYTES) };
 
 const aligned = (bytes: number): number => 8 * Math.ceil(bytes / 8);
 const countsOf = (of: Tables): number[] => TABLE_NAMES.map((name) => of[name].rows);
 
-/** Of a segment. Numbers are in this machine's byte order: what a machine with the other one wrote is made anew. */
+/** Header of a segment. Numbers are in this machine's byte order: an index with the other byte order is rebuilt. */
 interface Head {
   readonly from: number;
   readonly to: Covered;
   readonly bodyBytes: number;
   readonly crc: number;
-  /** Of each table, then bytes of the names. */
+  /** Row counts of each table, then bytes of the names. */
   readonly counts: readonly number[];
 }
 
 /**
- * The tables of a run folder and the file that keeps them: segments, each with the rows that came since the one before.
- * The file is derived: what does not fit is thrown away, and a folder that cannot be written has none.
+ * The tables of a run folder and the file that stores them: segments, each with the rows added since the previous
+ * one. The file is derived data: an inconsistent one is discarded, and in a read-only folder there is none.
  */
 export class IndexFile {
   readonly tables = tables();
   readonly names: string[] = [];
   covered = NOTHING;
   readonly #path: string;
-  /** Of the file, as it was read and written here. */
+  /** Bytes of the file that were read or written here. */
   #bytes = 0;
   #segments = 0;
   /** Written so far. */
   #saved = { counts: countsOf(this.tables), names: 0, end: 0 };
-  /** The file has something else at its end. */
+  /** True if the file has unknown bytes at its end. */
   #torn = false;
 
   /** @param path read if it is there, unless `fresh`. */
@@ -55,7 +55,7 @@ export class IndexFile {
     if (!fresh) withFile(path, "r", (fd) => this.#read(fd));
   }
 
-  /** Writes what has come since the last time; another process may have done so meanwhile, then nothing. */
+  /** Writes the rows added since the last call; nothing if another process has written meanwhile. */
   save(): void {
     if (this.covered.end === this.#saved.end && !this.#torn) return;
     if (this.#torn || this.#segments === 0 || this.#segments >= MOST_SEGMENTS) this.#rewrite();
@@ -77,7 +77,7 @@ export class IndexFile {
     this.#torn = false;
   }
 
-  /** A table at a time: all of a long run in one piece would be in memory twice. @param start of the body */
+  /** Reads one table at a time: otherwise all of a long run would be in memory twice. @param start of the body */
   #take({ counts, to }: Head, fd: number, start: number): void {
     const nameBytes = counts.at(-1)!;
     const names = Buffer.from(bytesAt(fd, start, nameBytes)).toString("utf8");
@@ -152,7 +152,7 @@ function headBytes({ from, to, bodyBytes, crc, counts }: Head): Buffer {
   return bytes;
 }
 
-/** Undefined for what is no head of this format. */
+/** Undefined if the bytes are not a header of this format. */
 function headOf(bytes: Uint8Array): Head | undefined {
   if (bytes.length < HEAD_BYTES) return undefined;
   const [from, end, bodyBytes] = new Float64Array(bytes.buffer, bytes.byteOffset, 3) as unknown as number[];
@@ -170,7 +170,7 @@ function checksumOf(fd: number, at: number, size: number): number {
   return sum;
 }
 
-/** In memory of their own, so that typed arrays may begin at their first. */
+/** Reads into a new buffer, so that typed arrays can start at its first byte. */
 function bytesAt(fd: number, at: number, size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let got = 0;

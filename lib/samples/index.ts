@@ -1,4 +1,4 @@
-/** What a run's completions were: found, shown with everything known of them, counted by problem. */
+/** Completions of a run: search, full details, statistics by problem. */
 export { readCompletion } from "./answer.ts";
 export {
   type BeforeAfter,

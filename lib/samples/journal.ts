@@ -15,7 +15,7 @@ export interface PlacedLine<Line = JournalLine> extends Place {
   readonly line: Line;
 }
 
-/** A journal of a run folder, read by bytes while the run may be writing it. */
+/** A journal of a run folder, read by byte ranges while the run may be writing it. */
 export class Journal<Line extends object = JournalLine> implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
@@ -49,7 +49,7 @@ export class Journal<Line extends object = JournalLine> implements AsyncDisposab
     return createHash("sha256").update(bytes).digest().subarray(0, HASH_BYTES);
   }
 
-  /** Bytes, fewer where the file ends. */
+  /** Returns fewer bytes at the end of the file. */
   async read({ at, size }: Place): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(size);
     let got = 0;
@@ -61,14 +61,17 @@ export class Journal<Line extends object = JournalLine> implements AsyncDisposab
     return bytes.subarray(0, got);
   }
 
-  /** The line at a place. Throws HONE_ERR_FORMAT where there is none: the run began anew. */
+  /** The line at a byte range. Throws HONE_ERR_FORMAT if there is none, because the run was restarted. */
   async line({ at, size }: Place): Promise<Line> {
     const line = lineOf<Line>((await this.read({ at, size })).toString("utf8"));
     if (line === undefined) throw this.damaged(at, "the line is no longer there");
     return line;
   }
 
-  /** Whole lines from a byte on, a block's at a time. Throws HONE_ERR_FORMAT naming the byte of what is no line. */
+  /**
+   * Yields complete lines from a byte offset on, one block at a time. Throws HONE_ERR_FORMAT naming the offset of a
+   * malformed line.
+   */
   async *lines(from: number): AsyncGenerator<PlacedLine<Line>[], void, undefined> {
     let at = from;
     let rest: Buffer[] = [];
@@ -118,6 +121,6 @@ export class Journal<Line extends object = JournalLine> implements AsyncDisposab
   }
 }
 
-/** What kind of line it is shows in its fields. */
+/** Parses a line; its fields determine its kind. */
 const lineOf = <Line extends object>(text: string): Line | undefined =>
   objectOfLine(text) as Line | undefined;

@@ -8,7 +8,7 @@ interface Keyed {
 
 export type Key = readonly [number, number, number, number];
 
-/** Undefined for what are not 32 hex digits. */
+/** Undefined for text that is not 32 hex digits. */
 export function keyOf(hex: unknown): Key | undefined {
   if (typeof hex !== "string" || hex.length !== KEY_CHARACTERS || !/^[0-9a-f]+$/.test(hex)) return undefined;
   const word = (i: number) => Number.parseInt(hex.slice(8 * i, 8 * i + 8), 16);
@@ -20,14 +20,14 @@ export function hexOf({ columns }: Keyed, row: number): string {
   return words.map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** The last row that has a key, found by hashing; rows enter in their order. */
+/** Hash map from a key to the last row that has it; rows are inserted in order. */
 export class KeyMap {
   readonly #table: Keyed;
   #slots = new Uint32Array(1 << 12).fill(EMPTY);
   #entered = 0;
   #taken = 0;
 
-  /** @param table one whose keys are evenly spread, as parts of SHA-256 are; its rows keep theirs. */
+  /** @param table whose keys are uniformly distributed, such as parts of SHA-256; keys are read from its rows */
   constructor(table: Keyed) {
     this.#table = table;
   }
@@ -54,7 +54,7 @@ export class KeyMap {
     this.#slots[slot] = row;
   }
 
-  /** Where a key is, or would be. */
+  /** The slot that contains a key, or would. */
   #slotOf([a, b, c, d]: Key): number {
     const { key0, key1, key2, key3 } = this.#table.columns;
     const mask = this.#slots.length - 1;
@@ -65,7 +65,7 @@ export class KeyMap {
     }
   }
 
-  /** At most half full with all rows that the table has now. */
+  /** Grows so that it is at most half full with all current rows. */
   #grow(): void {
     const wanted = Math.max(2 * this.#slots.length, 2 ** Math.ceil(Math.log2(2 * this.#table.rows + 1)));
     this.#slots = new Uint32Array(wanted).fill(EMPTY);

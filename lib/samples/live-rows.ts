@@ -1,6 +1,6 @@
 import type { Tables } from "./tables.ts";
 
-/** The members of a run's one history: a session voids what steps after its beginning had taken before. */
+/** The members in a run's history: a session voids members taken by steps after its starting step. */
 export class LiveRows {
   readonly #tables: Pick<Tables, "members" | "sessions">;
   #rows = new Uint32Array(0);
@@ -46,7 +46,7 @@ export class LiveRows {
     this.#entered = members.rows;
   }
 
-  /** For the rows before each session, the last step that none of the sessions to come takes back. */
+  /** For the rows before each session, the last step that no later session discards. */
   #lastSteps(): { readonly members: number; readonly step: number }[] {
     const { rows, columns } = this.#tables.sessions;
     const last: { members: number; step: number }[] = [];

@@ -5,21 +5,21 @@ import type { Journal } from "./journal.ts";
 import type { SampleIndex } from "./sample-index.ts";
 import { FINISHES, STATUSES } from "./tables.ts";
 
-/** What became of one problem in a run. */
+/** Statistics of one problem in a run. */
 export interface ProblemStatistics {
   readonly domain: string;
   /** Id of its first draw. */
   readonly problem: number;
   readonly family: string;
   readonly level: number;
-  /** Groups that steps took of it. */
+  /** Number of its groups that steps took. */
   readonly groups: number;
   readonly judged: number;
   readonly unscored: number;
   readonly solved: number;
-  /** Of the judged; 0 where none was. */
+  /** Fraction of judged samples that solved it; 0 if there are none. */
   readonly solveRate: number;
-  /** Of its first group, and of its last. */
+  /** Solve rates of its first and of its last group. */
   readonly firstRate: number;
   readonly lastRate: number;
   readonly firstStep: number;
@@ -27,13 +27,13 @@ export interface ProblemStatistics {
   readonly meanTokens: number;
 }
 
-/** The same with what tells it to people. */
+/** The same with names for display. */
 export interface NamedProblem extends ProblemStatistics {
-  /** Of a row of a data set the same in every run that asks it so: 32 hex digits. */
+  /** Identity, 32 hex digits: the same in every run for a row of a data set with the same question. */
   readonly identity: string;
   /** File and line; absent for a generated problem, and in journals of older versions. */
   readonly row?: string;
-  /** The first sixty characters of its question, or in journals of older versions of its prompt. */
+  /** The first sixty characters of its question, or, in journals of older versions, of its prompt. */
   readonly begins?: string;
 }
 
@@ -47,7 +47,7 @@ export interface Taking {
   readonly solveRate: number;
   readonly truncated: number;
   readonly meanTokens: number;
-  /** Of the judged; absent where none was. */
+  /** Mean over judged samples; absent if there are none. */
   readonly meanReward?: number;
   /** Rows of its samples. */
   readonly rows: readonly number[];
@@ -67,9 +67,9 @@ const DEFAULT_LIMIT = 50;
 /** Marks of a tokenizer before the question, in a prompt as the model saw it. */
 const MARKS = /^(?:<[^<>\s]+>)+/;
 
-/** Sums over the samples of each problem, by the row of its first draw: 52 bytes a problem, where objects take 400. */
+/** Sums over the samples of each problem, by the row of its first draw: 52 bytes per problem, where objects take 400. */
 interface Sums {
-  /** Problems that a step took, in the order in which they were first taken. */
+  /** Problems that a step took, in order of first use. */
   readonly taken: readonly number[];
   readonly groups: Uint32Array;
   /** The last group so far. */
@@ -80,7 +80,7 @@ interface Sums {
   readonly tokens: Float64Array;
   readonly firstStep: Uint32Array;
   readonly lastStep: Uint32Array;
-  /** Of the first group and of the last one, judged and solved. */
+  /** Judged and solved samples of the first group, and of the last. */
   readonly first: Counts;
   readonly last: Counts;
 }
@@ -90,7 +90,7 @@ interface Counts {
   readonly solved: Uint32Array;
 }
 
-/** Every problem that a step took, a row each; `first` is the row of its first draw among the problems. */
+/** One row per problem that a step took; `first` is the row of its first draw among the problems. */
 export function problemStatistics(index: SampleIndex): (ProblemStatistics & { readonly first: number })[] {
   const sums = sumsOf(index);
   return sums.taken.map((first) => ({ ...statisticsOf(index, sums, first), first }));
@@ -176,7 +176,7 @@ const rateOf = ({ judged, solved }: Counts, row: number): number =>
 const rate = ({ judged, solved }: { readonly judged: number; readonly solved: number }): number =>
   judged === 0 ? 0 : solved / judged;
 
-/** Problems of a kind in an order, a page of them. Throws HONE_ERR_IO, HONE_ERR_FORMAT for what is no journal. */
+/** A page of problems of a kind, sorted. Throws HONE_ERR_IO, HONE_ERR_FORMAT if there is no valid journal. */
 export async function problems(
   index: SampleIndex,
   { domain, kind = "all", order = "hardest", offset = 0, limit = DEFAULT_LIMIT }: ProblemQuery = {},
@@ -196,7 +196,7 @@ export async function problems(
   return { total: found.length, problems: named };
 }
 
-/** What tells a problem to people. @param first its row among the problems. Throws HONE_ERR_FORMAT. */
+/** Names of a problem for display. @param first its row among the problems. Throws HONE_ERR_FORMAT. */
 export async function nameOf({ tables }: SampleIndex, first: number, journal: Journal) {
   const { at, size } = tables.problems.columns;
   const line = await journal.line({ at: at[first]!, size: size[first]! });
@@ -217,7 +217,7 @@ function isOf(
   return groups > 1 && firstRate >= 0.5 !== lastRate >= 0.5;
 }
 
-/** Ascending is what comes first. */
+/** Sort keys, ascending. */
 const KEYS: Readonly<Record<ProblemOrder, (one: ProblemStatistics) => number>> = {
   hardest: ({ solveRate }) => solveRate,
   easiest: ({ solveRate }) => -solveRate,

@@ -12,7 +12,7 @@ export interface Page {
 }
 
 export interface Found {
-  /** How many pass the filter. */
+  /** Number of samples that pass the filter. */
   readonly total: number;
   readonly samples: readonly Sample[];
 }
@@ -35,7 +35,7 @@ export function sorted(index: SampleIndex, rows: number[], order: Order): number
   return rows;
 }
 
-/** Ascending is what comes first. */
+/** Sort key, ascending. */
 function keyOf(index: SampleIndex, order: Order): ((row: number) => number) | undefined {
   const { tokens, reward } = index.tables.members.columns;
   const rewardOf = (row: number) => (Number.isNaN(reward[row]) ? Number.MAX_VALUE : reward[row]!);

@@ -5,18 +5,18 @@ import { sampleOf } from "./sample.ts";
 import type { SampleIndex } from "./sample-index.ts";
 import { STATUSES } from "./tables.ts";
 
-/** Samples of one problem that a step took together. Numbers are of the whole group, whatever the filter. */
+/** Samples of one problem that a step took together. Statistics are of the whole group, regardless of the filter. */
 export interface SampleGroup {
   readonly step: number;
   readonly group: number;
   readonly domain: string;
   readonly problem: number;
-  /** The first sixty characters of its question; absent in journals without. */
+  /** The first sixty characters of its question; absent in journals without questions. */
   readonly begins?: string;
   readonly members: number;
   readonly judged: number;
   readonly solved: number;
-  /** Least and greatest reward of the judged; absent where none was. */
+  /** Smallest and largest reward of the judged samples; absent if there are none. */
   readonly rewards?: readonly [number, number];
   readonly meanTokens: number;
   /** Rows of its members that pass the filter, by attempt. */
@@ -24,7 +24,7 @@ export interface SampleGroup {
 }
 
 export interface FoundGroups {
-  /** How many groups have a sample that passes the filter, and how many such samples there are. */
+  /** Number of groups with a sample that passes the filter, and of such samples. */
   readonly total: number;
   readonly samples: number;
   readonly groups: readonly SampleGroup[];
@@ -34,7 +34,7 @@ const DEFAULT_LIMIT = 20;
 const CORRECT = STATUSES.indexOf("correct");
 const UNSCORED = STATUSES.indexOf("unscored");
 
-/** A page of the groups with samples that pass a filter, in the order of the first of those. Throws HONE_ERR_FORMAT. */
+/** A page of groups with samples that pass a filter, ordered by their first such sample. Throws HONE_ERR_FORMAT. */
 export async function sampleGroups(
   index: SampleIndex,
   filter: SampleFilter,
@@ -46,7 +46,7 @@ export async function sampleGroups(
   return { total: found.length, samples: rows.length, groups };
 }
 
-/** The groups that rows are in, in the order of the first of each; `rows` are those given. Throws HONE_ERR_FORMAT. */
+/** The groups of the given rows, in the order of each group's first row; `rows` are those given. Throws HONE_ERR_FORMAT. */
 export const groupsOfRows = (index: SampleIndex, rows: readonly number[]): Promise<SampleGroup[]> =>
   named(index, byGroup(index, rows));
 
@@ -54,7 +54,7 @@ function byGroup(index: SampleIndex, rows: readonly number[]): number[][] {
   const { at } = index.tables.members.columns;
   const found = new Map<number, number[]>();
   for (const row of rows) {
-    const line = at[row]!; // of the journal, one a group that a step took
+    const line = at[row]!; // offset of the journal line, which is unique to a group
     const own = found.get(line);
     if (own === undefined) found.set(line, [row]);
     else own.push(row);
@@ -93,7 +93,7 @@ function groupOf(index: SampleIndex, own: readonly number[]): SampleGroup {
   };
 }
 
-/** Rows of the group that a row is in: they were written down one after the other. */
+/** Rows of a row's group, which are consecutive. */
 export function membersBeside({ tables: { members } }: SampleIndex, row: number): number[] {
   const { at } = members.columns;
   const line = at[row]!;

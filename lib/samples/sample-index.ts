@@ -7,12 +7,12 @@ import { LiveRows } from "./live-rows.ts";
 import type { Tables } from "./tables.ts";
 import { Verdicts } from "./verdicts.ts";
 
-/** Journal bytes after which what is new is saved: a first index of a long run survives the loss of its process. */
+/** Bytes of new journal after which the index is saved, so that indexing a long run survives a crash. */
 const SAVE_BYTES = 1 << 30;
 
 /**
- * Every completion of a run, without texts: tables that follow the journal, read anew from a file beside it. Rows of
- * `members` are the completions that steps took, in that order; `live` are those of the run's one history.
+ * Every completion of a run, without texts: tables that follow the journal, restored from a file beside it. Rows of
+ * `members` are the completions that steps took, in that order; `live` are those in the run's history.
  */
 export class SampleIndex {
   readonly dir: string;
@@ -32,8 +32,8 @@ export class SampleIndex {
   }
 
   /**
-   * The index of a run folder, made or brought up to date.
-   * Throws HONE_ERR_IO where there is no journal, HONE_ERR_FORMAT naming a damaged line of it.
+   * Opens the index of a run folder, created or updated.
+   * Throws HONE_ERR_IO if there is no journal, HONE_ERR_FORMAT naming a damaged line of it.
    */
   static async open(dir: string): Promise<SampleIndex> {
     const index = new SampleIndex(dir);
@@ -46,7 +46,7 @@ export class SampleIndex {
     return this.#file.tables;
   }
 
-  /** Of domains and families, by the numbers in the tables. */
+  /** Names of domains and families, by the numbers in the tables. */
   get names(): readonly string[] {
     return this.#file.names;
   }
@@ -56,17 +56,17 @@ export class SampleIndex {
     return this.#live.rows();
   }
 
-  /** By completion. */
+  /** Verdicts by completion. */
   get verdicts(): Verdicts {
     return this.#verdicts;
   }
 
-  /** Another number after each update that changed something. */
+  /** Changes with each update that changed something. */
   get version(): number {
     return this.#version;
   }
 
-  /** Reads what the journal has got since the last time; whether it had. Throws what `open` does. */
+  /** Reads new journal lines; returns whether there were any. Throws the errors of `open`. */
   update(): Promise<boolean> {
     this.#updating ??= this.#read().finally(() => {
       this.#updating = undefined;
@@ -94,7 +94,7 @@ export class SampleIndex {
       if (changed || !known) this.#version += 1;
       return changed || !known;
     } catch (error) {
-      this.#beginAnew(); // tables may hold lines that are not covered
+      this.#beginAnew(); // the tables may contain lines beyond the covered ones
       throw error;
     }
   }
@@ -116,7 +116,7 @@ export class SampleIndex {
     return this.#file.covered.end > from;
   }
 
-  /** The journal is another one than the index was made of. */
+  /** Starts over because the journal is not the one that was indexed. */
   #beginAnew(): void {
     this.#file = new IndexFile(this.#path, { fresh: true });
     ({ builder: this.#builder, live: this.#live, verdicts: this.#verdicts } = around(this.#file));

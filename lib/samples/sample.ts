@@ -8,7 +8,7 @@ import { DROPS, FINISHES, NO_THOUGHT, STATUSES } from "./tables.ts";
 
 /** A completion that a step took, without its texts. */
 export interface Sample {
-  /** Its number in the index, until that is made anew. */
+  /** Its row in the index, valid until the index is rebuilt. */
   readonly row: number;
   readonly step: number;
   readonly group: number;
@@ -16,7 +16,7 @@ export interface Sample {
   readonly domain: string;
   /** Id of the problem in its domain: that of its first draw, for every draw of it. */
   readonly problem: number;
-  /** Id of this draw of it, which keys its randomness: what the record of rollouts and `hone explain` know. */
+  /** Id of this draw, which keys its randomness: the id in the record of rollouts and in `hone explain`. */
   readonly drawn: number;
   readonly family: string;
   readonly level: number;
@@ -24,10 +24,10 @@ export interface Sample {
   readonly finish: FinishReason;
   /** Sampled tokens. */
   readonly tokens: number;
-  /** Characters of the completion, and of its thought where one is marked. */
+  /** Number of characters of the completion, and of its thought if one is marked. */
   readonly chars: number;
   readonly thoughtChars?: number;
-  /** Of the weights that sampled its first token and its last. */
+  /** Weight versions that sampled its first and its last token. */
   readonly versions: readonly [number, number];
   /** Absent where it was not scored. */
   readonly score?: number;
@@ -35,36 +35,36 @@ export interface Sample {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** Why nothing of its group was trained on. */
+  /** Reason why its group was not trained on. */
   readonly dropped?: DropReason | "unknown";
   /** Cut, and left out of the loss. */
   readonly masked?: true;
-  /** The status that a later verdict gave it (hone rescore), where that is another. */
+  /** The status from a later verdict (hone rescore), if it differs. */
   readonly rescored?: Verdict["status"];
 }
 
-/** What a policy said in a turn, or what its environment (and a chat template around it) gave it to read. */
+/** A turn of the policy, or text from its environment and the surrounding chat template. */
 export interface SpokenPart {
-  /** "nobody": stands for parts that are not shown, and says how many. */
+  /** "nobody": placeholder for omitted parts, with their number. */
   readonly by: "policy" | "environment" | "nobody";
   readonly text: string;
 }
 
-/** The same with its texts, as the journal has them: whatever a policy wrote, not made fit for any screen. */
+/** The same with its texts from the journal: untrusted, may contain control characters. */
 export interface WholeSample extends Sample {
   /** Its hash in the journal. */
   readonly completion: string;
-  /** As the model saw it; absent in journals of older versions. */
+  /** The prompt as the model saw it; absent in journals of older versions. */
   readonly prompt?: string;
   readonly text: string;
-  /** Behind the opening mark and before the closing one; absent where nothing marks a thought. */
+  /** Text between the opening and closing marks; absent if nothing marks a thought. */
   readonly thought?: string;
   readonly response: string;
-  /** Of an episode: who said what, in order; together the text. */
+  /** For an episode: its turns with their speakers, in order; their concatenation is the text. */
   readonly turns?: readonly SpokenPart[];
   readonly reference: unknown;
   readonly verifier: string;
-  /** Why the verdict is what it is: its reason, or of an unscored one its cause. */
+  /** Reason of the verdict, or cause if unscored. */
   readonly reason?: string;
   /** [first token, version, first token, version, ...] */
   readonly versionRuns: readonly number[];
@@ -110,7 +110,7 @@ function numbersOf(index: SampleIndex, row: number): Partial<Record<(typeof NUMB
   return Object.fromEntries(numbers.filter(([, value]) => !Number.isNaN(value)));
 }
 
-/** Only a verdict beside the run's own can be another one. */
+/** Only a second verdict can differ from the run's own. */
 function rescored({ verdicts, tables }: SampleIndex, completion: number, was: Verdict["status"]) {
   const [first, last] = [verdicts.first(completion), verdicts.last(completion)];
   if (last === undefined || first === last) return {};
@@ -124,7 +124,7 @@ export async function wholeSample(index: SampleIndex, row: number): Promise<Whol
   return await readWhole(index, row, journal);
 }
 
-/** As wholeSample, of many rows. */
+/** Like wholeSample, for many rows. */
 export async function wholeSamples(index: SampleIndex, rows: readonly number[]): Promise<WholeSample[]> {
   await using journal = await index.journal();
   const samples: WholeSample[] = [];
@@ -164,7 +164,7 @@ async function readWhole(index: SampleIndex, row: number, journal: Journal): Pro
   };
 }
 
-/** @param given begin, end, ... of what the environment said. */
+/** @param given begin, end, ... of observations */
 function turnsOf(text: string, given: readonly number[]): SpokenPart[] {
   const cuts = [0, ...given, text.length];
   return cuts.slice(1).flatMap((end, i): SpokenPart[] => {
@@ -176,7 +176,7 @@ function turnsOf(text: string, given: readonly number[]): SpokenPart[] {
 const memberOf = ({ members }: TakenGroup, attempt: number) =>
   members.find((member) => member.attempt === attempt);
 
-/** Of the verdict that the member got: a text that was sampled twice may have been judged once and lost once. */
+/** Reason of the member's verdict: a text sampled twice may have been judged once and lost once. */
 async function reasonOf(index: SampleIndex, row: number, journal: Journal): Promise<{ reason?: string }> {
   const { members, verdicts } = index.tables;
   const completion = members.columns.completion[row]!;

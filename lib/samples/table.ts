@@ -1,6 +1,6 @@
 const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
 
-/** Column names and what they hold. */
+/** Column names and types. */
 export type Schema = Readonly<Record<string, keyof typeof ARRAYS>>;
 type Row<S extends Schema> = { readonly [K in keyof S]: number };
 type Column = Uint8Array | Uint32Array | Float64Array;
@@ -40,7 +40,7 @@ export class Table<S extends Schema> {
     }
   }
 
-  /** Returns the row's number. @param shared columns that many rows have alike, in place of a copy in each. */
+  /** Returns the row's number. @param shared columns that many rows have in common, passed without copying */
   push<P extends Partial<Row<S>>>(own: Omit<Row<S>, keyof P>, shared?: P): number {
     if (this.#rows === this.#room) this.reserve(2 * this.#room);
     this.#put(own as Partial<Row<S>>);
@@ -54,7 +54,7 @@ export class Table<S extends Schema> {
     for (const name in values) columns[name]![this.#rows] = values[name]!;
   }
 
-  /** Bytes that `encode` gives for so many rows. */
+  /** Bytes that `encode` returns for this many rows. */
   bytesOf(rows: number): number {
     return Object.values(this.#schema).reduce(
       (sum, kind) => sum + aligned(rows * ARRAYS[kind].BYTES_PER_ELEMENT),
@@ -62,7 +62,7 @@ export class Table<S extends Schema> {
     );
   }
 
-  /** The rows from `first` on, column after column, in this machine's byte order: views of them, good until a row comes. */
+  /** The rows from `first` on, column by column, in this machine's byte order: views, valid until a row is added. */
   encode(first: number): Uint8Array[] {
     return Object.keys(this.#schema).flatMap((name) => {
       const { buffer, byteOffset, byteLength } = this.columns[name]!.subarray(first, this.#rows);
@@ -71,7 +71,7 @@ export class Table<S extends Schema> {
     });
   }
 
-  /** Appends what `encode` gave for so many rows. @param bytes beginning at a multiple of 8 in its buffer. */
+  /** Appends rows encoded by `encode`. @param bytes aligned to 8 in its buffer */
   append(bytes: Uint8Array<ArrayBuffer>, rows: number): void {
     const wanted = this.#rows + rows;
     this.reserve(wanted > this.#room && this.#rows > 0 ? Math.max(wanted, 2 * this.#room) : wanted);

@@ -3,10 +3,10 @@ import { Table } from "./table.ts";
 
 /** A hash of 128 bits. */
 const KEY = { key0: "u32", key1: "u32", key2: "u32", key3: "u32" } as const;
-/** Where a line of the journal lies, in bytes. */
+/** Byte range of a journal line. */
 const LINE = { at: "f64", size: "u32" } as const;
 
-/** Told by the place in the list; new ones go to its end. */
+/** Stored as index in this list; append new ones at its end. */
 export const STATUSES: readonly Verdict["status"][] = [
   "unscored",
   "correct",
@@ -27,7 +27,7 @@ export const DROPS: readonly (DropReason | undefined)[] = [
   "abort",
 ];
 
-/** Characters of a thought where nothing marks one. */
+/** Stored as the length of a thought if nothing marks one. */
 export const NO_THOUGHT = 0xffffffff;
 
 const PROBLEM = {
@@ -56,16 +56,16 @@ const COMPLETION = {
   /** UTF-16 code units. */
   chars: "u32",
   thought: "u32",
-  /** Of the comparable answer; both 0 where there is none. */
+  /** Hash of the comparable answer; both 0 if there is none. */
   answer0: "u32",
   answer1: "u32",
 } as const;
 
 const VERDICT = { ...LINE, completion: "u32", version: "f64", status: "u8", score: "f64" } as const;
 
-/** A completion that a step took. Numbers that it has not are NaN. */
+/** A completion that a step took. Missing numbers are NaN. */
 const MEMBER = {
-  /** Of the group's line. */
+  /** Byte range of the group's line. */
   ...LINE,
   step: "u32",
   group: "u32",
@@ -86,7 +86,7 @@ const MEMBER = {
   advantage: "f64",
 } as const;
 
-/** A run went on after `step` when there were `members` rows: of those, what later steps took is void. */
+/** A run resumed after `step` when there were `members` rows: those of later steps are void. */
 const SITTING = { step: "u32", members: "u32" } as const;
 
 export const tables = () => ({
@@ -97,8 +97,8 @@ export const tables = () => ({
   sessions: new Table(SITTING),
 });
 
-/** What an index holds: the journal without its texts. */
+/** Contents of an index: the journal without its texts. */
 export type Tables = ReturnType<typeof tables>;
 
-/** Version of all of this; an index of another one is made anew. */
+/** Version of this format; an index with another version is rebuilt. */
 export const FORMAT = 2;

@@ -2,7 +2,7 @@ import type { Tables } from "./tables.ts";
 
 const NONE = 0xffffffff;
 
-/** By completion, the row of its first verdict, which is the run's own, and of its last. */
+/** By completion, the rows of its first verdict, which is the run's own, and of its last. */
 export class Verdicts {
   readonly #verdicts: Tables["verdicts"];
   #first = new Uint32Array(0);
@@ -13,7 +13,7 @@ export class Verdicts {
     this.#verdicts = verdicts;
   }
 
-  /** Undefined where the process ended before the verdict was written. */
+  /** Undefined if the process ended before it wrote the verdict. */
   first(completion: number): number | undefined {
     return this.#at("first", completion);
   }

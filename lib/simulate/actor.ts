@@ -5,21 +5,21 @@ import { ParkedAttempts } from "./parked-attempts.ts";
 import { Slots } from "./slots.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** What an actor takes from and gives to. */
+/** Callbacks of an actor. */
 export interface ActorHost {
   /** The oldest group that no engine has, if it passes. */
   pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined;
   finished(attempt: Attempt): void;
   /** Attempts that an engine's failure lost: they wait again. */
   lost(attempts: readonly Attempt[]): void;
-  /** It has something to decode, or nothing any more. */
+  /** Called when it has something to decode (1), or nothing any more (-1). */
   busy?: ((change: 1 | -1) => void) | undefined;
 }
 
 /**
  * One engine by the rules of csrc/engine: slots in order of submission; a group begins when a slot is free for one of
- * its attempts and its prompt fits; when keys and values run out, the youngest attempt's go to host memory, and it goes
- * on later where it was (the engine parks all of its group, and takes back at once those that fit).
+ * its attempts and its prompt fits. When keys and values run out, the youngest attempt's are moved to host memory,
+ * and it resumes later where it was (the engine parks all of its group, and resumes immediately those that fit).
  */
 export class Actor {
   preemptions = 0;
@@ -52,7 +52,7 @@ export class Actor {
     return this.#slots.size;
   }
 
-  /** Whether it would begin a group whose prompt fits. */
+  /** True if it would begin a group whose prompt fits. */
   get hasRoom(): boolean {
     return !this.#down && this.#parked.size === 0 && !this.#slots.full;
   }
@@ -63,7 +63,7 @@ export class Actor {
     return this.#parked.all.reduce((sum, { done }) => sum + done, this.#slots.tokens);
   }
 
-  /** There is something new in the queue. */
+  /** Checks the queue for new groups. */
   look(): void {
     this.#change(() => {});
   }
@@ -76,14 +76,14 @@ export class Actor {
     });
   }
 
-  /** Seconds of work that go by in one from now on. */
+  /** Sets how many seconds of work pass per second. */
   setSpeed(speed: number): void {
     this.#slots.advance(this.#timeline.seconds);
     this.progress.speed = speed;
     this.#planNext();
   }
 
-  /** It dies; what it was at is lost, and for so many seconds it begins nothing. */
+  /** Simulates a crash: loses work in progress, and begins nothing for `restart` seconds. */
   fail(restart: number): void {
     if (this.#down) return;
     this.#slots.advance(this.#timeline.seconds);

@@ -8,11 +8,11 @@ import type { Timeline } from "./timeline.ts";
 
 const FAILURES = 0x4641494c;
 
-/** The engines, and the queue of groups that none of them has: whoever has room takes the oldest. */
+/** The engines, and the queue of groups not yet in an engine: an engine with room takes the oldest. */
 export class Actors {
   readonly all: readonly Actor[];
   readonly #cores: SharedCores | undefined;
-  /** Of each engine, in the same order. */
+  /** Service of each engine, in the same order. */
   readonly #services: GroupService[] = [];
   readonly #timeline: Timeline;
   readonly #speedDuringStep: number;
@@ -51,7 +51,7 @@ export class Actors {
     for (const actor of this.all) actor.update(version);
   }
 
-  /** Resolves when the trainer has done so many seconds of work beside them. */
+  /** Resolves when the trainer has done this many seconds of work concurrently with the engines. */
   async besideStep(seconds: number): Promise<void> {
     if (this.#cores !== undefined) return this.#cores.train(seconds, this.all.length);
     this.#setSpeed(this.#speedDuringStep);
@@ -89,7 +89,7 @@ export class Actors {
     return group;
   }
 
-  /** They go before whatever no engine had yet. */
+  /** Puts attempts before those that no engine had yet. */
   #lost(attempts: readonly Attempt[]): void {
     const groups = [...new Set(attempts.map(({ group }) => group))];
     this.#queue.splice(0, this.#head, ...groups);
@@ -97,7 +97,7 @@ export class Actors {
     for (const _ of groups) this.#offer();
   }
 
-  /** Each engine for itself, with exponential times between failures. */
+  /** Simulates independent failures of the engines at exponential intervals. */
   #failNowAndThen({ mtbf, restart }: NonNullable<Machine["failures"]>, seed: number): void {
     this.all.forEach((actor, i) => {
       const random = new CounterRandom(seed, FAILURES, i);

@@ -1,8 +1,8 @@
 import type { Workload } from "./machine.ts";
 
 /**
- * Of one card, from its data sheet: bytes a second of its memory, and operations a second in bf16 without sparsity. The
- * first whose name is in `hardware.gpu` counts.
+ * Data-sheet values of one GPU: memory bandwidth in bytes per second, and operations per second in bf16 without
+ * sparsity. Uses the first whose name is contained in `hardware.gpu`.
  */
 export const CARDS = [
   { name: "H200", bandwidth: 4.8e12, flops: 989e12 },
@@ -10,7 +10,10 @@ export const CARDS = [
   { name: "A100", bandwidth: 2.04e12, flops: 312e12 },
 ] as const;
 
-/** What no data sheet says. docs/how-to/simulate.md has the reason for each, and which of them were fitted to the paper's figures. */
+/**
+ * Values without a data sheet. docs/how-to/simulate.md gives the reason for each, and which were fitted to the
+ * paper's figures.
+ */
 export const ASSUMED = {
   /** Share of the memory's bandwidth that a step of generation reaches. Fitted: 36 hours for 250 steps. */
   bandwidthShare: 0.24,

@@ -2,20 +2,20 @@ import type { GroupRequest } from "../orchestration/index.ts";
 import type { DecodeProgress } from "./decode-progress.ts";
 import type { GroupOutcome } from "./workload.ts";
 
-/** A group that the pipeline submitted, and what its answers will be like. */
+/** A group submitted by the pipeline, and its simulated answers. */
 export interface SubmittedGroup {
   readonly request: GroupRequest;
   readonly outcome: GroupOutcome;
   readonly attempts: readonly Attempt[];
   /** Attempts that are not back. */
   left: number;
-  /** Those that hold keys and values in an engine, and with them the prompt's. */
+  /** Number of attempts whose keys and values, and with them the prompt's, are in an engine. */
   resident: number;
 }
 
 const MOST_ATTEMPTS = 2 ** 20;
 
-/** One answer under way. */
+/** One answer in progress. */
 export class Attempt {
   readonly group: SubmittedGroup;
   readonly number: number;
@@ -23,11 +23,11 @@ export class Attempt {
   readonly order: number;
   /** Tokens it will have. */
   readonly length: number;
-  /** Tokens it has, as far as it is not running. */
+  /** Number of its tokens, while it is not running. */
   done = 0;
   /** While it runs: the engine's step in which it ends. */
   endStep = 0;
-  /** Of the weights that sampled its first token. */
+  /** Version of the weights that sampled its first token. */
   firstVersion = -1;
   /** Sum over its tokens of the versions that sampled them. */
   versions = 0;

@@ -9,9 +9,9 @@ export interface DecodeLaw {
 }
 
 /**
- * How far one engine is: every step gives each running sequence a token, so that the context grows by B a step and the
- * time of k steps is k r + c B k^2 / 2 with r = the law at the first of them. Steps are a real number here: whoever
- * wants a token waits for the moment at which its count is reached.
+ * Progress of one engine: every step gives each running sequence a token, so that the context grows by B per step and
+ * the time of k steps is k r + c B k^2 / 2 with r = the step time at the first of them. Steps are a real number here:
+ * an event for a token is scheduled at the time at which its count is reached.
  */
 export class DecodeProgress {
   /** Steps done since the run began. */
@@ -30,39 +30,39 @@ export class DecodeProgress {
   busy = 0;
   sequenceSeconds = 0;
   readonly #law: DecodeLaw;
-  /** Seconds of work that go by in one: below 1 where something else has the cores. */
+  /** Seconds of work per second: below 1 if other work uses the cores. */
   #speed = 1;
 
   constructor(law: DecodeLaw) {
     this.#law = law;
   }
 
-  /** To where it is at `now`. */
+  /** Advances to the time `now`. */
   advance(now: number): void {
     if (now > this.time) this.#move(this.#stepsIn((now - this.time) * this.#speed), now);
   }
 
-  /** To a number of steps that is reached now, exactly. */
+  /** Sets the number of steps exactly, at the time at which it is reached. */
   reach(steps: number, now: number): void {
     this.#move(steps - this.steps, now);
     this.steps = steps;
   }
 
-  /** When so many steps will be done if nothing changes. */
+  /** Time at which this number of steps is reached if nothing changes. */
   timeOf(steps: number): number {
     const k = steps - this.steps;
     const { perContextToken } = this.#law;
     return this.time + (k * this.#rate() + (perContextToken * this.batch * k * k) / 2) / this.#speed;
   }
 
-  /** Nothing is decoded for so long. Call it after `advance`. */
+  /** Decodes nothing for this long. Call after `advance`. */
   pause(seconds: number): void {
     this.time += seconds;
     this.sequenceSeconds += seconds * this.batch;
     if (this.batch > 0) this.busy += seconds;
   }
 
-  /** From now on. Call it after `advance`. */
+  /** Applies from now on. Call after `advance`. */
   set speed(speed: number) {
     this.#speed = speed;
   }
@@ -72,7 +72,7 @@ export class DecodeProgress {
     return fixed + perSequence * this.batch + perContextToken * this.context;
   }
 
-  /** Of so many seconds of work: the root of k r + c B k^2 / 2 = s, in the form that loses no digits for small c. */
+  /** Steps in this many seconds of work: the root of k r + c B k^2 / 2 = s, in the form that is accurate for small c. */
   #stepsIn(seconds: number): number {
     if (this.batch === 0) return 0;
     const rate = this.#rate();

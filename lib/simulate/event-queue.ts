@@ -3,14 +3,14 @@ type Run = (tag: number) => void;
 const FIRST_ROOM = 256;
 
 /**
- * What is to happen and when: a binary heap by time, and at one time by order of asking. Millions come and go in a
- * simulation, so that their numbers lie in arrays and none of them is an object.
+ * Scheduled events: a binary heap by time, ties in order of insertion. A simulation has millions, so they are numbers
+ * in arrays and not objects.
  */
 export class EventQueue {
   #size = 0;
   #asked = 0;
   #at = new Float64Array(FIRST_ROOM);
-  /** Breaks ties: what was asked for first happens first. */
+  /** Breaks ties: events at the same time run in order of insertion. */
   #order = new Float64Array(FIRST_ROOM);
   #tag = new Float64Array(FIRST_ROOM);
   readonly #run: Run[] = [];
@@ -19,7 +19,7 @@ export class EventQueue {
     return this.#size;
   }
 
-  /** Trusts that there is one. */
+  /** Trusts that there is an event. */
   get firstAt(): number {
     return this.#at[0]!;
   }
@@ -39,7 +39,7 @@ export class EventQueue {
     this.#put(child, at, order, run, tag);
   }
 
-  /** Takes the first away and runs it. Trusts that there is one. */
+  /** Removes the first event and runs it. Trusts that there is one. */
   runFirst(): void {
     const run = this.#run[0]!;
     const tag = this.#tag[0]!;
@@ -53,7 +53,7 @@ export class EventQueue {
     run(tag);
   }
 
-  /** Where a moment comes to rest that begins at the front, whose place is free. */
+  /** Final heap position of an event that starts at the free front. */
   #sink(at: number, order: number): number {
     let parent = 0;
     for (;;) {

@@ -10,22 +10,23 @@ export interface FleetLog {
   readonly recipe: Recipe;
   /** Steps that trained. */
   readonly records: readonly Metrics[];
-  /** Of the machine. */
+  /** Cores of the machine. */
   readonly cores: number;
-  /** That the run had. */
+  /** Answers of the recorded run. */
   readonly answers: Outcomes;
 }
 
-/** Steps at the start that hold what happens once. */
+/** Initial steps, which include one-time work. */
 const FIRST = 3;
 const HALVINGS = 14;
 
 /**
- * An actor and a trainer in processes of their own, whose cores they share with all that serves them. In the synchronous
- * schedule engine and trainer do not overlap, so that the rates of both are seen alone. What is left of the wait for groups
- * is what groups cost beside the engine, found by simulating the run itself; what is left of the processor time is how many
- * cores that takes. Throws HONE_ERR_DATA for other processes, an asynchronous run, or one that counted no processor time.
- * @param one what the log says where engine and trainer are one process
+ * Fits an actor and a trainer in separate processes, whose cores they share with their helper threads. In the
+ * synchronous schedule engine and trainer do not overlap, so each rate is measured alone. The remaining wait for
+ * groups is the cost of groups outside the engine, found by simulating the run itself; the remaining processor time
+ * gives the number of cores for it. Throws HONE_ERR_DATA for other processes, an asynchronous run, or one without
+ * processor times.
+ * @param one fitted from the log as if engine and trainer were one process
  */
 export async function fitProcesses(log: FleetLog, one: Machine): Promise<Machine> {
   expectFit(log);
@@ -55,7 +56,7 @@ export async function fitProcesses(log: FleetLog, one: Machine): Promise<Machine
   return machineOf((low + high) / 2);
 }
 
-/** Core seconds of a step that neither engine nor trainer nor the accounting between two steps took, and groups of a step. */
+/** Core seconds of a step outside of engine, trainer and the accounting between two steps, and groups of a step. */
 function besideEngine(records: readonly Metrics[], { training }: Recipe): { beside: number; groups: number } {
   const all = average(records.map(({ metrics: m }) => m["speed/processors"]! * m["time/step"]!));
   const engine = average(records.map(({ metrics: m }) => (1 - m["engine/idle"]!) * m["time/step"]!));

@@ -15,17 +15,17 @@ import type { Outcomes } from "./workload.ts";
 export interface FittedMachine {
   readonly machine: Machine;
   readonly outcomes: (seed: number) => Outcomes;
-  /** Of the run: what the simulation of its own recipe is to come to. */
+  /** Measurements of the run, which a simulation of its own recipe should reproduce. */
   readonly measured: { readonly steps: number; readonly seconds: number };
 }
 
 const FEWEST = 5;
 
 /**
- * The machine of a run's own log (steps.jsonl, events.jsonl and verdicts.jsonl of its folder): one process whose engine and
- * trainer share what they run on, or an actor and a trainer in processes of their own. Throws HONE_ERR_DATA for a run of
- * fewer than five steps, what fitProcesses throws, and what reading those files throws.
- * @param answersOf folder of the run whose answers are taken, where they are not this one's
+ * Fits a machine to a run's log (steps.jsonl, events.jsonl and verdicts.jsonl of its folder): one process whose
+ * engine and trainer share the hardware, or an actor and a trainer in separate processes. Throws HONE_ERR_DATA for a
+ * run of fewer than five steps, and the errors of fitProcesses and of reading those files.
+ * @param answersOf folder of another run that provides the answers
  */
 export async function fitMachine(dir: string, answersOf = dir): Promise<FittedMachine> {
   const log = await readLog(dir);
@@ -62,7 +62,7 @@ async function readLog(dir: string): Promise<FittedLog> {
   const groups = recordedGroups(join(dir, RUN_FILES.events));
   const verifiers = await verifiersOf(join(dir, RUN_FILES.verdicts));
   const promptTokens = mean(records, "prompt-length/mean");
-  // what verdicts take of several processes is among what a group costs beside its engine
+  // with several processes, the time of verdicts is part of a group's cost outside its engine
   const verify = (domain: DomainName) =>
     recipe.hardware?.processes === undefined ? verifyTime(records, verifiers.get(domain)) : NO_TIME;
   const domains = workloads(groups, verify, promptTokens);
@@ -111,8 +111,8 @@ function sharedMachine(
 }
 
 /**
- * Tokens of a step = p (seconds without training) + q (seconds of training): what an engine gets done while a step
- * trains, beside what it gets done otherwise.
+ * Fits tokens of a step = p (seconds without training) + q (seconds of training), and returns q / p: the engine's
+ * relative speed while a step trains.
  */
 function speedDuringStep(records: readonly StepRecord[]): number {
   const points = records.map(({ metrics: m }) => {
@@ -140,7 +140,7 @@ const packedTokens = ({ metrics }: Metrics): number =>
 const generated = (metrics: StepRecord["metrics"]): number =>
   metrics["speed/generated"]! * metrics["time/step"]!;
 
-/** What a summary says of the groups of each domain. */
+/** Workload of each domain's groups from a summary. */
 function workloads(
   groups: readonly RecordedGroupFacts[],
   verify: (domain: DomainName) => Spread,
@@ -164,7 +164,7 @@ function workloads(
   return Object.fromEntries(names.map((domain) => [domain, ofDomain(domain)]));
 }
 
-/** From calls and their seconds; the spread from the last median and 95th percentile. */
+/** Mean from calls and their seconds; spread from the last median and 95th percentile. */
 function verifyTime(records: readonly Metrics[], verifier: string | undefined): Spread {
   const sum = (name: string) => records.reduce((all, { metrics }) => all + (metrics[name] ?? 0), 0);
   const calls = sum(`verifier/calls/${verifier}`);

@@ -4,7 +4,7 @@ import type { Network } from "../plan/index.ts";
 import { ASSUMED, CARDS, PAPER_ANSWERS } from "./assumptions.ts";
 import type { Machine } from "./machine.ts";
 
-/** What of a network decides how long things take. */
+/** Properties of a network that determine durations. */
 export type Sizes = Pick<Network, "parameters" | "attentionLayers" | "kvHeads" | "headDim" | "qWidth">;
 
 /** Bytes of a weight, and of an entry of keys and values, as an engine on a GPU keeps them. */

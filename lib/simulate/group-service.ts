@@ -3,7 +3,7 @@ import type { SharedCores } from "./shared-cores.ts";
 
 type Pull = (passes: (group: SubmittedGroup) => boolean) => SubmittedGroup | undefined;
 
-/** Brings groups to one engine: at once, or, where engines are processes that share cores, one after the other. */
+/** Delivers groups to one engine: immediately, or, if engines are processes that share cores, one after the other. */
 export class GroupService {
   /** A group has come. */
   onReady: () => void = () => {};
@@ -12,18 +12,18 @@ export class GroupService {
   #busy = false;
   #ready: SubmittedGroup | undefined;
 
-  /** @param queue takes the oldest group that nobody has @param cores that are shared */
+  /** @param queue returns the oldest unassigned group @param cores shared ones */
   constructor(queue: Pull, cores?: () => SharedCores) {
     this.#queue = queue;
     this.#cores = cores;
   }
 
-  /** Whether a group is on its way. */
+  /** True if a group is being delivered. */
   get busy(): boolean {
     return this.#busy;
   }
 
-  /** What the engine may begin now. */
+  /** Returns a group that the engine may begin now. */
   readonly pull: Pull = (passes) => {
     if (this.#cores === undefined) return this.#queue(passes);
     const ready = this.#ready;

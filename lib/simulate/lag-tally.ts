@@ -1,9 +1,9 @@
 import type { SubmittedGroup } from "./attempt.ts";
 import type { SimulatedRun, SimulatedStep } from "./run-facts.ts";
 
-/** How old what was trained on is: versions between the weights before the step and those that sampled. */
+/** Ages of trained data: weight versions between the step's and those that sampled. */
 export class LagTally {
-  /** Of the step that was told last. */
+  /** Lag of the most recent step. */
   ofStep: SimulatedStep["lag"] = { mean: 0, max: 0 };
   /** Rollouts by the lag of their first token. */
   readonly #counts: number[] = [];
@@ -11,7 +11,7 @@ export class LagTally {
   #tokenLags = 0;
   #submitted = 0;
 
-  /** @param replayed what the step trains again: as old as it is by then, and not bound by when it was submitted */
+  /** @param replayed groups that the step trains again: aged accordingly, and not bounded by their submission */
   step(groups: readonly SubmittedGroup[], version: number, replayed: readonly SubmittedGroup[] = []): void {
     let [rollouts, sum, max] = [0, 0, 0];
     for (const { request } of groups)

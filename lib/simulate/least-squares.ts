@@ -1,5 +1,5 @@
 /**
- * Line y = a + b x through points, neither of them below 0: where the best one would have a negative a or b, the best
+ * Least-squares line y = a + b x with a, b >= 0: if the unconstrained fit has a negative coefficient, the best fit
  * with that one at 0. Trusts that there is a point.
  */
 export function line(points: readonly (readonly [x: number, y: number])[]): { a: number; b: number } {
@@ -16,7 +16,7 @@ export function line(points: readonly (readonly [x: number, y: number])[]): { a:
   return { a: 0, b: squares === 0 ? 0 : Math.max(0, sum(([x, y]) => x * y) / squares) };
 }
 
-/** Rates p, q >= 0 of y = p x1 + q x2. Undefined where the points do not tell them apart. */
+/** Least-squares rates p, q >= 0 of y = p x1 + q x2. Undefined if the points do not determine them. */
 export function rates(
   points: readonly (readonly [x1: number, x2: number, y: number])[],
 ): { readonly p: number; readonly q: number } | undefined {

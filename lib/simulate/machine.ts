@@ -11,7 +11,7 @@ const spreadSchema = z.strictObject({ mean: positive(), cv: z.number().min(0) })
 const workloadSchema = z.strictObject({
   /** Tokens of an answer before it is cut at rollouts.maxOutputTokens. */
   length: spreadSchema,
-  /** Share of the variance of log length that is the problem's: attempts at one problem are alike. */
+  /** Fraction of the variance of log length that is due to the problem: attempts at one problem are correlated. */
   alike: z.number().min(0).max(1).default(0.3),
   promptTokens: positive(),
   /** Share of groups that the filter leaves to be trained on. */
@@ -21,9 +21,9 @@ const workloadSchema = z.strictObject({
 });
 
 export const machineSchema = z.strictObject({
-  /** For people: where the numbers come from. */
+  /** Source of the numbers, for display. */
   from: z.string(),
-  /** Devices that generate, each with an engine, and devices that train; one that does both counts as either. */
+  /** Devices that generate, each with an engine, and devices that train; one that does both counts as both. */
   actors: z.int().positive(),
   trainers: z.int().positive(),
   /** 0: a machine without. */
@@ -40,11 +40,11 @@ export const machineSchema = z.strictObject({
     }),
     /** Seconds of a prompt's token. */
     prefillPerToken: seconds(),
-    /** Seconds for which nothing is decoded while new weights come. */
+    /** Seconds of decoding lost to a weight update. */
     updatePause: seconds(),
     /** Seconds of a token's keys and values on the way to host memory or back. */
     swapPerToken: seconds().default(0),
-    /** Work of a second of an engine while a step trains: 1 where nothing is shared. */
+    /** Relative speed of an engine while a step trains: 1 if no hardware is shared. */
     speedDuringStep: positive().max(1).default(1),
   }),
   trainer: z.strictObject({
@@ -53,19 +53,19 @@ export const machineSchema = z.strictObject({
     perToken: seconds(),
     /** Attention: of the square of a sequence's length. */
     perSquaredToken: seconds().default(0),
-    /** Between the end of a step and the moment the next batch is asked for. */
+    /** Time from the end of a step until the next batch is requested. */
     between: seconds().default(0),
   }),
-  /** One machine whose cores engines and trainer take turns on; without it each has its own. */
+  /** One machine whose cores engines and trainer share; without it each has its own. */
   shared: z
     .strictObject({
       cores: positive(),
-      /** Those that a busy engine wants, and a step of the trainer. */
+      /** Cores used by a busy engine, and by a step of the trainer. */
       engine: positive(),
       trainer: positive(),
       /**
-       * A group on its way to an engine and back costs so many seconds beside it (messages, accounting, verdicts), on so many
-       * cores; one group after the other, for all engines, since one process keeps the accounting.
+       * Cost of a group outside the engine (messages, accounting, verdicts) in seconds, and on how many cores; groups
+       * are served one after the other for all engines, since one process does the accounting.
        */
       perGroup: seconds(),
       service: positive(),
@@ -74,17 +74,17 @@ export const machineSchema = z.strictObject({
     })
     .optional(),
   verifierWorkers: z.int().positive(),
-  /** An engine fails every `mtbf` seconds on average and comes back after `restart`; what it was at starts again. */
+  /** An engine fails every `mtbf` seconds on average and returns after `restart`; its work starts again. */
   failures: z.strictObject({ mtbf: positive(), restart: seconds() }).optional(),
   domains: z.record(z.string(), workloadSchema),
 });
 
-/** What a machine takes for what a run does, and what a run's answers are like. */
+/** Durations of a machine's operations, and statistics of a run's answers. */
 export type Machine = z.output<typeof machineSchema>;
 export type Workload = Machine["domains"][string];
 export type Spread = z.output<typeof spreadSchema>;
 
-/** A machine that was written down. Throws HONE_ERR_IO, or HONE_ERR_FORMAT naming every field that is wrong. */
+/** Reads a machine file. Throws HONE_ERR_IO, or HONE_ERR_FORMAT naming every wrong field. */
 export function readMachine(path: string): Machine {
   const parsed = machineSchema.safeParse(readJson(path));
   if (parsed.success) return parsed.data;

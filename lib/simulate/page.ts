@@ -11,7 +11,7 @@ const X: Readonly<Record<Axis, string>> = {
   nodes: "nodes",
 };
 
-/** A sweep as one page that needs nothing else. */
+/** A sweep as one self-contained HTML page. */
 export function sweepPage(name: string, axis: Axis, swept: readonly SweptVariant[]): string {
   return page(
     name,
@@ -69,7 +69,7 @@ export function sweepFigures(axis: Axis, swept: readonly SweptVariant[]): Figure
   ];
 }
 
-/** A run as one page that needs nothing else. */
+/** A run as one self-contained HTML page. */
 export function runPage(name: string, machine: Machine, run: SimulatedRun): string {
   const text = html`<div class="card"><pre>${runText(name, machine, run)}</pre></div>`;
   return page(name, "simulated", html`${text}${figures(runFigures(run))}`);

@@ -1,6 +1,6 @@
 import type { Timeline } from "./timeline.ts";
 
-/** How many are somewhere, how fast they go through, and how long they stay: the three numbers of Little's law, each measured by itself. */
+/** Mean population, throughput and residence time: the three quantities of Little's law, each measured independently. */
 export class PopulationTally {
   readonly #timeline: Timeline;
   #present = 0;
@@ -26,7 +26,7 @@ export class PopulationTally {
     this.#staySeconds += count * seconds;
   }
 
-  /** Mean number, how many a second, and mean seconds of those that are gone. */
+  /** Mean number, number per second, and mean seconds of those that have left. */
   get facts(): { readonly population: number; readonly rate: number; readonly seconds: number } {
     this.#pass();
     const { seconds } = this.#timeline;

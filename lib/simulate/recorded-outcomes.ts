@@ -3,7 +3,7 @@ import { CounterRandom } from "../random.ts";
 import type { DomainName } from "../records.ts";
 import type { GroupOutcome, Outcomes } from "./workload.ts";
 
-/** A group that a run had, and the step that took it. */
+/** A group of a recorded run, and the step that took it. */
 export interface RecordedGroupFacts {
   readonly domain: DomainName;
   readonly step: number;
@@ -15,7 +15,7 @@ const STREAM = 0x54524143;
 /** Steps to each side from which the groups of a step are drawn: answers change as the policy learns. */
 const WINDOW = 3;
 
-/** Every group of a run's events, in order. Throws what readEvents throws. */
+/** Every group of a run's events, in order. Throws the errors of readEvents. */
 export function recordedGroups(path: string): RecordedGroupFacts[] {
   const { steps, drawn } = readHistory(readEvents(path));
   return steps.flatMap(({ groups }, step) =>
@@ -29,9 +29,9 @@ export function recordedGroups(path: string): RecordedGroupFacts[] {
 }
 
 /**
- * Answers as a run had them: each problem gets the lengths and the fate of a group that the run's same step (give or take
- * three; beyond its last step, that one) had in the domain.
- * @param beside what the record of groups does not tell, by domain
+ * Answers drawn from a recorded run: each problem gets the lengths and the outcome of a group of the same domain at
+ * the same step (within three; beyond the last step, that one).
+ * @param beside properties that the record of groups lacks, by domain
  */
 export function recordedOutcomes(
   groups: readonly RecordedGroupFacts[],
@@ -60,7 +60,7 @@ export function recordedOutcomes(
   };
 }
 
-/** Positions of the groups near a step; the nearest one where there are none. */
+/** Indices of the groups near a step; the nearest one if there are none. */
 function around(list: readonly RecordedGroupFacts[], step: number): [from: number, to: number] {
   const from = firstFrom(list, step - WINDOW);
   const to = firstFrom(list, step + WINDOW + 1);

@@ -10,7 +10,7 @@ import type { Timeline } from "./timeline.ts";
 import { TraceHash } from "./trace-hash.ts";
 import type { VerifierWorkers } from "./verifier-workers.ts";
 
-/** Whoever took part in a run that is over. */
+/** The components of a finished run. */
 export interface Parts {
   readonly machine: Machine;
   readonly actors: Actors;
@@ -18,7 +18,7 @@ export interface Parts {
   readonly accounting: GroupAccounting;
 }
 
-/** What happened, as the accounting' events and the simulation tell it. */
+/** Records events of the accounting and of the simulation. */
 export class Recorder {
   readonly #domains: readonly DomainName[];
   readonly #timeline: Timeline;
@@ -53,7 +53,7 @@ export class Recorder {
     this.#whole.tokens += length;
   }
 
-  /** All of it has verdicts. */
+  /** All attempts of the group have verdicts. */
   completed({ attempts, domain, submittedMs }: GroupRequest): void {
     this.#completed[domain]! += attempts;
     this.#population.go(attempts, this.#timeline.seconds - submittedMs / 1000);
@@ -66,7 +66,7 @@ export class Recorder {
     this.#lags.step(groups, version, replayed);
   }
 
-  /** @param outstanding groups in the pipeline @param queued those of them that no engine has begun */
+  /** @param outstanding groups in the pipeline @param queued those that no engine has begun */
   stepEnds(outstanding: number, queued: number): void {
     const end = this.#timeline.seconds;
     const before = this.#steps.at(-1)?.end ?? 0;

@@ -4,7 +4,7 @@ import type { DomainName } from "../records.ts";
 export interface SimulatedStep {
   /** Seconds since the run began. */
   readonly end: number;
-  /** Of the trainer without groups, and in the step. */
+  /** The trainer's time without groups, and in the step. */
   readonly waiting: number;
   readonly training: number;
   /** Groups trained; rollouts completed in every domain since the run began. */
@@ -17,7 +17,7 @@ export interface SimulatedStep {
   readonly outstanding: number;
 }
 
-/** What a simulated run came to. */
+/** Results of a simulated run. */
 export interface SimulatedRun {
   readonly steps: readonly SimulatedStep[];
   readonly seconds: number;
@@ -33,9 +33,9 @@ export interface SimulatedRun {
   /** Mean sequences of an engine that decodes. */
   readonly running: number;
   readonly preemptions: number;
-  /** Tokens sampled: of rollouts that came back, of those under way at the end, lost to failures. */
+  /** Sampled tokens: of completed rollouts, of those in progress at the end, and lost to failures. */
   readonly tokens: { readonly whole: number; readonly underWay: number; readonly wasted: number };
-  /** All tokens that the engines sampled, counted by their steps. */
+  /** All tokens sampled by the engines, counted by their steps. */
   readonly sampled: number;
   /** Over trained rollouts; `token` over their tokens; `submitted` is the largest since submission. */
   readonly lag: {
@@ -54,6 +54,6 @@ export interface SimulatedRun {
   };
   /** Rollouts between submission and verdict: mean number, completions a second, mean seconds. */
   readonly line: { readonly population: number; readonly rate: number; readonly seconds: number };
-  /** Of everything that happened and when. */
+  /** Hash over all events and their times. */
   readonly hash: string;
 }

@@ -3,8 +3,8 @@ import type { Attempt } from "./attempt.ts";
 const FIRST_ROOM = 64;
 
 /**
- * The attempts that have a slot, the one that ends first in front: a binary heap by `endStep`. What they are compared by
- * lies in arrays beside them, which stay in the cache.
+ * The running attempts, the one that ends first in front: a binary heap by `endStep`. Its keys are in separate
+ * arrays, which stay in the cache.
  */
 export class RunningAttempts {
   readonly #heap: Attempt[] = [];
@@ -20,7 +20,7 @@ export class RunningAttempts {
     return this.#ends[0]!;
   }
 
-  /** In no order. */
+  /** In arbitrary order. */
   get all(): readonly Attempt[] {
     return this.#heap;
   }
@@ -37,7 +37,7 @@ export class RunningAttempts {
     return this.#take(0);
   }
 
-  /** The one that was submitted last. Trusts that there is one. */
+  /** The attempt submitted last. Trusts that there is one. */
   takeYoungest(): Attempt {
     const orders = this.#orders;
     const { length } = this.#heap;
@@ -67,7 +67,7 @@ export class RunningAttempts {
     return taken;
   }
 
-  /** Moves up whatever ends before; returns the place that is free then. */
+  /** Moves earlier attempts up; returns the free position. */
   #sink(from: number, end: number, order: number): number {
     const { length } = this.#heap;
     let parent = from;
@@ -95,7 +95,7 @@ export class RunningAttempts {
     this.#orders[child] = order;
   }
 
-  /** Those that end in the same step end in order of submission, whatever the heap looks like. */
+  /** Attempts that end in the same step are ordered by submission, independent of the heap's layout. */
   #isBefore(index: number, end: number, order: number): boolean {
     const own = this.#ends[index]!;
     return own < end || (own === end && this.#orders[index]! < order);

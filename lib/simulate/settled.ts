@@ -4,13 +4,13 @@ import type { Attempt, SubmittedGroup } from "./attempt.ts";
 
 const NO_FLOATS = new Float32Array(0);
 const NO_VERSIONS = new Uint32Array(0);
-/** As long as any answer that is worth simulating; the operating system backs what is touched, and nobody touches it. */
+/** Longer than any simulated answer; the operating system allocates pages only when touched, and none is. */
 const ZEROS = new ArrayBuffer(4 * 2 ** 22);
 const JUDGED: ScoredVerdict = { status: "correct", score: 1, reason: "simulated" };
 
 /** Makes the pipeline's nouns of simulated answers: their tokens are a length, since nobody reads them. */
 export class SettledGroups {
-  /** By length: an array of each length serves all answers that have it. */
+  /** One array per length, shared by all answers of that length. */
   readonly #tokens: (Int32Array | undefined)[] = [];
 
   rollouts({ request, attempts, outcome }: SubmittedGroup): Rollout[] {
@@ -45,7 +45,7 @@ export class SettledGroups {
   }
 }
 
-/** What is the same for all of them is in the class: millions are made. */
+/** Constant fields are on the prototype, since there are millions of instances. */
 class SimulatedRollout implements Rollout {
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;

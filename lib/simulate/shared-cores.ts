@@ -1,9 +1,9 @@
 import type { Machine } from "./machine.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** An engine among those that take turns. */
+/** An engine that shares the cores. */
 interface Sharer {
-  /** Seconds of work that go by in one from now on. */
+  /** Sets how many seconds of work pass per second. */
   setSpeed(speed: number): void;
 }
 
@@ -17,15 +17,15 @@ interface Work {
 }
 
 /**
- * The cores of one machine, on which engines, the trainer and what serves engines take turns: when all that are busy want
- * more than there are, each is slowed alike.
+ * The cores of one machine, shared by engines, the trainer and the work around engines: if the demand exceeds the
+ * cores, all are slowed by the same factor.
  */
 export class SharedCores {
   readonly #shared: NonNullable<Machine["shared"]>;
   readonly #timeline: Timeline;
   readonly #engines: readonly Sharer[];
   readonly #works = new Set<Work>();
-  /** Told when what their groups cost beside an engine is done; the first one's is under way. */
+  /** Callbacks of groups waiting for service; the first one is being served. */
   readonly #served: (() => void)[] = [];
   #busy = 0;
   #speed = 1;
@@ -54,7 +54,7 @@ export class SharedCores {
     });
   }
 
-  /** Calls back when what a group costs beside its engine is done: one group after the other, whoever asks. */
+  /** Calls back after the cost of a group outside its engine; groups are served one at a time. */
   serve(done: () => void): void {
     this.#served.push(done);
     if (this.#served.length === 1) this.#serveNext();

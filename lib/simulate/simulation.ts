@@ -25,9 +25,9 @@ import { VerifierWorkers } from "./verifier-workers.ts";
 import { drawnOutcomes, type Outcomes } from "./workload.ts";
 
 /**
- * A run of a recipe on a machine that is only described: the pipeline's own accounting, credits, sampler, drawer, verification
- * queue and batcher, with engines, trainer and verifiers that take time and compute nothing. The same recipe, machine and
- * outcomes give the same run. Throws HONE_ERR_USAGE for a machine that does not know the recipe's domains, or whose engine
+ * Simulates a run of a recipe on a described machine: the pipeline's real accounting, credits, sampler, drawer,
+ * verification queue and batcher, with engines, trainer and verifiers that only take time. The same recipe, machine
+ * and outcomes give the same run. Throws HONE_ERR_USAGE for a machine without the recipe's domains, or whose engine
  * cannot hold one answer.
  */
 export async function simulate(recipe: Recipe, machine: Machine, outcomes?: Outcomes): Promise<SimulatedRun> {
@@ -60,7 +60,7 @@ class Simulation {
   /** Groups between submission and training; a problem is drawn once. */
   readonly #submitted = new Map<Problem, SubmittedGroup>();
   readonly #buffer: ReplayBuffer;
-  /** By number, what the buffer may draw. */
+  /** Groups that the buffer may draw, by number. */
   readonly #replayable = new Map<number, SubmittedGroup>();
   readonly #generated = new Channel<GroupRollouts>();
   readonly #settled = new Channel<SettledGroup>();
@@ -145,7 +145,7 @@ class Simulation {
     return verifyGroups(this.#generated, judge, { groups: 0 }, () => this.#machine.verifierWorkers);
   }
 
-  /** Of each; those of a group stand side by side, and it is looked up once. */
+  /** Seconds per rollout; rollouts of a group are adjacent, so each group is looked up once. */
   #verifySeconds(rollouts: readonly Rollout[]): number[] {
     let last: Problem | undefined;
     let ofGroup: readonly number[] = [];
@@ -176,7 +176,7 @@ class Simulation {
     }
   }
 
-  /** Groups that a step trains again: they take its time and have their lag, and count in nothing else. */
+  /** Groups that a step trains again: they add to its time and lag, and to no other statistic. */
   #replayed(batch: StepBatch, trained: readonly SubmittedGroup[]): SubmittedGroup[] {
     if (this.#recipe.training.replayBuffer === undefined) return [];
     const { replayed = [] } = this.#buffer.filled(batch, this.#step);
@@ -188,7 +188,7 @@ class Simulation {
     return again;
   }
 
-  /** Those of a batch that were kept; none of the others is needed any more either. */
+  /** The kept groups of a batch; forgets the others. */
   #groupsOf(batch: StepBatch): SubmittedGroup[] {
     return batch.groups.flatMap(({ request, group }) => {
       const simulated = this.#submitted.get(request.problem)!;

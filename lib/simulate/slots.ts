@@ -9,7 +9,7 @@ import { RunningAttempts } from "./running-attempts.ts";
  */
 const STRIDE = 128;
 
-/** The slots of one engine and its keys and values: who runs, how far they are, and what memory they take. */
+/** The slots of one engine and its keys and values: running attempts, their progress, and their memory. */
 export class Slots {
   readonly progress: DecodeProgress;
   readonly #rates: Machine["actor"];
@@ -46,7 +46,7 @@ export class Slots {
     this.progress.reach(steps, now);
   }
 
-  /** The step in which an attempt ends or memory is full, whichever is first. Undefined where nothing runs. */
+  /** The step in which an attempt ends or memory is full, whichever is first. Undefined if nothing runs. */
   get nextChange(): number | undefined {
     const { size } = this.#running;
     if (size === 0) return undefined;
@@ -61,7 +61,7 @@ export class Slots {
     this.#running.add(attempt);
   }
 
-  /** Those that end by this step have neither slot nor memory any more; returns whether there are any. */
+  /** Releases slots and memory of attempts that end by this step; returns whether there were any. */
   endBy(step: number, ended: (attempt: Attempt) => void): boolean {
     let any = false;
     while (this.size > 0 && this.#running.firstEnd <= step) {
@@ -93,13 +93,13 @@ export class Slots {
     return lost;
   }
 
-  /** Whether an attempt that was begun before may go on. */
+  /** True if a previously begun attempt may resume. */
   takes(attempt: Attempt): boolean {
     const need = this.#missing(attempt);
     return this.size === 0 || need === 0 || need + STRIDE * this.size <= this.#free;
   }
 
-  /** Whether a group may be begun. */
+  /** True if a group may begin. */
   fits({ outcome, left }: SubmittedGroup): boolean {
     const reserve = Math.min(left, this.#rates.maxRunning - this.size) + this.size;
     return this.size === 0 || outcome.promptTokens + STRIDE * reserve <= this.#free;

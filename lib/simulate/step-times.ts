@@ -3,11 +3,11 @@ import type { StepRecord } from "../records.ts";
 
 export type Metrics = Pick<StepRecord, "metrics">;
 
-/** What a step took from the first call of a trainer to the weights that are with the engines. */
+/** Duration of a step from the trainer's first call until the engines have the weights. */
 export const trainSeconds = ({ metrics }: Metrics): number =>
   stagesOf(metrics).reduce((sum, { part, seconds }) => sum + (part === "training" ? seconds : 0), 0);
 
-/** Over the steps that have the metric. */
+/** Mean over the steps that have the metric. */
 export function mean(records: readonly Metrics[], name: string): number {
   return average(records.flatMap(({ metrics }) => metrics[name] ?? []));
 }

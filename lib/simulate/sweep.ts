@@ -5,12 +5,12 @@ import { simulate } from "./simulation.ts";
 import { type Axis, type Variant, variantsOf } from "./variants.ts";
 import type { Outcomes } from "./workload.ts";
 
-/** A cell, and what its run came to. */
+/** A cell, and its run's results. */
 export interface SweptVariant extends Variant {
   readonly run: SimulatedRun;
 }
 
-/** Every cell of an axis, one after the other. Throws what `variantsOf` and `simulate` throw. */
+/** Simulates every cell of an axis in sequence. Throws the errors of `variantsOf` and `simulate`. */
 export async function sweepVariants(
   axis: Axis,
   recipe: Recipe,

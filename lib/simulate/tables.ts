@@ -12,7 +12,7 @@ export function duration(seconds: number): string {
   return seconds < 7200 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** What a run came to, in whole lines of at most 80 columns. */
+/** Results of a run, in whole lines of at most 80 columns. */
 export function runText(name: string, machine: Machine, run: SimulatedRun): string {
   const { steps, seconds, busy, lag, tokens } = run;
   const gpus = machine.gpus === 0 ? "" : `, ${count(run.gpuHours)} GPU-hours`;
@@ -58,7 +58,7 @@ function mixtureLines({ mixture, steps }: SimulatedRun): string[] {
   return [...textTable({ head, rows }, 80), off];
 }
 
-/** Who waits for whom, and what would help. */
+/** Names the bottleneck, and what would help. */
 function waiting({ busy, steps }: SimulatedRun): string {
   const waits = steps.reduce((sum, step) => sum + step.waiting, 0) / steps.at(-1)!.end;
   if (busy.actors < 0.9 && busy.trainers < 0.9)

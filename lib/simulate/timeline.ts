@@ -3,9 +3,8 @@ import { HoneError } from "../errors.ts";
 import { EventQueue } from "./event-queue.ts";
 
 /**
- * The virtual clock of a simulation and what is to happen on it. The stages of the pipeline are
- * asynchronous and know no time; whoever hands them something calls `settle`, and nothing further happens before they
- * have done all that they can.
+ * The virtual clock of a simulation and its scheduled events. The pipeline's stages are asynchronous and unaware of
+ * time; after handing them something, call `settle`, and no later event runs before they have done all possible work.
  */
 export class Timeline implements Clock {
   /** Since the run began. */
@@ -20,12 +19,12 @@ export class Timeline implements Clock {
     return this.seconds * 1000;
   }
 
-  /** @param seconds absolute; a moment that has passed comes at once. @param tag handed to `run` */
+  /** @param seconds absolute; a past time is due immediately @param tag passed to `run` */
   at(seconds: number, run: (tag: number) => void, tag = 0): void {
     this.#heap.add(Math.max(seconds, this.seconds), run, tag);
   }
 
-  /** Resolves when so many seconds have gone by. */
+  /** Resolves after this many seconds. */
   after(seconds: number): Promise<void> {
     return new Promise((resolve) => {
       this.at(this.seconds + seconds, () => {
@@ -40,7 +39,7 @@ export class Timeline implements Clock {
     this.#handedOver = true;
   }
 
-  /** Moment after moment until `over`. Throws HONE_ERR_STALL where nothing is left to happen before that. */
+  /** Runs events until `over`. Throws HONE_ERR_STALL if none is left before that. */
   async run(over: () => boolean): Promise<void> {
     for (;;) {
       if (this.#handedOver) {
@@ -57,8 +56,8 @@ export class Timeline implements Clock {
 }
 
 /**
- * Resolves when no promise has anything left to do: the queue of ticks is looked at when that of promises is empty. Unlike
- * setImmediate it does not ask the operating system for anything, which would take most of the time of a simulation.
+ * Resolves after all pending promise callbacks: the tick queue is processed when the microtask queue is empty. Unlike
+ * setImmediate it makes no system call, which would take most of the time of a simulation.
  */
 const quiet = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 

@@ -3,25 +3,25 @@ import { HoneError } from "../errors.ts";
 import { ASSUMED } from "./assumptions.ts";
 import type { Machine } from "./machine.ts";
 
-/** What a sweep varies: GPUs that generate among all, the bound of lag, or whole nodes. */
+/** Parameter of a sweep: number of generating GPUs, lag bound, or number of nodes. */
 export const AXES = ["split", "lag", "nodes"] as const;
 export type Axis = (typeof AXES)[number];
 
 /** One cell of a sweep. */
 export interface Variant {
   readonly name: string;
-  /** Where it stands on the axis. */
+  /** Its position on the axis. */
   readonly x: number;
   readonly recipe: Recipe;
   readonly machine: Machine;
-  /** What was asked for without a sweep. */
+  /** True for the recipe's own setting. */
   readonly own: boolean;
 }
 
 const LAGS = [0, 1, 2, 4, 8];
 const NODES = [1, 2, 4, 8, 16];
 
-/** The cells of an axis. Throws HONE_ERR_USAGE where a machine has nothing to split. */
+/** The cells of an axis. Throws HONE_ERR_USAGE for a machine that cannot be split. */
 export function variantsOf(axis: Axis, recipe: Recipe, machine: Machine): Variant[] {
   if (axis === "lag") return LAGS.map((maxLag) => withLag(recipe, machine, maxLag));
   if (machine.gpus < 2 || machine.actors + machine.trainers !== machine.gpus)
@@ -42,7 +42,7 @@ function withLag(recipe: Recipe, machine: Machine, maxLag: number): Variant {
   };
 }
 
-/** Whole GPUs a node where nodes are whole, else eighths of all. */
+/** Whole GPUs per node if nodes are homogeneous, else eighths of all. */
 function splits(recipe: Recipe, machine: Machine): Variant[] {
   const { gpus } = machine;
   const step = Math.max(1, Math.floor(gpus / ASSUMED.gpusPerNode));
@@ -57,7 +57,7 @@ function splits(recipe: Recipe, machine: Machine): Variant[] {
   }));
 }
 
-/** The same machine of fewer or more nodes: an equal share of each generates. */
+/** The same machine with fewer or more nodes, of which the same fraction generates. */
 function nodes(recipe: Recipe, machine: Machine): Variant[] {
   const own = machine.gpus / ASSUMED.gpusPerNode;
   const fits = NODES.filter((count) => Number.isInteger((machine.actors * count) / own));

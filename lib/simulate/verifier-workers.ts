@@ -18,7 +18,7 @@ export class VerifierWorkers {
     this.#free = new Array<number>(workers).fill(0);
   }
 
-  /** Resolves when all of them have a verdict. @param seconds that each takes a worker */
+  /** Resolves when all of them have a verdict. @param seconds that each occupies a worker */
   judge(seconds: readonly number[]): Promise<Verdict[]> {
     const now = this.#timeline.seconds;
     let last = now;
@@ -33,7 +33,7 @@ export class VerifierWorkers {
     return this.#timeline.after(last - now).then(() => seconds.map(() => VERDICT));
   }
 
-  /** The first one that is free is taken until `end`. */
+  /** Occupies the first free worker until `end`. */
   #occupy(end: number): void {
     const heap = this.#free;
     let parent = 0;

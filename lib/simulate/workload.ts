@@ -2,7 +2,7 @@ import { CounterRandom } from "../random.ts";
 import type { DomainName } from "../records.ts";
 import type { Spread, Workload } from "./machine.ts";
 
-/** What the answers to one problem will be like. */
+/** Simulated answers to one problem. */
 export interface GroupOutcome {
   readonly promptTokens: number;
   /** Tokens of each attempt, at least 1. */
@@ -12,10 +12,10 @@ export interface GroupOutcome {
   readonly kept: boolean;
 }
 
-/** Says what becomes of the index-th problem of a domain. @param step the one that the run is in */
+/** Returns the outcome of the index-th problem of a domain. @param step the run's current one */
 export type Outcomes = (domain: DomainName, index: number, attempts: number, step: number) => GroupOutcome;
 
-/** Keeps these draws apart from those of the sampler and of the problems. */
+/** Separates these draws from those of the sampler and of the problems. */
 const STREAM = 0x53494d55;
 
 /**
@@ -46,7 +46,7 @@ export function drawnOutcomes(
   };
 }
 
-/** What is the same for all problems of a domain. @param number its place among the domains */
+/** Distributions shared by all problems of a domain. @param number its index among the domains */
 const lawOf = ({ length, alike, promptTokens, keep, verify }: Workload, number: number) => ({
   number,
   keep,
@@ -58,7 +58,7 @@ const lawOf = ({ length, alike, promptTokens, keep, verify }: Workload, number: 
   promptTokens,
 });
 
-/** From a standard normal draw to a lognormal one of this mean and spread. */
+/** Maps a standard normal draw to a lognormal one with this mean and spread. */
 function lognormal({ mean, cv }: Spread): (normal: number) => number {
   const variance = Math.log1p(cv * cv);
   const middle = Math.log(mean) - variance / 2;
@@ -66,7 +66,7 @@ function lognormal({ mean, cv }: Spread): (normal: number) => number {
   return (normal) => Math.exp(middle + deviation * normal);
 }
 
-/** Box-Muller: two uniform draws make two normal ones. */
+/** Box-Muller: two uniform draws give two normal ones. */
 class Draws {
   readonly #random: CounterRandom;
   #spare: number | undefined;

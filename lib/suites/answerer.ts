@@ -7,7 +7,7 @@ export interface Answer {
   readonly finish: FinishReason;
   /** Generated, thinking included. */
   readonly tokens: number;
-  /** Of an episode: begin, end, ... in the text of what its environment said, and the environment's verdict. */
+  /** For an episode: begin, end, ... of observations in the text, and the environment's verdict. */
   readonly given?: readonly number[];
   readonly verdict?: Verdict;
 }
@@ -26,17 +26,18 @@ export type Drawn = Answer | { readonly outage: string };
 
 /** Source of answers: an engine over a model folder, or a server. */
 export interface Answerer extends AsyncDisposable {
-  /**
-   * Settings that its answers depend on beside problem, seed and attempt; completions of two that differ are not mixed.
-   */
+  /** Settings that its answers depend on beside problem, seed and attempt; completions of two that differ are not mixed. */
   readonly identity: Readonly<Record<string, unknown>>;
-  /** Draws it wants in hand at once, so that it never waits for more. */
+  /** Number of draws to keep in progress so that the model is never idle. */
   readonly width: number;
   /** True if it can play episodes. */
   readonly plays?: boolean;
-  /** Told every problem before the first is asked; returns why some cannot be asked, by place. */
+  /** Called with every problem before the first is asked; returns why some cannot be asked, by index. */
   prepare(problems: Iterable<Problem>): Promise<ReadonlyMap<number, string>>;
-  /** Resolves when all draws were told. Rejects where nothing more can be asked: a dead engine, a server that refuses everything. */
+  /**
+   * Resolves when all draws have been reported. Rejects if no further answers are possible: a dead engine, a server
+   * that refuses everything.
+   */
   ask(draws: Draws, told: (seed: number, drawn: Drawn) => void): Promise<void>;
 }
 

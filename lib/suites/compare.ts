@@ -35,7 +35,7 @@ export interface ShownChange extends ChangedProblem {
 export interface SuiteComparison {
   readonly suite: string;
   readonly problems: number;
-  /** Problems that only the one, or only the other, has a verdict on: in none of the numbers. */
+  /** Problems for which only one side has a verdict: excluded from all numbers. */
   readonly alone: { readonly before: number; readonly after: number };
   readonly accuracy: { readonly before: number; readonly after: number };
   readonly difference: number;
@@ -77,10 +77,10 @@ export interface Comparison {
 const LENGTH_BINS = 4;
 
 /**
- * Two models side by side, problem by problem, over what all of their folders answered.
- * A string names folders as `modelFolders` reads it: `folder` or `name=folder,folder`.
- * @param shown how many changed problems come with their texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT; HONE_ERR_USAGE where
- * a model's folders cannot be pooled.
+ * Compares two models problem by problem, over the problems answered in all of their folders. A string names folders
+ * as `modelFolders` reads it: `folder` or `name=folder,folder`.
+ * @param shown number of changed problems to return with texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT; HONE_ERR_USAGE
+ * if a model's folders cannot be pooled.
  */
 export function compareEvaluations(
   before: string | ModelFolders,
@@ -232,7 +232,7 @@ function textsOf(
   return { questions, texts: chosen.map((one) => one && texts.get(placeOf(one.dir, one.key))) };
 }
 
-/** A completion: its folder, its key there, and the sign times what it is worth. */
+/** A completion: its folder, its key there, and its signed score. */
 interface Extreme {
   readonly dir: string;
   readonly key: string;
@@ -259,7 +259,7 @@ function extremeOf(
   return found;
 }
 
-/** A text with what its environment said in brackets. */
+/** A text with its observations in brackets. */
 function bracketed({ text, given = [] }: Pick<Answer, "text" | "given">): string {
   const cuts = [0, ...given, text.length];
   const parts = cuts.slice(1).map((end, i) => text.slice(cuts[i], end));

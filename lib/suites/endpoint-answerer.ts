@@ -12,7 +12,7 @@ export interface EndpointOptions extends Sampling, Partial<ChatServerOptions> {
 }
 
 const DEFAULTS = { concurrency: 16, timeoutMs: 1_800_000, retries: 6, backoffMs: 500 };
-/** So many draws in a row without an answer, for each that is asked at once, are no chance any more. */
+/** Consecutive draws without an answer, per concurrent request, that indicate an outage. */
 const ROUNDS_LOST = 2;
 
 const replySchema = z.object({
@@ -21,7 +21,7 @@ const replySchema = z.object({
       z.object({
         message: z.object({
           content: z.string().nullish(),
-          /** The thought, where the server takes it apart from the answer: vLLM and SGLang, by two names. */
+          /** The thought, if the server returns it separately: the field names of vLLM and SGLang. */
           reasoning_content: z.string().nullish(),
           reasoning: z.string().nullish(),
           tool_calls: z.array(z.unknown()).nullish(),
@@ -34,8 +34,8 @@ const replySchema = z.object({
 });
 
 /**
- * A model behind an OpenAI-compatible server, asked over chat completions in the same words (tools described in them). The
- * seed is sent along: whether equal seeds give equal answers is the server's doing.
+ * A model behind an OpenAI-compatible server, called through chat completions with the same prompts (tools described
+ * in words). Sends the seed; whether equal seeds give equal answers depends on the server.
  */
 export class EndpointAnswerer implements Answerer {
   readonly identity: Readonly<Record<string, unknown>>;

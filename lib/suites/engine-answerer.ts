@@ -38,24 +38,24 @@ export interface EngineAnswererOptions extends Sampling {
   /** Sequences that decode at once. */
   readonly maxRunning: number;
   readonly device?: DeviceName | undefined;
-  /** As loadModel takes it. Default "stored". */
+  /** See loadModel. Default: "stored". */
   readonly weights?: LoadOptions["weights"] | undefined;
-  /** Beside the folder's own chat template and ends. Default none. */
+  /** Overrides of the folder's chat template and end tokens. Default: none. */
   readonly chat?: ChatChoice;
 }
 
-/** Chat templates that show a date show this one, so that the same evaluation asks the same tomorrow. */
+/** Fixed date for chat templates that show one, so that the same evaluation has the same prompts on another day. */
 const CLOCK = new Date("2025-01-01T00:00:00Z");
 const PAGE_TOKENS = 16;
 const STEP_TOKENS = 512;
-/** Nothing is trained: the trainer only holds the weights. */
+/** The trainer only holds the weights, so this can be small. */
 const PACKED_TOKENS = 64;
-/** Waiting requests for each that runs: what ends is replaced in the next step. */
+/** Queued requests per running one: a finished sequence is replaced in the next step. */
 const WAITING = 2;
 
 /**
- * An engine of this package over a model folder, all sequences in one continuous batch. What it answers depends on weights,
- * prompt, sampling and (seed, problem, attempt), not on what else is asked.
+ * An engine of this package over a model folder, with all sequences in one continuous batch. Its answers depend on
+ * weights, prompt, sampling and (seed, problem, attempt), not on other requests.
  */
 export class EngineAnswerer implements Answerer {
   readonly identity: Readonly<Record<string, unknown>>;
@@ -204,8 +204,8 @@ export class EngineAnswerer implements Answerer {
 }
 
 /**
- * Of a model with padding also how many ids are drawn, of weights kept in bf16 their types: a version that drew the others
- * or kept f32 has answered otherwise.
+ * Identity of a model for resuming an evaluation. Includes the sampled vocabulary of a padded model and the types of
+ * bf16 weights, since versions that sampled padding or used f32 gave other answers.
  */
 function identityOf(
   folder: string,
@@ -235,7 +235,7 @@ function identityOf(
   };
 }
 
-/** An environment that failed has judged nothing: an outage. */
+/** If the environment failed, there is no verdict: an outage. */
 function playedAnswer({ completion, text, episode }: PlayedEpisode): Drawn {
   const { verdict, givenText } = episode;
   if (verdict.status === "unscored") return { outage: verdict.cause };
@@ -245,7 +245,7 @@ function playedAnswer({ completion, text, episode }: PlayedEpisode): Drawn {
 
 type EngineSizes = ConstructorParameters<typeof Engine>[1];
 
-/** Pages for every sequence at its longest, or as many as half of the memory that is free holds; at least for one. */
+/** Pages for every sequence at its longest, or as many as fit in half of the free memory; at least enough for one. */
 function pagesFor({ configJson, device, types }: LoadedModel, engine: EngineSizes): number {
   const each = Math.ceil(engine.maxContext / engine.pageTokens) + 2;
   const trainer = {

@@ -19,7 +19,7 @@ import type { Suite } from "./suite.ts";
 import { Wanted, type Wants } from "./wanted.ts";
 
 export interface EvaluationPlan extends Wants {
-  /** Folder of the evaluation; one that is there goes on. */
+  /** Folder of the evaluation; an existing one is resumed. */
   readonly dir: string;
   /** Display name of the model. */
   readonly model: string;
@@ -31,7 +31,7 @@ export interface EvaluationPlan extends Wants {
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
-/** Completions: wanted in all, there by now, of those still without a verdict; tokens that this session generated. */
+/** Completions: wanted, present, and without a verdict; tokens generated in this session. */
 export interface EvaluationProgress {
   readonly wanted: number;
   readonly there: number;
@@ -43,23 +43,19 @@ export interface EvaluationProgress {
 
 type Verifiers = Pick<VerifierPool, "verify">;
 
-/** Completions that wait for their verdict before no more are asked for. */
+/** Completions awaiting verdicts at which sampling pauses. */
 const MOST_UNJUDGED = 4096;
 /** Problems that are written down together. */
 const LINES_AT_ONCE = 64;
-/**
- * Time the first completion waits for others to be written with it: a small model gives a thousand a second.
- * Milliseconds.
- */
+/** Time the first completion waits for others to be written with it: a small model gives a thousand a second. Milliseconds. */
 const GATHER_MS = 250;
 
 /**
- * Asks a model every problem of every suite and judges the answers; what the folder has already is neither asked nor judged
- * again. A completion is on the disk before it is judged or counted. An outage (of a verifier, of a server) is no answer
- * and no zero: it is counted, and tried again when the evaluation is started again.
- * Throws HONE_ERR_USAGE where the folder is in use or holds completions of another model or sampling, and for episodes that
- * the answerer cannot play; what the answerer
- * throws, and the signal's reason.
+ * Prompts a model with every problem of every suite and judges the answers; skips those already in the folder. Stores
+ * a completion before it is judged or counted. An outage (of a verifier, of a server) counts neither as an answer nor
+ * as a score of 0: it is counted separately, and retried when the evaluation is started again. Throws HONE_ERR_USAGE
+ * if the folder is in use or has completions of another model or sampling, and for episodes that the answerer cannot
+ * play; the answerer's errors, and the signal's reason.
  */
 export async function evaluateSuites(
   answerer: Answerer,
@@ -143,7 +139,7 @@ class Evaluation {
     }
   }
 
-  /** Tells the answerer every problem, writes down what is asked, and has what waits for a verdict judged. */
+  /** Passes every problem to the answerer, records the prompts, and queues completions without verdicts. */
   async #prepare(suites: readonly Suite[]): Promise<Wanted> {
     const wanted = new Wanted(suites, this.#plan);
     wanted.refuse(await this.#answerer.prepare(wanted.problems()));

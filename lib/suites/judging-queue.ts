@@ -17,7 +17,7 @@ interface Waiting {
   readonly request: VerificationRequest;
 }
 
-/** True if a completion has a verdict of its verifier's present version; an outage is none. */
+/** True if a completion has a verdict of its verifier's current version; an outage does not count. */
 export const isJudged = (completion: KeptCompletion | undefined, verifier: string): boolean =>
   completion?.verdict !== undefined &&
   completion.verdict.status !== "unscored" &&
@@ -25,9 +25,9 @@ export const isJudged = (completion: KeptCompletion | undefined, verifier: strin
 
 /** Has every completion judged once, in the order they come, and writes the verdicts down. */
 export class JudgingQueue {
-  /** Told whenever verdicts have been written down. */
+  /** Called after verdicts have been written. */
   onJudged: () => void = () => {};
-  /** Told what keeps anything from being judged. */
+  /** Called with the error that prevents further judging. */
   onFailure: (error: unknown) => void = () => {};
   /** Completions that got no verdict in this session. */
   unscored = 0;
@@ -54,7 +54,7 @@ export class JudgingQueue {
     return this.#waiting;
   }
 
-  /** A completion that is on the disk; one that has its verdict, or waits for it, is left alone. */
+  /** Queues a stored completion; ignores one that has its verdict, or is already queued. */
   add(key: string, problem: Problem, { text, finish }: Pick<Answer, "text" | "finish">): void {
     if (this.#added.has(key) || isJudged(this.#log.record.completions.get(key), problem.verifier)) return;
     this.#added.add(key);
@@ -65,7 +65,7 @@ export class JudgingQueue {
     if (batch.push({ key, request: { problem, text, finish } }) === BATCH) this.#send(problem.verifier);
   }
 
-  /** Adds what an earlier session left without a verdict, of the problems of these suites. */
+  /** Queues completions without verdicts from an earlier session, for the problems of these suites. */
   async resume(suites: readonly Suite[]): Promise<void> {
     const left = new Set(
       [...this.#log.record.completions.values()]

@@ -54,7 +54,7 @@ export class MemberLog implements Disposable {
       try {
         while (written < bytes.length) written += writeSync(fd, bytes, written);
       } finally {
-        if (written < bytes.length) ftruncateSync(fd, size); // disk full: what stands there stays whole
+        if (written < bytes.length) ftruncateSync(fd, size); // disk full: keep the existing members intact
       }
     });
   }
@@ -74,10 +74,7 @@ export class MemberLog implements Disposable {
   }
 }
 
-/**
- * The lines of a log that another process may be writing; a torn last member is left out. Throws HONE_ERR_IO,
- * HONE_ERR_FORMAT.
- */
+/** The lines of a log that another process may be writing; skips a torn last member. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
 export function* readMemberLog(path: string): Generator<string, void, undefined> {
   const fd = fileWork(path, () => openSync(path, "r"));
   try {
@@ -111,7 +108,7 @@ function* linesOf(path: string, fd: number): Generator<string, void, undefined> 
   }
 }
 
-/** Members that are there whole. Throws HONE_ERR_FORMAT where something else stands. */
+/** Complete members. Throws HONE_ERR_FORMAT for other data. */
 function* membersOf(path: string, fd: number): Generator<Member, void, undefined> {
   const { size } = fstatSync(fd);
   for (let start = 0; start + HEAD_BYTES <= size; ) {

@@ -8,14 +8,14 @@ import { judgedOf, type KeyedProblem } from "./results.ts";
 import type { Judged } from "./statistics/measures.ts";
 import type { Metric } from "./suite.ts";
 
-/** One model of a comparison: evaluations of one training, or of several that differ in their training seed. */
+/** One model of a comparison: evaluations of one training run, or of several that differ in their training seed. */
 export interface ModelFolders {
   readonly name: string;
-  /** At least one, each an evaluation's folder. */
+  /** Evaluation folders, at least one. */
   readonly dirs: readonly string[];
 }
 
-/** A folder of a model with what it records. */
+/** A folder of a model with its record. */
 export interface RecordedFolder {
   readonly dir: string;
   readonly record: EvaluationRecord;
@@ -32,8 +32,8 @@ const RUN_HINT =
   "`hone diff <a> <b>` compares two runs by recipe and held-out results; `hone eval --model <run>` makes an evaluation of one.";
 
 /**
- * Reads `folder`, `folder,folder` or `name=folder,folder`; a path that is an evaluation's folder is taken as it stands.
- * Throws HONE_ERR_USAGE for a folder that is no evaluation's.
+ * Parses `folder`, `folder,folder` or `name=folder,folder`; a path that is itself an evaluation folder is not split.
+ * Throws HONE_ERR_USAGE for a folder that is not an evaluation.
  */
 export function modelFolders(text: string): ModelFolders {
   if (isEvaluation(text)) return { name: readManifest(text).model, dirs: [text] };
@@ -60,8 +60,8 @@ function noEvaluation(dir: string, text: string): HoneError {
 }
 
 /**
- * Reads all of a model's folders. Throws HONE_ERR_IO, HONE_ERR_FORMAT; HONE_ERR_USAGE where folders were sampled
- * differently, since their accuracies are no sample of one quantity.
+ * Reads all of a model's folders. Throws HONE_ERR_IO, HONE_ERR_FORMAT; HONE_ERR_USAGE if folders were sampled
+ * differently, since their accuracies do not estimate the same quantity.
  */
 export function readModel(model: string | ModelFolders): RecordedModel {
   const { name, dirs } = typeof model === "string" ? modelFolders(model) : model;
@@ -88,13 +88,13 @@ function expectSameSampling(first: string, other: string): void {
 /** A suite as all folders of a model answered it. */
 export interface PooledSuite {
   readonly metric: Metric;
-  /** Problems that every folder has a verdict on, with the answers of all; a seed is one decoding seed of one folder. */
+  /** Problems with verdicts in every folder, with all answers; each decoding seed of each folder is a separate seed. */
   readonly problems: readonly KeyedProblem[];
   /** Problems that only some folders have a verdict on. */
   readonly partial: number;
 }
 
-/** Decoding seeds are 32-bit, so that a folder's number above them keeps the seeds of two folders apart. */
+/** Decoding seeds are 32-bit; the folder's index is added above them so that seeds of two folders differ. */
 const SEEDS_A_FOLDER = 2 ** 32;
 
 /** Names of the suites that every folder of a model was asked, in the order of the first. */
@@ -104,7 +104,7 @@ export function pooledSuites({ folders }: RecordedModel): string[] {
   );
 }
 
-/** Trusts that every folder was asked the suite. Throws HONE_ERR_USAGE where they count it by different metrics. */
+/** Trusts that every folder has the suite. Throws HONE_ERR_USAGE if they use different metrics. */
 export function poolSuite({ name, folders }: RecordedModel, suite: string): PooledSuite {
   const metrics = new Set(folders.map(({ record }) => record.suites.get(suite)!.metric));
   if (metrics.size > 1)

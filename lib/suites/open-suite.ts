@@ -39,13 +39,13 @@ export interface OpenSuiteOptions {
   readonly maxTurnTokens?: number | undefined;
 }
 
-/** Different problems of a suite that is made up on the spot, and draws for each of them: small spaces repeat themselves. */
+/** Number of different problems of a generated suite, and draws for each of them: small families repeat problems. */
 const MADE_UP = 96;
 const MOST_DRAWS = 20 * MADE_UP;
 const LEVELS = ["0", "1", "2", "3"];
 const MADE_UP_NAME = /^procedural\/|^puzzles/;
 
-/** Those that are judged answer by answer. */
+/** Generated suites that are judged answer by answer. */
 const MADE_UP_SUITES = Object.keys(PROBLEM_SOURCES).filter((name) => !Object.hasOwn(EPISODE_SOURCES, name));
 
 /** Names that `--suite` takes, for messages. */
@@ -57,14 +57,14 @@ export const SUITE_NAMES: readonly string[] = [
   "puzzles/<game>",
 ];
 
-/** The names that a name stands for: "procedural" for all suites of the quick start, which are answered in one turn. */
+/** Expands a name: "procedural" is all single-turn suites of the quick start. */
 export const suitesNamed = (name: string): readonly string[] =>
   name === "procedural" ? MADE_UP_SUITES.filter((source) => source.startsWith("procedural/")) : [name];
 
 /**
- * Opens a suite: a published one by name, its files under `data` or at "name=path"; one made up on the spot
- * ("procedural/math"); a file of rows, whose kind its rows tell; or a module of one's own.
- * Throws HONE_ERR_USAGE for another name, HONE_ERR_DATA where there is no data or none of it can be used.
+ * Opens a suite: a published one by name, with its files under `data` or at "name=path"; a generated one
+ * ("procedural/math"); a file of rows, whose kind is detected; or a user's module. Throws HONE_ERR_USAGE for another
+ * name, HONE_ERR_DATA if there is no usable data.
  */
 export async function openSuite(spec: string, options: OpenSuiteOptions = {}): Promise<Suite> {
   const [, name = spec, path] = /^([^=/]+)=(.+)$/.exec(spec) ?? [];
@@ -133,7 +133,7 @@ function problemsOf(source: DatasetSource): Pick<Suite, "count" | "problem" | "r
   };
 }
 
-/** The first held-out problems that are not asked twice. */
+/** The first distinct held-out problems. */
 function differentProblems(source: ProblemSource): Problem[] {
   const found = new Map<number, Problem>();
   for (let index = 0; index < MOST_DRAWS && found.size < MADE_UP; index++) {
@@ -155,7 +155,7 @@ async function openMadeUp(name: string): Promise<Suite> {
 const TURNS = 3;
 const CALL_MS = 10_000;
 
-/** Environment and limits of episodes: the name has the limits, so that episodes under others are kept apart. */
+/** Environment and limits of episodes: the name includes the limits, so that episodes with other limits are kept apart. */
 function playOf(
   name: string,
   environment: Environment,

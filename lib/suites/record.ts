@@ -25,7 +25,7 @@ export interface EvaluationManifest {
   readonly identity: Readonly<Record<string, unknown>>;
 }
 
-/** A suite as it was asked: problems by key, in its order. Written again whenever it is asked in another way. */
+/** A suite's problems by key, in order. Written again whenever the prompts change. */
 export interface SuiteLine {
   readonly suite: string;
   readonly metric: Metric;
@@ -42,7 +42,7 @@ export interface SuiteLine {
   readonly modules: Readonly<Record<string, string>>;
 }
 
-/** One object a line; a completion is named by the hash of its problem, its text and how it ended. */
+/** One object per line; a completion is named by the hash of its problem, its text and how it ended. */
 export type RecordLine =
   | SuiteLine
   | { readonly problem: string; readonly as: Problem }
@@ -56,7 +56,7 @@ export interface KeptCompletion {
   readonly problem: string;
   readonly finish: FinishReason;
   readonly tokens: number;
-  /** Extracted answer, where the suite can extract one. */
+  /** Extracted answer, if the suite can extract one. */
   readonly answer: string | undefined;
   verdict: Verdict | undefined;
   /** Version of the verifier that gave it. */
@@ -69,13 +69,13 @@ export interface KeptCompletion {
  */
 export class EvaluationRecord {
   readonly suites = new Map<string, SuiteLine>();
-  /** By key; neither question nor reference, which are for the reader of the file. */
+  /** Problems by key, without question and reference, which are in the file. */
   readonly problems = new Map<string, Pick<Problem, "family" | "level" | "verifier">>();
   readonly completions = new Map<string, KeptCompletion>();
   /** Problem key, attempt and seed, as {@link drawKey} has them, to the completion. */
   readonly draws = new Map<string, string>();
 
-  /** Takes one line in. @returns false where it speaks of what has not come before it. */
+  /** Applies one line. @returns false for a line that refers to a missing earlier line */
   take(line: RecordLine): boolean {
     if ("suite" in line) this.suites.set(line.suite, line);
     else if ("as" in line) {
@@ -122,7 +122,7 @@ export class EvaluationLog implements Disposable {
   readonly record = new EvaluationRecord();
   readonly #log: MemberLog;
 
-  /** Reads what is there. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+  /** Reads the existing record. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
   constructor(dir: string) {
     const path = join(dir, EVALUATION_FILES.completions);
     this.#log = new MemberLog(path);
@@ -145,7 +145,7 @@ export class EvaluationLog implements Disposable {
   }
 }
 
-/** A draw that was answered. */
+/** A draw with its answer. */
 export interface AnsweredDraw {
   readonly suite: Suite;
   readonly problem: Problem;
@@ -154,10 +154,7 @@ export interface AnsweredDraw {
   readonly answer: Answer;
 }
 
-/**
- * The lines that draws add: a completion where its text is new, with its verdict where it came with one, and which draw gave
- * it; and each draw's completion.
- */
+/** The lines to append for draws: a completion if its text is new, its verdict if it has one, and the completion of each draw. */
 export function linesOfDraws(
   record: EvaluationRecord,
   draws: readonly AnsweredDraw[],
@@ -196,7 +193,7 @@ export function readRecord(dir: string, each: (line: RecordLine) => void = () =>
   return record;
 }
 
-/** True if a folder is an evaluation's. */
+/** True if a folder is an evaluation. */
 export const isEvaluation = (dir: string): boolean => existsSync(join(dir, EVALUATION_FILES.manifest));
 
 /** Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
@@ -207,7 +204,7 @@ export function readManifest(dir: string): EvaluationManifest {
   throw new HoneError("HONE_ERR_FORMAT", `${path}: no manifest of an evaluation of schema 1`);
 }
 
-/** Begins an evaluation in a folder, or goes on with it. Throws HONE_ERR_USAGE where the folder holds another one's. */
+/** Begins an evaluation in a folder, or resumes it. Throws HONE_ERR_USAGE if the folder has another evaluation. */
 export function expectManifest(dir: string, model: string, identity: EvaluationManifest["identity"]): void {
   const path = join(dir, EVALUATION_FILES.manifest);
   if (!existsSync(path)) {

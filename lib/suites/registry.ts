@@ -2,12 +2,12 @@ import type { DatasetKind } from "../domains/index.ts";
 import { boxedAnswer, chosenLetter } from "./final-answers.ts";
 import type { Suite } from "./suite.ts";
 
-/** A suite that is published: its data, how the answers are read and counted. The prompt and the verifier are the data set's. */
+/** A published suite: its data, and how answers are extracted and counted. Its prompt and verifier are the data set's. */
 export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "levels">> {
   readonly dataset: DatasetKind;
   /** Name of the published set on the Hub, for people who have to fetch it. */
   readonly published: string;
-  /** For a folder, the files whose name begins with it. */
+  /** For a folder: only files whose name begins with this. */
   readonly split?: string;
   /** For a folder of several sets: the subfolder, or the file, of this one. */
   readonly set?: string;
@@ -15,7 +15,7 @@ export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "lev
 
 const MATH_LEVELS = ["1", "2", "3", "4", "5"];
 
-/** Every suite that `--suite` knows by name; a new one is a row here, or a module of one's own (docs/how-to/write-a-suite.md). */
+/** Every suite that `--suite` knows by name; add a new one as a row here, or as a user module (docs/how-to/write-a-suite.md). */
 export const SUITES: Readonly<Record<string, SuiteRow>> = {
   aime25: { dataset: "aime", published: "MathArena/aime_2025", answer: boxedAnswer },
   "gpqa-diamond": {

@@ -6,9 +6,9 @@ import { expectTrusted, readFrom, type Trust } from "../trust.ts";
 import { EvaluationLog } from "./record.ts";
 
 export interface RescoreEvaluationOptions {
-  /** Only this suite's domain. */
+  /** Rescore only this domain. */
   readonly domain?: string | undefined;
-  /** Also what has a verdict of its verifier's present version. */
+  /** Rescore also completions with a verdict of the verifier's current version. */
   readonly all?: boolean | undefined;
   readonly workers?: number | undefined;
   /** Verifiers. Default: a pool of its own. */
@@ -18,7 +18,7 @@ export interface RescoreEvaluationOptions {
   readonly onProgress?: ((judged: number, total: number) => void) | undefined;
 }
 
-/** A completion whose status or score is another one now. */
+/** A completion whose status or score has changed. */
 export interface RescoredCompletion {
   readonly domain: string;
   readonly family: string;
@@ -36,8 +36,9 @@ export interface RescoredEvaluation {
 const BATCH = 256;
 
 /**
- * Judges the completions of an evaluation again, from its folder alone; new verdicts are added to it and count from then on.
- * Throws HONE_ERR_TRUST where its suites name modules that `trust` does not allow, HONE_ERR_USAGE where the folder is in use, HONE_ERR_IO, HONE_ERR_FORMAT.
+ * Judges the completions of an evaluation again, from its folder alone; new verdicts are added to it and replace the
+ * old ones. Throws HONE_ERR_TRUST if its suites name modules that `trust` does not allow, HONE_ERR_USAGE if the
+ * folder is in use, HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export async function rescoreEvaluation(
   dir: string,

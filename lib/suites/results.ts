@@ -7,7 +7,7 @@ import type { Metric } from "./suite.ts";
 /** Problems and completions that are in none of a suite's numbers. */
 export interface SuiteGaps {
   readonly suite: string;
-  /** Completions that were wanted and are not there: not asked yet, or no answer to be had. */
+  /** Missing completions: not asked yet, or unanswerable. */
   readonly absent: number;
   /** Completions that got no verdict, by cause; tried again at the next start. */
   readonly unscored: Readonly<Record<string, number>>;
@@ -15,7 +15,7 @@ export interface SuiteGaps {
   readonly unasked: Readonly<Record<string, number>>;
 }
 
-/** What a suite measured, and what is missing in it. */
+/** Measurements of a suite, and its gaps. */
 export interface SuiteResult extends Measures, SuiteGaps {
   readonly metric: Metric;
   readonly attempts: number;
@@ -63,7 +63,7 @@ export interface KeyedProblem {
   readonly problem: JudgedProblem;
 }
 
-/** The problems of a suite as it was last asked, with their verdicts. */
+/** The problems of a suite's latest version, with their verdicts. */
 export function judgedOf(
   record: EvaluationRecord,
   { problems, seeds, attempts, tellsAnswers }: SuiteLine,
@@ -89,7 +89,7 @@ export function judgedOf(
   return { problems: judged, absent, unscored };
 }
 
-/** Completion of each draw of a problem, where there is one already. */
+/** The completion of each draw of a problem, if present. */
 export function* drawnCompletions(
   record: EvaluationRecord,
   { seeds, attempts }: Pick<SuiteLine, "seeds" | "attempts">,

@@ -1,13 +1,13 @@
 import type { JudgedProblem } from "./statistics/measures.ts";
 import { mean } from "./statistics/resampling.ts";
 
-/** A number of both models of a comparison. */
+/** A number for both models of a comparison. */
 export interface Both<T> {
   readonly before: T;
   readonly after: T;
 }
 
-/** Problems that the first model solves about as often, and what both models make of them. */
+/** Problems that the first model solves about equally often, with both models' results. */
 export interface SolveRateBin {
   readonly suite: string;
   /** Solve rates of the first model, fractions: from ... up to, the last bin with its upper end. */
@@ -16,7 +16,7 @@ export interface SolveRateBin {
   readonly problems: number;
   /** Mean over problems of the fraction of right answers; absent from a bin without problems. */
   readonly solved?: Both<number> | undefined;
-  /** Mean tokens of all right answers in the bin, and of all others; a side is absent where it has none. */
+  /** Mean tokens of all right answers in the bin, and of all others; undefined for a side without any. */
   readonly correctTokens: Both<number | undefined>;
   readonly incorrectTokens: Both<number | undefined>;
 }

@@ -13,25 +13,26 @@ export interface Suite {
   readonly metric: Metric;
   /** Problems there are, in an order that begins with a sample of them. */
   readonly count: number;
-  /** The index-th; its `family` is the subject, and its id is of its content alone. */
+  /** The index-th problem; its `family` is the subject, and its id depends on its content alone. */
   problem(index: number): Problem;
-  /** Names of the levels of difficulty, easiest first; empty where the set has none. */
+  /** Names of the difficulty levels, easiest first; empty if the set has none. */
   readonly levels: readonly string[];
-  /** The answer that a completion gives, so spelled that equal ones vote together; undefined where it gives none. */
+  /** The answer of a completion in canonical spelling, so that equal ones vote together; undefined if there is none. */
   readonly answer?: ((completion: string) => string | undefined) | undefined;
-  /** What its problems are played in over several turns, which then judges them. */
+  /** The environment in which its problems are played over several turns, and which judges them. */
   readonly play?: Play | undefined;
   /** Verifiers of its own: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
-  /** Environment variables that those modules are given. */
+  /** Environment variables that those modules receive. */
   readonly env?: readonly string[];
-  /** What became of the rows it was read from. */
+  /** Report on the rows from which it was read. */
   readonly report?: DatasetReport | undefined;
 }
 
 /**
- * Names what is asked and how it is judged, wherever it is read from. Its first 32 bits are the problem's id, which keys
- * what is sampled: two problems of a suite that share them (one pair in 2^32) share their random numbers, no more.
+ * Identifies a problem by its question and its judging, regardless of its source. Its first 32 bits are the problem's
+ * id, which keys the sampling: two problems of a suite with equal ids (one pair in 2^32) share their random numbers,
+ * and nothing else.
  */
 export function problemKey(problem: Omit<Problem, "id">): string {
   const known = KEYS.get(problem);
@@ -46,7 +47,7 @@ export function problemKey(problem: Omit<Problem, "id">): string {
   return key;
 }
 
-/** Of problems that were named before: each is asked for once a draw. */
+/** Cached keys: a key is needed for each draw. */
 const KEYS = new WeakMap<object, string>();
 
 /** The problem with the id of its content. */

@@ -1,7 +1,7 @@
 import { type ModelFolders, pooledSuites, poolSuite, readModel } from "./model-folders.ts";
 import { measure } from "./statistics/measures.ts";
 
-/** One suite of a model's row. */
+/** One suite in a model's row. */
 export interface SummaryCell {
   readonly suite: string;
   readonly problems: number;
@@ -24,8 +24,8 @@ export interface ModelSummary {
 }
 
 /**
- * A model's accuracies and lengths over all of its folders: with two trainings and ten decoding seeds each, mean and
- * spread of twenty accuracies. A suite that not all folders were asked is left out.
+ * A model's accuracies and lengths over all of its folders: with two training runs and ten decoding seeds each, mean
+ * and spread of twenty accuracies. Omits suites that are not in all folders.
  * Throws HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_USAGE. Source: Apriel-Reasoner, table 2.
  */
 export function summarizeModel(folders: string | ModelFolders): ModelSummary {

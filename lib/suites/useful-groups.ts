@@ -5,7 +5,7 @@ import { judgedOf, type KeyedProblem } from "./results.ts";
 import { passAtK } from "./statistics/pass-at-k.ts";
 import { mean } from "./statistics/resampling.ts";
 
-/** Groups of a training run that would teach something, as an evaluation of its model foretells. */
+/** Fraction of groups in a training run that would have a learning signal, predicted from an evaluation of its model. */
 export interface UsefulGroups {
   readonly suite: string;
   readonly problems: number;
@@ -20,7 +20,7 @@ export interface UsefulGroups {
   readonly estimated: number;
 }
 
-/** By suite. Throws HONE_ERR_USAGE for what is not one folder of an evaluation, HONE_ERR_IO, HONE_ERR_FORMAT. */
+/** By suite. Throws HONE_ERR_USAGE unless the text names one evaluation folder, HONE_ERR_IO, HONE_ERR_FORMAT. */
 export function usefulGroups(text: string, groupSize: number): UsefulGroups[] {
   const { dirs } = modelFolders(text);
   if (dirs.length > 1)

@@ -13,16 +13,16 @@ export interface Wants {
   readonly seeds: readonly number[];
   /** Completions of a problem a seed. Default 1. */
   readonly attempts?: number | undefined;
-  /** Only the first so many problems of every suite. */
+  /** Use only this many problems of every suite, from the first on. */
   readonly limit?: number | undefined;
 }
 
-/** The completions that an evaluation wants: every seed and attempt of every problem that can be asked. */
+/** The completions that an evaluation needs: every seed and attempt of every problem that can be asked. */
 export class Wanted {
   readonly #places: readonly Place[];
   readonly #seeds: readonly number[];
   readonly #attempts: number;
-  /** Why some of the places are not asked. */
+  /** Why some problems are not asked, by index. */
   #refused: ReadonlyMap<number, string> = new Map();
 
   constructor(suites: readonly Suite[], { seeds, attempts = 1, limit = Number.POSITIVE_INFINITY }: Wants) {
@@ -33,7 +33,7 @@ export class Wanted {
     );
   }
 
-  /** Every problem, in the order that {@link refuse} counts by. */
+  /** Every problem, in the order of the indices of {@link refuse}. */
   *problems(): Generator<Problem> {
     for (const { suite, index } of this.#places) yield suite.problem(index);
   }
@@ -42,14 +42,14 @@ export class Wanted {
     this.#refused = refused;
   }
 
-  /** A problem of two suites counts once. */
+  /** Counts a problem of two suites once. */
   get completions(): number {
     const problems = new Set<string>();
     for (const { suite, index } of this.#asked()) problems.add(problemKey(suite.problem(index)));
     return problems.size * this.#seeds.length * this.#attempts;
   }
 
-  /** Those that a record does not have yet, each once. */
+  /** Completions that a record lacks, each once. */
   *missing(record: EvaluationRecord): Generator<{ readonly suite: Suite; readonly draws: Draws }> {
     const seen = new Set<string>();
     for (const { suite, index } of this.#asked()) {
@@ -64,7 +64,7 @@ export class Wanted {
     }
   }
 
-  /** What a record does not know yet of a suite: its problems, then how it is asked. */
+  /** Lines of a suite that a record lacks: its problems, then its settings. */
   *lines(record: EvaluationRecord, suite: Suite): Generator<RecordLine> {
     const problems: string[] = [];
     for (const { index } of this.#asked(suite)) {

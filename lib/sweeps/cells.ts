@@ -3,14 +3,14 @@ import { overrideRecipe, type Recipe, recipeInput } from "../config/index.ts";
 import { ConfigError, type ConfigIssue, HoneError } from "../errors.ts";
 import type { Axis } from "./grid.ts";
 
-/** One point of a sweep: a recipe that is run over every seed. */
+/** One point of a sweep: a recipe that runs with every seed. */
 export interface Cell {
-  /** In tables and legends; unique. */
+  /** Name in tables and legends; unique. */
   readonly name: string;
   readonly settings: readonly string[];
 }
 
-/** A cell as it runs: its recipe, and a folder name that says which recipe that is. */
+/** A cell to run: its recipe, and a folder name derived from the recipe. */
 export interface PlannedCell extends Cell {
   readonly id: string;
   readonly recipe: Recipe;
@@ -21,8 +21,8 @@ const MOST_CELLS = 4096;
 const MOST_SLUG = 60;
 
 /**
- * The product of the axes, the last one fastest; one cell named "base" where there is none. Throws HONE_ERR_USAGE for
- * an axis that is there twice, and for more than 4096 cells.
+ * The product of the axes, the last one fastest; one cell named "base" if there are no axes. Throws HONE_ERR_USAGE
+ * for a repeated axis, and for more than 4096 cells.
  */
 export function productOf(axes: readonly Axis[]): Cell[] {
   const names = axes.map(({ name }) => name);
@@ -48,9 +48,9 @@ export function productOf(axes: readonly Axis[]): Cell[] {
 const shortName = (path: string): string => path.split(".").slice(-2).join(".");
 
 /**
- * Every cell with its recipe, each checked as `--set` checks. Throws ConfigError with what is wrong in all of them,
- * HONE_ERR_USAGE where two have one name, or one recipe, HONE_ERR_UNSUPPORTED for an objective that is a function: the
- * processes that run cells are given recipes as JSON.
+ * Every cell with its recipe, each validated like `--set`. Throws ConfigError with the issues of all of them,
+ * HONE_ERR_USAGE if two have the same name or recipe, HONE_ERR_UNSUPPORTED for an objective that is a function: the
+ * processes that run cells receive recipes as JSON.
  */
 export function planCells(base: Recipe, cells: readonly Cell[]): PlannedCell[] {
   const { slopes } = base.objective;
@@ -95,7 +95,7 @@ function expectDistinct(cells: readonly PlannedCell[]): void {
   }
 }
 
-/** A readable beginning, and a hash of the recipe without its seed: another recipe never finds this one's runs. */
+/** A readable prefix, and a hash of the recipe without its seed: another recipe never finds this one's runs. */
 function cellId(name: string, recipe: Recipe): string {
   const slug = name
     .replaceAll(/[^\w.=-]+/g, "-")

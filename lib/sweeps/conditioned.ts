@@ -5,7 +5,7 @@ import { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 const EDGES = [0, 0.25, 0.5, 0.75] as const;
 export const BIN_NAMES: readonly string[] = ["[0, 25)", "[25, 50)", "[50, 75)", "[75, 100]"];
 
-/** A bin of difficulty in two cells: what differs is `b` less `a`, seed by seed. */
+/** A difficulty bin in two cells: differences are `b` minus `a`, seed by seed. */
 export interface ConditionedBin {
   readonly bin: string;
   /** Problems in it, over all seeds. */

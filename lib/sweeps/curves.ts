@@ -5,16 +5,16 @@ import { type Spread, spreadOf } from "./spread.ts";
 /** A metric of a cell over its steps. */
 export interface Curve {
   readonly steps: readonly number[];
-  /** Over the seeds that have the step. */
+  /** Mean over the seeds that have the step. */
   readonly mean: readonly number[];
-  /** One standard deviation over seeds to each side; the mean itself where there is one seed. */
+  /** One standard deviation over seeds to each side; the mean itself for a single seed. */
   readonly low: readonly number[];
   readonly high: readonly number[];
 }
 
 /**
- * Mean and spread over seeds, step by step. Undefined where no run logged the metric.
- * @param smooth take the moving mean of each run first, over a twentieth of its steps
+ * Mean and spread over seeds, step by step. Undefined if no run logged the metric.
+ * @param smooth first smooths each run by a moving mean over a twentieth of its steps
  */
 export function curveOf({ runs }: CellResult, metric: string, smooth: boolean): Curve | undefined {
   const bySteps = new Map<number, number[]>();

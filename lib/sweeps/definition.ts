@@ -6,7 +6,7 @@ import type { Axis } from "./grid.ts";
 /** Cells of a sweep that belong together in a paper: a table of their own, and figures. */
 export interface Study {
   readonly title: string;
-  /** What is compared, one or two sentences. */
+  /** What is compared, in one or two sentences. */
   readonly caption: string;
   /** Name in this study -> name of the cell; a cell may be in several. */
   readonly arms: Readonly<Record<string, string>>;
@@ -15,11 +15,11 @@ export interface Study {
    * and on wrong answers apart.
    */
   readonly lengthsAgainst?: string;
-  /** Shares of the domains over time against their targets: of what completed, and of what was trained on. */
+  /** Shares of the domains over time against their targets: of completed and of trained rollouts. */
   readonly mixture?: boolean;
 }
 
-/** What a sweep file exports: a recipe, and what is varied of it. */
+/** Export of a sweep file: a recipe, and its variations. */
 export interface SweepDefinition {
   readonly name: string;
   readonly recipe: Recipe;
@@ -27,7 +27,7 @@ export interface SweepDefinition {
   readonly seeds?: number;
   /** Named axes, each with named choices: lists of assignments `a.b=value`. The cells are their product. */
   readonly axes?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  /** Or the cells themselves: name -> assignments. The first is what the others are compared with. */
+  /** Or explicit cells: name -> assignments. The others are compared with the first. */
   readonly cells?: Readonly<Record<string, readonly string[]>>;
   readonly studies?: readonly Study[];
 }
@@ -55,7 +55,7 @@ export function isSweepDefinition(value: unknown): value is SweepDefinition {
   return typeof value === "object" && value !== null && BRAND in value;
 }
 
-/** @param only of the named axes, those to vary; the others stay as the recipe has them. Throws HONE_ERR_USAGE. */
+/** @param only of the named axes, those to vary; the others keep the recipe's values. Throws HONE_ERR_USAGE. */
 export function axesOf({ name, axes = {} }: SweepDefinition, only?: readonly string[]): Axis[] {
   for (const wanted of only ?? []) {
     if (Object.hasOwn(axes, wanted)) continue;

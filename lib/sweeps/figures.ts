@@ -46,7 +46,7 @@ const CURVES: readonly CurvePlan[] = [
   { metric: "lag/mean", title: "Lag", note: "Of a step's rollouts, in steps.", smooth: true },
 ];
 
-/** Training curves of all cells, laid over each other. @param only titles; default: whatever was logged */
+/** Training curves of all cells, superimposed. @param only titles; default: every logged metric */
 export function curveFigures(cells: readonly CellResult[], only?: readonly string[]): Figure[] {
   const wanted = CURVES.filter(({ title }) => only === undefined || only.includes(title));
   return wanted.flatMap((plan) => overlaid(cells, plan));
@@ -60,7 +60,7 @@ function overlaid(cells: readonly CellResult[], plan: CurvePlan): Figure[] {
   return [{ title, note: `${plan.note}${smoothed} ${BAND}`, x: STEP, y: { label: "", percent }, lines }];
 }
 
-/** A metric that never moves has nothing to show. */
+/** A constant metric is not worth a figure. */
 const varies = ({ points }: FigureLine): boolean => points.some(([, value]) => value !== points[0]![1]);
 
 function lineOf(cell: CellResult, metric: string, label: string, hue: number, smooth: boolean): FigureLine[] {
@@ -103,7 +103,7 @@ const STAGE_NOTE: Readonly<Record<Stage, string>> = {
   trained: "all rollouts that were trained on so far",
 };
 
-/** How far each arm is from its mixture, then each arm's shares with their targets dashed. */
+/** The distance of each arm from its mixture, then each arm's shares with their targets dashed. */
 export function mixtureFigures(arms: readonly CellResult[], stage: Stage): Figure[] {
   const far = overlaid(arms, {
     metric: `mixture/${stage}/mad`,

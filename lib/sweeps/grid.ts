@@ -1,12 +1,12 @@
 import { HoneError } from "../errors.ts";
 
-/** One choice of an axis: its name in tables, and the assignments (`a.b=value`) that make it. */
+/** One value of an axis: its name in tables, and its assignments (`a.b=value`). */
 export interface Choice {
   readonly label: string;
   readonly settings: readonly string[];
 }
 
-/** What is varied, and its values: a cell of the grid takes one of them. */
+/** A varied setting and its values: a cell of the grid takes one of them. */
 export interface Axis {
   readonly name: string;
   readonly choices: readonly Choice[];

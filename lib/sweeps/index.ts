@@ -1,4 +1,4 @@
-/** Many runs of one recipe: cells times seeds as processes, resumed where they were cut, and what they show together. */
+/** Many runs of one recipe: cells times seeds as processes, resumed after interruptions, and their combined results. */
 
 export { defineSweep, isSweepDefinition, type Study, type SweepDefinition } from "./definition.ts";
 export type { JobEntry } from "./job-states.ts";

@@ -9,7 +9,7 @@ export const SWEEP_FILE = "sweep.json";
 /** "stopped": interrupted, and taken up by the next session. */
 export type JobState = "waiting" | "running" | "done" | "failed" | "stopped";
 
-/** What sweep.json says of a job. Paths are relative to the sweep's folder. */
+/** A job's entry in sweep.json. Paths are relative to the sweep's folder. */
 export interface JobEntry {
   readonly id: string;
   readonly cell?: string | undefined;
@@ -18,7 +18,7 @@ export interface JobEntry {
   readonly log: string;
   /** Wall seconds in this session. */
   readonly seconds?: number | undefined;
-  /** What a failed one said last. */
+  /** The last message of a failed one. */
   readonly error?: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export class JobStates {
   }
 }
 
-/** Whether a run folder holds a run that trained and was evaluated to its end. */
+/** True if a run folder has a run whose training and evaluation are complete. */
 export function isDone(dir: string): boolean {
   const path = join(dir, RUN_FILES.summary);
   if (!existsSync(path)) return false;

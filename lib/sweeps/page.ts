@@ -3,7 +3,7 @@ import type { JobEntry } from "./job-states.ts";
 import type { Section } from "./sections.ts";
 import type { SweepPlan } from "./sweep.ts";
 
-/** The page of a sweep, as one HTML text that needs nothing else. */
+/** The page of a sweep, as one self-contained HTML text. */
 export function sweepPage(plan: SweepPlan, jobs: readonly JobEntry[], sections: readonly Section[]): string {
   const main = html`${header(plan, jobs)}
 ${unfinished(jobs)}

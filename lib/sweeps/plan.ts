@@ -50,7 +50,7 @@ function startKey(recipe: Recipe): string | undefined {
   return `${hashOf({ warmStart, model, tokenizer, chatTemplate, lora, machine, lengths, ...played })}/seed-${recipe.seed}`;
 }
 
-/** Of the domains whose demonstrations are episodes: place, problems, environment and limits. */
+/** For domains whose demonstrations are episodes: index, problems, environment and limits. */
 function demonstratedEpisodes({ domains }: Recipe, { mixture }: NonNullable<Recipe["warmStart"]>) {
   const played = Object.entries(domains).flatMap(([name, { source, environment, episode }], place) =>
     environment !== undefined && Object.hasOwn(mixture, name)
@@ -60,7 +60,7 @@ function demonstratedEpisodes({ domains }: Recipe, { mixture }: NonNullable<Reci
   return played.length > 0 ? { played } : {};
 }
 
-/** A run of no step: its folder then has the weights that training starts from. */
+/** A run without steps: its folder then has the initial weights. */
 function warmStartOnly(recipe: Recipe): Recipe {
   return overrideRecipe(recipe, [
     "training.steps=0",
@@ -68,6 +68,6 @@ function warmStartOnly(recipe: Recipe): Recipe {
   ]);
 }
 
-/** Where a warm start's weights are, seen from its run folder. */
+/** Path of a warm start's weights, relative to its run folder. */
 export const startCheckpoint = (dir: string, start: string): string =>
   join(dir, start, "checkpoints", "warm-start");

@@ -9,7 +9,7 @@ import { lockFolder } from "../shared/files/folder-lock.ts";
 import { APPENDING } from "../shared/files/plain-file.ts";
 import { type Job, startCheckpoint } from "./plan.ts";
 
-/** How a process ended: by itself, on request, or wrongly, with what it said last. */
+/** How a process ended: by itself, on request, or with an error and its last message. */
 export type Ending =
   | { readonly state: "done" | "stopped" }
   | { readonly state: "failed"; readonly error: string };
@@ -17,22 +17,22 @@ export type Ending =
 export interface ProcessOptions {
   /** The sweep's folder. */
   readonly dir: string;
-  /** What stands before `run`: node, its options and the command's main file. */
+  /** Command before `run`: node, its options and the command's main file. */
   readonly command: readonly string[];
-  /** Of the core, in each process; undefined leaves it to the process. */
+  /** Threads of the core in each process; undefined: the process decides. */
   readonly threads?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A run that trained nothing also ends with this code, after writing all it has. */
+/** A run that trained nothing also exits with this code, after writing its results. */
 const TRAINED_NOTHING = 4;
 const TAIL_BYTES = 16_384;
 
 /**
- * Runs one job as `hone run` in a process of its own, its output in `<id>.log`; goes on where an earlier session of it
- * was cut. The process has its own process group, so that Ctrl-C reaches it once, through the sweep; and a channel to
- * this one, so that it saves and stops where this one is killed.
- * @param isDone whether its folder holds a finished run
+ * Runs one job as `hone run` in a separate process, with its output in `<id>.log`; resumes an interrupted session.
+ * The process has its own process group, so that Ctrl-C reaches it once, through the sweep; and a channel to this
+ * one, so that it saves and stops if this one is killed.
+ * @param isDone tells whether its folder has a finished run
  */
 export async function runProcess(
   job: Job,
@@ -86,7 +86,7 @@ function judge({ code, by, fault }: Exit, done: boolean, aborted: boolean, log: 
 }
 
 const logPath = (dir: string, { id }: Job): string => join(dir, `${id}.log`);
-/** Kept beside the run: `hone run` takes it as any recipe. */
+/** Stored beside the run: `hone run` reads it as any recipe. */
 const recipePath = (dir: string, { id }: Job): string => join(dir, `${id}.recipe.mjs`);
 
 function openLog(dir: string, job: Job): number {
@@ -106,13 +106,13 @@ function runArguments(dir: string, job: Job): string[] {
 const WAIT_MS = 120_000;
 const LOOK_MS = 250;
 
-/** Waits until nobody has the run folder; false where the sweep is stopped meanwhile. Throws HONE_ERR_USAGE after two minutes. */
+/** Waits until the run folder is unlocked; false if the sweep is stopped meanwhile. Throws HONE_ERR_USAGE after two minutes. */
 async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
   for (let waited = 0; !signal.aborted; waited += LOOK_MS) {
     try {
       const lock = await lockFolder(folder);
       lock[Symbol.dispose]();
-      return !signal.aborted; // it may have been meanwhile, and nobody would tell the process
+      return !signal.aborted; // it may have been aborted before the process existed to receive the signal
     } catch (error) {
       if (!HoneError.is(error) || error.code !== "HONE_ERR_USAGE" || waited >= WAIT_MS) throw error;
     }
@@ -121,7 +121,7 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** The error that a log ends with, or its last line; undefined where it has none. */
+/** The error at the end of a log, or its last line; undefined if it is empty. */
 export function logTail(log: string): string | undefined {
   const lines = tailOf(log)
     .split("\n")
@@ -130,7 +130,7 @@ export function logTail(log: string): string | undefined {
   return lines.findLast((line) => /^HONE_ERR_\w+ /.test(line)) ?? lines.at(-1);
 }
 
-/** "step 12 of 100" from the progress in a log; undefined where it says none. */
+/** "step 12 of 100" from the progress in a log; undefined if it has none. */
 export function progressIn(log: string): string | undefined {
   const line = tailOf(log)
     .split("\n")

@@ -8,7 +8,7 @@ import { readCells } from "./results.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 import type { SweepPlan } from "./sweep.ts";
 
-/** What a sweep's folder has for readers, all of it made again from the runs. */
+/** Published results in a sweep's folder, all regenerated from the runs. */
 export interface Published {
   readonly sections: readonly Section[];
   readonly page: string;

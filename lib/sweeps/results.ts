@@ -10,7 +10,7 @@ import { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 export interface RunResult {
   readonly seed: number;
   readonly summary: RunSummary;
-  /** Of the run's log, in order. */
+  /** From the run's log, in order. */
   readonly steps: readonly Stretch[];
   /** Under the first sampling setting; empty for a folder of an earlier version. */
   readonly before: readonly HeldOutAnswers[];
@@ -41,14 +41,14 @@ function readRun(dir: string, seed: number): RunResult {
   };
   return {
     seed,
-    summary: summary!, // a job is done because it is there
+    summary: summary!, // a finished job has a summary
     steps,
     before: answers(RUN_FILES.heldOutBefore),
     after: answers(RUN_FILES.heldOutAfter),
   };
 }
 
-/** What is measured of an evaluation under the first sampling setting: of a domain, of a validation set, or the mean. */
+/** A measure of an evaluation under the first sampling setting: of a domain, of a validation set, or the mean. */
 export type Measure = "score" | "solveRate" | "meanTokens" | "truncation";
 
 export const MEAN = "mean";
@@ -57,7 +57,7 @@ function scoreOf(table: EvaluationTable | undefined, domain: string): Score | un
   return domain === MEAN ? table?.mean : (table?.domains[domain] ?? table?.sets?.[domain]);
 }
 
-/** By seed, after training or before it. */
+/** Values by seed, after training or before it. */
 export function bySeed(
   { runs }: CellResult,
   measure: Measure,
@@ -75,7 +75,7 @@ export function bySeed(
 export const over = (cell: CellResult, measure: Measure, domain?: string, when?: "before" | "after") =>
   spreadOf([...bySeed(cell, measure, domain, when).values()]);
 
-/** How much more than another cell, seed by seed. */
+/** Difference to another cell, seed by seed. */
 export const moreThan = (
   base: CellResult,
   cell: CellResult,

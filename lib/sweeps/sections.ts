@@ -4,7 +4,7 @@ import { curveFigures, mixtureFigures, scatterFigures } from "./figures.ts";
 import type { CellResult } from "./results.ts";
 import { conditionedTable, domainTable, mixtureTable, overviewTable, trainingTable } from "./tables.ts";
 
-/** A table with what it says; `name` is that of its files. */
+/** A table with its caption; `name` is that of its files. */
 export interface CaptionedTable {
   readonly name: string;
   readonly caption: string;
@@ -25,7 +25,7 @@ const STUDY_CURVES = ["Score", "Length"];
 
 const SPREAD = "mean ± standard deviation over seeds";
 
-/** What a sweep shows: every cell, then each study that has a finished arm. Trusts that a cell has a finished run. */
+/** Sections of a sweep's page: every cell, then each study that has a finished arm. Trusts that a cell has a finished run. */
 export function sectionsOf(cells: readonly CellResult[], studies: readonly Study[]): Section[] {
   const finished = cells.filter(({ runs }) => runs.length > 0);
   return [overview(finished), ...studies.flatMap((study) => studySection(study, finished))];

@@ -10,7 +10,7 @@ export interface Spread {
   readonly interval?: Interval | undefined;
 }
 
-/** Undefined for no value. */
+/** Undefined without values. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   const n = values.length;
   if (n === 0) return undefined;
@@ -21,7 +21,7 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   return { n, mean, deviation, interval: { low: mean - half, high: mean + half } };
 }
 
-/** Of the differences b - a, seed by seed: only seeds that both have count. */
+/** Spread of the differences b - a, seed by seed: only seeds that both have count. */
 export function pairedSpread(
   a: ReadonlyMap<number, number>,
   b: ReadonlyMap<number, number>,
@@ -31,7 +31,7 @@ export function pairedSpread(
 
 const CONFIDENCE = 0.95;
 
-/** t such that 95 % of Student's distribution with so many degrees of freedom (a whole number >= 1) lies in ±t. */
+/** t such that 95 % of Student's distribution with this many degrees of freedom (an integer >= 1) lies in ±t. */
 export function studentQuantile(degrees: number): number {
   let [low, high] = [0, 16];
   for (let i = 0; i < 60; i++) {

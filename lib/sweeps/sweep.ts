@@ -12,7 +12,7 @@ import { isDone, type JobEntry, JobStates } from "./job-states.ts";
 import { type Job, planJobs } from "./plan.ts";
 import { runProcess } from "./process.ts";
 
-/** A sweep that is decided: every cell checked, nothing run. */
+/** A planned sweep: every cell is validated, nothing has run. */
 export interface SweepPlan {
   readonly name: string;
   readonly base: Recipe;
@@ -23,11 +23,11 @@ export interface SweepPlan {
 }
 
 export interface PlanOptions {
-  /** As `--grid` takes them; they multiply what the definition varies. */
+  /** Values of `--grid`; they multiply the definition's cells. */
   readonly grid?: readonly string[];
   /** Number of seeds, from the recipe's upwards. Default: the definition's, or 3. */
   readonly seeds?: number;
-  /** Of the definition's axes, those to vary. */
+  /** Those of the definition's axes to vary. */
   readonly axes?: readonly string[];
 }
 
@@ -58,18 +58,18 @@ export function planSweep(what: SweepDefinition, { grid = [], seeds, axes }: Pla
 export interface RunSweepOptions {
   /** The sweep's folder. */
   readonly dir: string;
-  /** What stands before `run` in a process's command line. */
+  /** Start of a process's command line, before `run`. */
   readonly command: readonly string[];
   /** Processes at a time. Default 1. */
   readonly parallel?: number;
   readonly signal?: AbortSignal;
-  /** Told after every change. */
+  /** Called after every change. */
   readonly onChange?: (jobs: readonly JobEntry[]) => void;
 }
 
 /**
- * Runs what a sweep's folder does not have yet. A run that fails stops no other; one that was cut short goes on from its
- * last checkpoint. Throws HONE_ERR_USAGE if another sweep has the folder, HONE_ERR_IO.
+ * Runs the missing runs of a sweep's folder. A failed run does not stop the others; an interrupted one resumes from
+ * its last checkpoint. Throws HONE_ERR_USAGE if another sweep has the folder, HONE_ERR_IO.
  */
 export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promise<readonly JobEntry[]> {
   const { dir, parallel = 1, signal = new AbortController().signal } = options;
@@ -91,7 +91,7 @@ export async function runSweep(plan: SweepPlan, options: RunSweepOptions): Promi
   }
 }
 
-/** Where one fails the others are told to stop, and waited for: nothing is under way when it rejects, as the first did. */
+/** If one fails, stops the others and waits for them before rejecting with the first error. */
 async function atOnce(
   count: number,
   signal: AbortSignal,
@@ -107,7 +107,7 @@ async function atOnce(
 class JobLine {
   readonly #waiting: Job[];
   readonly #states: JobStates;
-  /** Rung when a job has ended; not by those that look: two would wake each other for ever, and hear of no process. */
+  /** Notified when a job ends, but not by workers that look for one: two would wake each other forever. */
   readonly #ended = new Wake();
 
   constructor(jobs: readonly Job[], states: JobStates) {
@@ -118,13 +118,13 @@ class JobLine {
         .flatMap(({ needs }) => (needs === undefined ? [] : [needs])),
     );
     for (const { id, cell } of jobs) {
-      // a warm start that nobody waits for any more is not run again
+      // a warm start that no job needs any more is not repeated
       if (cell === undefined && !needed.has(id)) states.set(id, { state: "done" });
     }
     this.#waiting = jobs.filter(({ id }) => states.stateOf(id) !== "done");
   }
 
-  /** Asked by who has ended its job before. */
+  /** Called by a worker that has finished its previous job. */
   async next(signal: AbortSignal): Promise<Job | undefined> {
     this.#ended.ring();
     for (;;) {
@@ -150,7 +150,7 @@ class JobLine {
     }
   }
 
-  /** Whoever waits looks again when this work ends, however it does. */
+  /** Waiting workers look again when this work ends, also if it fails. */
   async told(work: Promise<void>): Promise<void> {
     try {
       await work;

@@ -5,7 +5,7 @@ import { type CellResult, domainsOf, MEAN, moreThan, over } from "./results.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 const NOTHING = "–";
-/** From here on a tenth of a token is noise. */
+/** Above this, a tenth of a token is noise. */
 const MANY_TOKENS = 1000;
 
 const percent = (share: number): string => (100 * share).toFixed(1);
@@ -33,7 +33,7 @@ const range = (spread: Spread | undefined, show: (value: number) => string): str
   return `${end(spread.interval.low)} to ${end(spread.interval.high)}`;
 };
 
-/** "+1.3" alone: what a difference is; its interval stands beside it. */
+/** "+1.3": a difference without its interval, which has its own column. */
 const only = (spread: Spread | undefined, show: (value: number) => string): string =>
   spread === undefined ? NOTHING : signed(show)(spread.mean);
 
@@ -73,7 +73,7 @@ export function overviewTable(cells: readonly CellResult[]): PlainTable {
   };
 }
 
-/** Of a run's steps at the end, where entropy and groups kept are read. */
+/** Final fraction of a run's steps over which entropy and kept groups are averaged. */
 const LAST = 0.2;
 
 /** A row a cell: what its training was like. */

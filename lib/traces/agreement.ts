@@ -1,17 +1,17 @@
-/** How two readers of the same things agree. */
+/** Agreement of two raters of the same items. */
 export interface Agreement {
   /** Things that both named. */
   readonly count: number;
   /** Share on which they gave the same name. */
   readonly share: number;
   /**
-   * Cohen's kappa: (share - chance) / (1 - chance), chance being what two readers with these habits would agree on.
-   * Undefined where chance is all: both gave everything one name. Source: Cohen 1960.
+   * Cohen's kappa: (share - chance) / (1 - chance), where chance is the agreement expected from the raters' label
+   * frequencies. Undefined if chance is 1: both gave everything one label. Source: Cohen 1960.
    */
   readonly kappa: number | undefined;
 }
 
-/** Of the pairs in which both are there; undefined for none. */
+/** Agreement over pairs with both labels; undefined if there are none. */
 export function agreementOf(
   pairs: readonly (readonly [string | undefined, string | undefined])[],
 ): Agreement | undefined {
@@ -28,18 +28,18 @@ export function agreementOf(
   return { count, share, kappa: chance === 1 ? undefined : (share - chance) / (1 - chance) };
 }
 
-/** Of one name: how often it was given rightly, and how many of its own it found. */
+/** Precision and recall of one label. */
 export interface Found {
   readonly name: string;
-  /** Given by hand; by whoever is measured. */
+  /** Counts by hand, and by the measured rater. */
   readonly wanted: number;
   readonly given: number;
-  /** Undefined where none were given, or wanted. */
+  /** Undefined if the denominator is 0. */
   readonly precision: number | undefined;
   readonly recall: number | undefined;
 }
 
-/** @param pairs [by hand, by whoever is measured] */
+/** @param pairs [by hand, by the measured rater] */
 export function foundOf(
   name: string,
   pairs: readonly (readonly [string | undefined, string | undefined])[],

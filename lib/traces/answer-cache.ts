@@ -7,9 +7,8 @@ export const requestKey = (...parts: readonly (string | number)[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
 /**
- * Answers by request, in a file of lines that only grows. An answer is on the disk before it is used; a process that is
- * killed leaves at most one torn line, which the next one cuts off. Lines that are none of ours are passed over: what they
- * held is asked again.
+ * Answers by request, in an append-only file of lines. An answer is stored before it is used; a killed process leaves
+ * at most one torn line, which the next one cuts off. Ignores foreign lines: their requests are sent again.
  */
 export class AnswerCache implements Disposable {
   readonly #answers = new Map<string, unknown>();
@@ -41,7 +40,7 @@ export class AnswerCache implements Disposable {
       if (typeof entry !== "object" || entry === null || !("key" in entry) || !("answer" in entry)) return;
       if (typeof entry.key === "string") this.#answers.set(entry.key, entry.answer);
     } catch {
-      // a damaged line: its request is asked again
+      // a damaged line: its request is sent again
     }
   }
 }

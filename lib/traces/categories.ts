@@ -1,4 +1,4 @@
-/** What a step of reasoning does; in the order in which tables and pictures show them. */
+/** Purpose of a reasoning step, in the order of tables and figures. */
 export const CATEGORIES = [
   "problem setup",
   "forward reasoning",
@@ -19,7 +19,7 @@ export const NON_LINEAR: ReadonlySet<Category> = new Set<Category>([
   "backward chaining",
 ]);
 
-/** What each means, as a model is told and docs/how-to/traces.md says. Source: Apriel-Reasoner, appendix on traces, reworded. */
+/** Meaning of each, as in prompts and docs/how-to/traces.md. Source: Apriel-Reasoner, appendix on traces, reworded. */
 export const DEFINITIONS: Readonly<Record<Category, string>> = {
   "problem setup":
     "reads the task and brings it into a form to work on: says what is given and wanted, names variables, converts units or notation; no solving yet",
@@ -40,7 +40,7 @@ export const DEFINITIONS: Readonly<Record<Category, string>> = {
 
 /** A piece of a trace. */
 export interface Step {
-  /** Without white space at its ends. */
+  /** The text, trimmed. */
   readonly text: string;
   /** Characters of the trace that belong to it, [from, to); the steps of a trace cover it. */
   readonly from: number;

@@ -6,7 +6,7 @@ import { CATEGORIES, type Category, type Step } from "./categories.ts";
 import { atOnce } from "./read-traces.ts";
 import type { Labels, Reader, Trace } from "./trace.ts";
 
-/** A trace that a person divided into steps and labelled. */
+/** A trace divided into steps and labelled by hand. */
 export interface HandTrace {
   /** Part of the file that is graded apart from the others. */
   readonly set: string;
@@ -21,7 +21,7 @@ const lineSchema = z.object({
   steps: z
     .array(
       z.object({
-        /** What stands between it and the step before: white space, marks of thinking. */
+        /** Text between it and the previous step: white space, thinking marks. */
         before: z.string().default("\n\n"),
         text: z.string().min(1),
         category: z.enum(CATEGORIES),
@@ -73,16 +73,16 @@ function jsonOf(line: string): unknown {
   }
 }
 
-/** How a reader's labels and steps agree with those by hand. */
+/** Agreement of a reader's labels and steps with those by hand. */
 export interface Grade {
   readonly set: string;
   readonly traces: number;
   readonly steps: number;
-  /** Of the steps by hand, those that got a label: a reader that gives none is not right. */
+  /** Fraction of the hand-made steps that got a label. */
   readonly labelled: number;
   readonly agreement: Agreement | undefined;
   readonly categories: readonly Found[];
-  /** Of the places where a step ends by hand and by the reader, the end of the trace left out. */
+  /** Precision and recall of step ends, without the end of the trace. */
   readonly ends: Found;
   /** Traces that an outage left ungraded. */
   readonly outages: number;

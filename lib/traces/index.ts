@@ -1,4 +1,4 @@
-/** What a model's reasoning is made of: traces cut into steps, each with a category, counted before and after. */
+/** Composition of a model's reasoning: traces divided into steps, each with a category, counted before and after. */
 export { CATEGORIES, type Category, DEFINITIONS, type Step } from "./categories.ts";
 export type { Grade } from "./hand.ts";
 export { type Graded, gradeOnHand, type Look, type LookOptions, lookAtTraces } from "./look.ts";

@@ -14,16 +14,16 @@ import { readSide } from "./read-traces.ts";
 import { type CaptionedTable, gradeTables, tracesTables } from "./tables.ts";
 import type { Reader, ReadSide } from "./trace.ts";
 
-/** Who labels the steps of traces, and where the page goes. */
+/** The labeller of the traces' steps, and the path of the page. */
 export interface LookOptions extends ReadOptions {
-  /** Who labels. Default: the heuristic. */
+  /** Labelling model. Default: the heuristic. */
   readonly model?: Omit<ModelReaderOptions, "cache"> | undefined;
-  /** Where the page goes. Default: traces/ in the last folder. */
+  /** Output folder of the page. Default: traces/ in the last folder. */
   readonly out?: string | undefined;
   readonly onProgress?: ((read: number, total: number) => void) | undefined;
 }
 
-/** What the traces of a folder are made of: measures, tables and a page. */
+/** Analysis of a folder's traces: measures, tables and a page. */
 export interface Look {
   /** A model's name at its server, or "heuristic". */
   readonly reader: string;
@@ -31,18 +31,18 @@ export interface Look {
   readonly measures: TraceMeasures;
   readonly tables: readonly CaptionedTable[];
   readonly page: string;
-  /** Every trace was read and every step has a category. */
+  /** True if every trace was read and every step has a category. */
   readonly whole: boolean;
 }
 
-/** Answers of a model, in the folder of what it was asked about. */
+/** A model's answers, in the folder that was analysed. */
 const CACHE = join("traces", "answers.jsonl");
 const OUT = "traces";
 
 /**
- * Looks at the traces of one evaluation, of two (before, after), or at both ends of a run, and writes a page of it. With a
- * model what it answered is kept in each folder: the same command asks only what is missing. Throws what reading throws,
- * HONE_ERR_USAGE where another process looks at a folder, HONE_ERR_ENDPOINT.
+ * Analyses the traces of one evaluation, of two (before, after), or at both ends of a run, and writes a page. Caches
+ * a model's answers in each folder: the same command only sends missing requests. Throws errors of reading,
+ * HONE_ERR_USAGE if another process analyses a folder, HONE_ERR_ENDPOINT.
  */
 export async function lookAtTraces(folders: readonly string[], options: LookOptions): Promise<Look> {
   const sides = await readSides(folders, options);
@@ -86,7 +86,7 @@ async function withReader<T>(
   return await work(reader);
 }
 
-/** What a reader of the numbers has to know. */
+/** Caveats for readers of the numbers. */
 function notesOf(reader: string, { unit, sides }: TraceMeasures, isModel: boolean): string[] {
   const { traces, steps, accuracy, kappa } = HEURISTIC_MEASURED;
   const who = isModel
@@ -111,7 +111,7 @@ export interface Graded {
   readonly whole: boolean;
 }
 
-/** Measures who labels against a file of traces labelled by hand. A model's answers are kept beside the file, in `<file>.answers.jsonl`. */
+/** Evaluates a labeller against a file of traces labelled by hand. Caches a model's answers in `<file>.answers.jsonl`. */
 export async function gradeOnHand(path: string, { model }: Pick<LookOptions, "model">): Promise<Graded> {
   const traces = await readHand(path);
   const width = model?.concurrency ?? READER_DEFAULTS.concurrency;

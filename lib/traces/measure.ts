@@ -10,11 +10,11 @@ export interface Estimate {
   readonly interval?: Interval | undefined;
 }
 
-/** A number of each side and, of two sides, the second less the first. */
+/** A number for each side and, with two sides, the second minus the first. */
 export interface Measure {
   readonly name: string;
   readonly percent: boolean;
-  /** Undefined where a side has nothing to take it of. */
+  /** Undefined for a side without data. */
   readonly sides: readonly (Estimate | undefined)[];
   readonly difference?: Estimate | undefined;
 }
@@ -28,12 +28,12 @@ export interface SideCounts {
   readonly unclassified: number;
   readonly outages: Readonly<Record<string, number>>;
   readonly unsplit: number;
-  /** Of two passes, where there were two. */
+  /** Agreement of two passes, if there were two. */
   readonly agreement?: Agreement | undefined;
 }
 
 export interface TraceMeasures {
-  /** What lengths are counted in: characters where a folder has no counts of tokens. */
+  /** Unit of lengths: characters if a folder has no token counts. */
   readonly unit: "tokens" | "characters";
   readonly sides: readonly SideCounts[];
   /** Steps per trace, length per trace and per step; the same of right answers alone. */
@@ -46,7 +46,7 @@ export interface TraceMeasures {
 /** Sums over traces, whose ratio is measured. */
 type Terms = (read: ReadTrace) => readonly [part: number, whole: number];
 
-/** Every number of one side or of two. */
+/** All measures of one side or two. */
 export function measureTraces(sides: readonly ReadSide[]): TraceMeasures {
   const reads = sides.map(({ read }) => read);
   const unit = reads.flat().every(({ trace }) => trace.tokens !== undefined) ? "tokens" : "characters";
@@ -137,12 +137,12 @@ function countsOf({ name, read, outages, unsplit }: ReadSide): SideCounts {
 const RESAMPLES = 1000;
 const TAIL = 0.025;
 
-/** [part, whole] of a problem on each side, one after the other. */
+/** [part, whole] of a problem on each side, concatenated. */
 type Sums = Float64Array;
 
 /**
- * The ratio of two sums on each side. Intervals draw problems with replacement, the same ones on both sides: of problems
- * that both sides have the difference is paired. Always the same draws.
+ * The ratio of two sums on each side. Bootstraps intervals by resampling problems, the same ones on both sides, so
+ * that the difference for common problems is paired. Uses fixed draws.
  */
 function ratio(
   reads: readonly (readonly ReadTrace[])[],

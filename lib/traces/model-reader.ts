@@ -17,12 +17,12 @@ export interface ModelReaderOptions extends Partial<ChatServerOptions> {
 export const READER_DEFAULTS = { concurrency: 8, timeoutMs: 600_000, retries: 6, backoffMs: 500 };
 /** Characters of a trace in one request. */
 const CHUNK = 9000;
-/** Answers that are none, to one request, before its steps stay unclassified. */
+/** Invalid answers to one request before its steps stay unclassified. */
 const BAD_ANSWERS = 3;
 const MOST_TOKENS = 16_384;
-/** Characters at the end of what a model said in which its JSON is looked for. */
+/** Characters at the end of a response that are searched for JSON. */
 const MOST_ANSWER = 1 << 16;
-/** So many requests in a row without an answer, for each that is asked at once, are no chance any more. */
+/** Consecutive requests without an answer, per concurrent request, that indicate an outage. */
 const ROUNDS_LOST = 2;
 
 type Answered<T> = { readonly value: T } | { readonly outage: string } | "bad";
@@ -36,8 +36,9 @@ const labelsSchema = z.object({
 });
 
 /**
- * A model behind an OpenAI-compatible server: it is asked where steps begin, then, in two passes that tell the categories
- * in opposite orders and send other seeds, what each step does. Every answer that holds is kept by the hash of its request.
+ * A model behind an OpenAI-compatible server: asks it where steps begin, then, in two passes with the categories in
+ * opposite order and different seeds, for the category of each step. Caches every valid answer by the hash of its
+ * request.
  */
 export class ModelReader implements Reader, Disposable {
   readonly name: string;
@@ -101,7 +102,7 @@ export class ModelReader implements Reader, Disposable {
     return labels;
   }
 
-  /** @param take what an answer says, undefined where it is none */
+  /** @param take parses an answer; undefined if it is invalid */
   async #ask<T>(prompt: string, seed: number, take: (json: unknown) => T | undefined): Promise<Answered<T>> {
     const { cache, model } = this.#options;
     const key = requestKey(PROMPTS_VERSION, model, seed, prompt);
@@ -120,7 +121,7 @@ export class ModelReader implements Reader, Disposable {
     return "bad";
   }
 
-  /** Asked again, a model is let wander from the answer that was none. */
+  /** A retry raises the temperature, so that the answer can change. */
   #body(prompt: string, seed: number, tries: number): unknown {
     return {
       model: this.#options.model,
@@ -149,7 +150,7 @@ function contentOf(json: unknown): string {
   return parsed.data.choices[0]!.message.content ?? "";
 }
 
-/** The last JSON object of what a model said after its thought; undefined where there is none. */
+/** The last JSON object in a response after its thought; undefined if there is none. */
 export function jsonIn(said: string): unknown {
   const text = said.slice(said.lastIndexOf("</think>") + 1).slice(-MOST_ANSWER);
   const end = text.lastIndexOf("}");
@@ -163,7 +164,7 @@ export function jsonIn(said: string): unknown {
   return undefined;
 }
 
-/** Ascending numbers of pieces; the first piece of a part begins a step whatever is said. */
+/** Ascending indices of pieces; always includes the first piece of a part. */
 function startsIn(json: unknown, count: number): number[] | undefined {
   const parsed = startsSchema.safeParse(json);
   if (!parsed.success) return undefined;

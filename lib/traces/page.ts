@@ -4,7 +4,7 @@ import type { CaptionedTable } from "./tables.ts";
 import type { ReadSide, ReadTrace } from "./trace.ts";
 
 export interface PageContent {
-  /** Who labelled, and how far that is to be trusted. */
+  /** The labeller, and its measured accuracy. */
   readonly notes: readonly string[];
   readonly tables: readonly CaptionedTable[];
   readonly figures: readonly BarFigure[];
@@ -16,7 +16,7 @@ const MOST_SHOWN = 600;
 /** Steps of an example. */
 const MOST_STEPS = 40;
 
-/** The page of a look at traces, as one HTML text that needs nothing else. */
+/** The page of an analysis, as one self-contained HTML text. */
 export function tracesPage({ notes, tables, figures, sides }: PageContent): string {
   const names = sides.map(({ name }) => name).join(" → ");
   const main = html`<header><h1>Reasoning traces</h1><p class="lead">${names}</p></header>
@@ -32,7 +32,7 @@ export function tracesPage({ notes, tables, figures, sides }: PageContent): stri
 const figureOf = (figure: BarFigure): Html =>
   html`<figure class="card"><figcaption><h3>${figure.title}</h3><p>${figure.note}</p></figcaption>${barsSvg(figure)}</figure>`;
 
-/** A trace as long as most, of those whose steps do the most different things. */
+/** A trace of typical length among those with the most diverse steps. */
 export function typicalOf(read: readonly ReadTrace[]): ReadTrace | undefined {
   const lengths = read.map(({ steps }) => steps.length).sort((a, b) => a - b);
   const median = lengths[Math.floor(lengths.length / 2)] ?? 0;

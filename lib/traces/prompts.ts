@@ -1,13 +1,13 @@
 import { CATEGORIES, type Category, DEFINITIONS, type Step } from "./categories.ts";
 
-/** Changes with every change of a prompt: what an older one was answered is asked again. */
+/** Increment with every change of a prompt: answers to older prompts are requested again. */
 export const PROMPTS_VERSION = 1;
 
-/** Characters of the question and of what came before, as context. */
+/** Most characters of the question and of the preceding text, as context. */
 const MOST_QUESTION = 3000;
 const MOST_BEFORE = 6000;
 
-/** Asks where steps begin. @param sentences of one part of a trace, in order */
+/** Prompt that asks where steps begin. @param sentences of one part of a trace, in order */
 export function splitPrompt(question: string | undefined, sentences: readonly string[]): string {
   return `Below is a part of what a language model wrote while it worked on a task, cut into numbered pieces. Group neighbouring pieces into reasoning steps.
 
@@ -25,7 +25,7 @@ export interface LabelRequest {
   /** Text of the trace up to the steps. */
   readonly before: string;
   readonly steps: readonly Step[];
-  /** In which the categories are told; the passes differ in it. */
+  /** Order of the categories in the prompt; the passes differ in it. */
   readonly order: readonly Category[];
 }
 
@@ -50,7 +50,7 @@ ${numbered(texts)}
 Answer with one JSON object and nothing else, every step once: {"labels": [{"step": 1, "category": "..."}, ...]}.`;
 }
 
-/** As the first pass tells the categories, and as the second does. */
+/** The order in the first pass, and in the second. */
 export const ORDERS: readonly (readonly Category[])[] = [CATEGORIES, [...CATEGORIES].reverse()];
 
 const taskOf = (question: string | undefined): string =>

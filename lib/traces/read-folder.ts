@@ -11,18 +11,19 @@ import type { Side, Trace } from "./trace.ts";
 export interface ReadOptions {
   /** Traces of a side; a sample that is the same problems in every folder. */
   readonly limit?: number | undefined;
-  /** Only this suite of an evaluation. */
+  /** Analyse only this suite of an evaluation. */
   readonly suite?: string | undefined;
 }
 
 /** A tenth at either end. */
 const END = 10;
-/** Completions of a journal below which its ends are none. */
+/** Fewest completions of a journal for an analysis of its two ends. */
 const FEWEST = 20;
 
 /**
- * The traces of one evaluation, of two (before, after), or of one run: its first and its last tenth of judged completions.
- * Throws HONE_ERR_USAGE for other folders, HONE_ERR_DATA where there is nothing to read, HONE_ERR_IO, HONE_ERR_FORMAT.
+ * The traces of one evaluation, of two (before, after), or of one run: its first and its last tenth of judged
+ * completions. Throws HONE_ERR_USAGE for other folders, HONE_ERR_DATA if there is nothing to read, HONE_ERR_IO,
+ * HONE_ERR_FORMAT.
  */
 export async function readSides(folders: readonly string[], options: ReadOptions): Promise<Side[]> {
   const [only, ...more] = folders as [string, ...string[]];
@@ -34,7 +35,7 @@ export async function readSides(folders: readonly string[], options: ReadOptions
 const isRun = (folder: string): boolean =>
   !isEvaluation(folder) && existsSync(join(folder, RUN_FILES.verdicts));
 
-/** What the models are called; where that is one name, the folders'. */
+/** Names of the models; if they are equal, those of the folders. */
 function namesOf(folders: readonly string[]): string[] {
   for (const folder of folders) {
     if (isEvaluation(folder)) continue;
@@ -83,7 +84,7 @@ function evaluationSide(folder: string, name: string, { limit, suite }: ReadOpti
 const drawsOf = ({ seeds, attempts }: { readonly seeds: readonly number[]; readonly attempts: number }) =>
   seeds.flatMap((seed) => Array.from({ length: attempts }, (_, attempt) => ({ seed, attempt })));
 
-/** One draw of every problem comes before the second of any. */
+/** Orders draws so that one of every problem comes before the second of any. */
 const orderOf = (problem: string, { seed, attempt }: { readonly seed: number; readonly attempt: number }) => {
   const round = `${attempt}`.padStart(8, "0") + `${seed}`.padStart(16, "0");
   return `${round} ${createHash("sha256").update(problem).digest("hex")}`;
@@ -112,7 +113,7 @@ function nothingIn(folder: string, suite: string | undefined, suites: readonly s
 const isRight = (verdict: Verdict | undefined): boolean | undefined =>
   verdict === undefined || verdict.status === "unscored" ? undefined : verdict.status === "correct";
 
-/** In the order of judging, evaluations before and after training among them; a text counts where it first came. */
+/** In the order of judging, including evaluations before and after training; a repeated text counts at its first occurrence. */
 async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> {
   const path = join(folder, RUN_FILES.verdicts);
   let count = 0;

@@ -1,6 +1,6 @@
 import type { Reader, ReadSide, ReadTrace, Side } from "./trace.ts";
 
-/** Has a side's traces read, so many at once. @param each told after every trace */
+/** Reads a side's traces with limited concurrency. @param each called after every trace */
 export async function readSide(
   { name, traces }: Side,
   reader: Reader,
@@ -22,7 +22,7 @@ export async function readSide(
   return { name, read, outages, unsplit };
 }
 
-/** What work makes of the items, in their order, so many under way at once. */
+/** Maps the items with limited concurrency; keeps their order. */
 export async function atOnce<T, R>(
   items: readonly T[],
   width: number,

@@ -14,7 +14,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Where the thought ends and the answer begins. Without a mark of thinking all of a trace is its thought. */
+/** The end of the thought and start of the answer. Without thinking marks the whole trace is thought. */
 function thoughtOf(text: string): { readonly thought: Span; readonly answer: Span | undefined } {
   const open = /^\s*<think(?:ing)?>/.exec(text)?.[0].length ?? 0;
   const close = /<\/think(?:ing)?>/.exec(text);
@@ -36,8 +36,8 @@ export function stepsOf(text: string): Step[] {
 }
 
 /**
- * The steps that begin at these characters, ascending; the first takes what is before it. Where the thought ends a step
- * ends too.
+ * The steps that begin at these characters, ascending; the first includes the text before it. A step also ends where
+ * the thought ends.
  */
 export function stepsAt(text: string, starts: readonly number[]): Step[] {
   const { answer } = thoughtOf(text);
@@ -53,7 +53,7 @@ export function stepsAt(text: string, starts: readonly number[]): Step[] {
 
 const withoutMarks = (text: string): string => text.replaceAll(/<\/?think(?:ing)?>/g, "").trim();
 
-/** An empty step's characters go to the one before it. */
+/** Merges an empty step into the previous one. */
 function withoutEmpty(steps: readonly Step[]): Step[] {
   const kept: Step[] = [];
   for (const step of steps) {
@@ -95,7 +95,7 @@ const turns = (mark: RegExp, text: string, at: number): boolean => mark.test(tex
 const firstOf = (text: string, { from, to }: Span): number =>
   from + (text.slice(from, to).length - text.slice(from, to).trimStart().length);
 
-/** Characters after each end in the span, fences and formulas left whole. */
+/** Characters after each end in the span; does not cut code fences and formulas. */
 function cutsIn(text: string, { from, to }: Span, end: RegExp): number[] {
   const part = text.slice(from, to);
   const whole = [...part.matchAll(/```[\s\S]*?(?:```|$)|\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]/g)];
@@ -106,7 +106,7 @@ function cutsIn(text: string, { from, to }: Span, end: RegExp): number[] {
     .map((at) => from + at);
 }
 
-/** A piece that says next to nothing, or announces what follows ("Then:"), is joined with the next one. */
+/** Joins a very short piece, or an announcement ("Then:"), with the next one. */
 function joined(text: string, { to }: Span, starts: readonly number[]): number[] {
   const kept: number[] = [];
   let open: number | undefined;

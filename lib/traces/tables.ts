@@ -3,7 +3,7 @@ import type { Grade } from "./hand.ts";
 import type { Estimate, Measure, TraceMeasures } from "./measure.ts";
 
 const NOTHING = "–";
-/** From here on a tenth is noise. */
+/** Above this, a tenth is noise. */
 const MANY = 1000;
 
 type Show = (value: number) => string;
@@ -40,7 +40,7 @@ export function measureTable(
   };
 }
 
-/** A row a side: what the numbers are of, and what is in none of them. */
+/** One row per side: numbers of traces included and excluded. */
 export function countsTable({ sides }: TraceMeasures): PlainTable {
   const total = (counts: Readonly<Record<string, number>>) =>
     Object.values(counts).reduce((a, b) => a + b, 0);
@@ -57,7 +57,7 @@ export function countsTable({ sides }: TraceMeasures): PlainTable {
 
 /** A table with what it shows. */
 export interface CaptionedTable {
-  /** Of its files. */
+  /** Base name of its files. */
   readonly name: string;
   readonly caption: string;
   readonly table: PlainTable;
@@ -82,7 +82,7 @@ export function tracesTables(measures: TraceMeasures): CaptionedTable[] {
 const kappaText = (kappa: number | undefined): string => (kappa === undefined ? NOTHING : kappa.toFixed(3));
 const share = (part: number | undefined): string => (part === undefined ? NOTHING : percent(part));
 
-/** How a reader did on traces labelled by hand: a row a set, then of each set a row a category. */
+/** Results of a reader on traces labelled by hand: one row per set, then for each set one row per category. */
 export function gradeTables(grades: readonly Grade[]): CaptionedTable[] {
   const rows = grades.map(({ set, traces, steps, labelled, agreement, ends, outages }) => [
     set,

@@ -1,13 +1,13 @@
 import type { Category, Step } from "./categories.ts";
 
-/** A completion whose reasoning is looked at. */
+/** A completion whose reasoning is analysed. */
 export interface Trace {
-  /** Whatever names the problem: traces of one problem are no independent sample. */
+  /** Identifies the problem: traces of one problem are not independent samples. */
   readonly problem: string;
-  /** What was asked, where the folder has it. */
+  /** The question, if the folder has it. */
   readonly question: string | undefined;
   readonly text: string;
-  /** As the evaluation counted them; undefined where a folder has none. */
+  /** Token count of the evaluation; undefined if a folder has none. */
   readonly tokens: number | undefined;
   /** Undefined without a verdict. */
   readonly correct: boolean | undefined;
@@ -19,7 +19,7 @@ export interface Side {
   readonly traces: readonly Trace[];
 }
 
-/** One label a step; undefined: unclassified, the reader's answer could not be read. */
+/** One label per step; undefined: unclassified, because the reader's answer was invalid. */
 export type Labels = readonly (Category | undefined)[];
 
 /** A trace with its steps. */
@@ -27,11 +27,11 @@ export interface ReadTrace {
   readonly trace: Trace;
   readonly steps: readonly Step[];
   readonly labels: Labels;
-  /** Of a second pass over the same steps, where there was one. */
+  /** Labels of a second pass over the same steps, if there was one. */
   readonly second?: Labels | undefined;
 }
 
-/** What became of a side's traces; what is not in `read` is in no number. */
+/** Outcome of a side's traces; traces not in `read` are in no measure. */
 export interface ReadSide {
   readonly name: string;
   readonly read: readonly ReadTrace[];
@@ -41,9 +41,9 @@ export interface ReadSide {
   readonly unsplit: number;
 }
 
-/** Who finds steps and names them. */
+/** Divides traces into steps and labels them. */
 export interface Reader {
-  /** For people. */
+  /** Name for display. */
   readonly name: string;
   readonly read: (trace: Trace) => Promise<ReadTrace | { readonly outage: string } | "unsplit">;
   /** Labels for steps that are there already. */

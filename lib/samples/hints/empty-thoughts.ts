@@ -3,15 +3,15 @@ import { NO_THOUGHT } from "../tables.ts";
 import { CORRECT, ends, examples, type Hint, percent } from "./hint.ts";
 
 const FEWEST_SAMPLES = 32;
-/** Characters of a thought that says nothing. */
+/** Characters up to which a thought counts as empty. */
 const EMPTY_CHARS = 4;
 const SHARE = 0.25;
 /** More than at the beginning. */
 const RISE = 0.2;
-/** A share that tells by itself. */
+/** A share that is a warning sign by itself. */
 const MOST = 0.5;
 
-/** Domains whose latest completions open a thought and say nothing in it. */
+/** Hints for domains whose latest completions open a thought but leave it empty. */
 export function emptyThoughts(index: SampleIndex): Hint[] {
   const { completion, status, reward } = index.tables.members.columns;
   const { thought } = index.tables.completions.columns;

@@ -1,14 +1,17 @@
 import type { SampleIndex } from "../sample-index.ts";
 import { answerOf, byDomain, CORRECT, examples, type Hint, percent } from "./hint.ts";
 
-/** Answers that must agree: those of two groups, or so many of one, since one group's samples share their mistakes. */
+/**
+ * Number of answers that must agree: those of two groups, or this many in one, since one group's samples share their
+ * mistakes.
+ */
 const FEWEST_ANSWERS = 8;
 const FEWEST_OF_ONE_GROUP = 16;
 const AGREEMENT = 0.5;
 /** Problems that agree as much, and how many of those must be right for the agreement to be believed. */
 const FEWEST_PEERS = 8;
 const RELIABLE = 0.9;
-/** So many times more frequent than among the domain's completions at large. */
+/** Required ratio to the frequency among all of the domain's completions. */
 const OWN = 3;
 
 interface Answer {
@@ -25,8 +28,8 @@ interface Answered {
 }
 
 /**
- * Problems of which most completions give one answer, none of which was accepted, in a domain where answers that agree
- * as much are right as a rule: either the reference is wrong, or the verifier cannot read the answer.
+ * Hints for problems on which most completions agree on an answer that was never accepted, in a domain where agreeing
+ * answers are usually right: either the reference is wrong, or the verifier cannot read the answer.
  */
 export function goldRejected(index: SampleIndex): Hint[] {
   return [...byDomain(index)].flatMap(([domain, rows]) => {
@@ -48,11 +51,11 @@ const shareOf = ({ top, answers }: Answered): number => top.rows.length / answer
 
 interface Peers {
   readonly count: number;
-  /** Share of them whose frequent answer was accepted more often than not. */
+  /** Fraction of them whose frequent answer was usually accepted. */
   readonly right: number;
 }
 
-/** The other problems whose answers agree at least as much. @param agreed those that agree most first. */
+/** The other problems whose answers agree at least as much. @param agreed those with the most agreement first */
 function peersOf(one: Answered, agreed: readonly Answered[]): Peers {
   const peers = agreed.filter((other) => other !== one && shareOf(other) >= shareOf(one));
   const right = peers.filter(({ top }) => 2 * top.solved > top.rows.length).length;

@@ -2,18 +2,18 @@ import type { HintKind } from "../choices.ts";
 import type { SampleIndex } from "../sample-index.ts";
 import { STATUSES } from "../tables.ts";
 
-/** Something that looks as if a reward were gained otherwise than meant: no proof, but where to look, and why. */
+/** A sign of possible reward hacking: not a proof, but where to look, and why. */
 export interface Hint {
   readonly kind: HintKind;
   readonly domain: string;
-  /** Where it is about one. */
+  /** The problem that it is about, if there is one. */
   readonly problem?: number;
   /** A sentence with its numbers. */
   readonly says: string;
   readonly evidence: Readonly<Record<string, number>>;
   /** Rows of samples that show it, the latest first. */
   readonly rows: readonly number[];
-  /** The beginning of what policy and data set wrote: an answer, the reference. Not made fit for any screen. */
+  /** Beginnings of texts by policy and data set: an answer, the reference. Untrusted: may contain control characters. */
   readonly quotes?: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ const EXAMPLES = 5;
 export const UNSCORED = STATUSES.indexOf("unscored");
 export const CORRECT = STATUSES.indexOf("correct");
 
-/** The last rows of the last few groups, the latest first. @param rows in the order of steps. */
+/** The last rows of the last few groups, the latest first. @param rows in the order of steps */
 export function examples({ tables }: SampleIndex, rows: readonly number[]): number[] {
   const { group } = tables.members.columns;
   const lasts = rows.filter((row, i) => i === rows.length - 1 || group[rows[i + 1]!] !== group[row]);
@@ -35,7 +35,7 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** The first and the last quarter of the steps that took samples of a domain. */
+/** The first and the last quarter of a domain's sampled steps. */
 export interface Ends {
   readonly domain: string;
   readonly early: Stretch;
@@ -44,7 +44,7 @@ export interface Ends {
 
 const END = 0.25;
 
-/** Of every domain with samples. */
+/** For every domain with samples. */
 export function ends(index: SampleIndex): Ends[] {
   const { step } = index.tables.members.columns;
   return [...byDomain(index)].map(([domain, rows]) => {
@@ -77,7 +77,7 @@ export function byDomain({ live, tables, names }: SampleIndex): Map<string, numb
 export interface Mean {
   readonly n: number;
   readonly mean: number;
-  /** Of the mean; samples of one group count as independent, so it is on the small side. */
+  /** Standard error of the mean; treats samples of one group as independent, so it is an underestimate. */
   readonly error: number;
 }
 
@@ -88,11 +88,11 @@ export function meanOf(rows: readonly number[], value: (row: number) => number):
   return { n, mean, error: Math.sqrt(squares / Math.max(1, n - 1) / n) };
 }
 
-/** How many standard errors the second mean lies above the first. */
+/** Difference of the second mean to the first in standard errors. */
 export const rise = (a: Mean, b: Mean): number =>
   (b.mean - a.mean) / Math.max(1e-12, Math.hypot(a.error, b.error));
 
-/** A key of the comparable answer; 0 where there is none. */
+/** A key of the comparable answer; 0 if there is none. */
 export function answerOf({ tables }: SampleIndex, row: number): number {
   const completion = tables.members.columns.completion[row]!;
   const { answer0, answer1 } = tables.completions.columns;

@@ -9,18 +9,18 @@ import { oneAnswer } from "./one-answer.ts";
 
 export type { Hint } from "./hint.ts";
 
-/** Of one kind; the run has a fault of that kind then, and more of them say nothing new. */
+/** Most hints of one kind: more would add nothing. */
 const MOST_OF_A_KIND = 20;
 const QUOTE_CHARS = 200;
 
-/** Where a run may gain its reward otherwise than meant, each with its evidence and samples that show it. */
+/** Hints at reward hacking in a run, each with its evidence and samples that show it. */
 export async function hints(index: SampleIndex): Promise<Hint[]> {
   const kinds = [goldRejected, longerAndLonger, oneAnswer, emptyThoughts];
   const found = kinds.flatMap((look) => look(index).slice(0, MOST_OF_A_KIND));
   return Promise.all(found.map((hint) => quoted(index, hint)));
 }
 
-/** With the answer in question, and what the data set says. */
+/** Adds the answer in question and the data set's reference. */
 async function quoted(index: SampleIndex, hint: Hint): Promise<Hint> {
   if (hint.kind !== "gold-rejected" && hint.kind !== "one-answer") return hint;
   const { text, reference } = await wholeSample(index, hint.rows[0]!);

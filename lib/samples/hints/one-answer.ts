@@ -4,10 +4,10 @@ import { answerOf, CORRECT, ends, examples, type Hint, meanOf, percent } from ".
 
 const FEWEST_PROBLEMS = 8;
 const SHARE = 0.5;
-/** So many times as often as the most frequent reference asks for it. */
+/** Required ratio to the frequency of the most frequent reference. */
 const BEYOND = 1.5;
 
-/** Domains in which most of the latest completions give one answer, whatever is asked. */
+/** Hints for domains in which most of the latest completions give one answer, regardless of the question. */
 export function oneAnswer(index: SampleIndex): Hint[] {
   const { problem, status } = index.tables.members.columns;
   const { same, reference0, reference1 } = index.tables.problems.columns;

@@ -1,24 +1,24 @@
-/** Completions of a problem that give one answer; `right` of them were judged correct. */
+/** Completions of a problem with the same answer; `right` of them were judged correct. */
 export interface Vote {
   readonly count: number;
   readonly right: number;
 }
 
-/** Answers that so many completions give: how many of them there are, and the sum of the parts of each that are right. */
+/** Answers given by `count` completions each: the number of such answers, and the sum of their right fractions. */
 interface Rank {
   answers: number;
   right: number;
 }
 
-/** Probability that so many of `count` completions are drawn, where each is drawn by itself with probability k / n. */
+/** Probability that `drawn` of `count` completions are drawn, each independently with probability k / n. */
 type Chance = (count: number, drawn: number) => number;
 
 /**
- * Expected rightness of the most frequent answer among k of n completions, drawn without putting back: each answer's share
- * of the subsets in which it has most votes, ties shared evenly, times the part of it that is right. Completions without
- * an answer take their place and have no vote; where nobody votes nothing is right. No subset is drawn: independent draws
- * of each completion, given that they are k, are such subsets, and their probabilities stay numbers for any n.
- * Answers of as many completions win alike, and are counted together. Trusts 1 <= k <= n.
+ * Expected correctness of the most frequent answer among k of n completions, drawn without replacement: each answer's
+ * share of the subsets in which it has most votes, ties shared evenly, times its right fraction. Completions without
+ * an answer are drawn but have no vote; a subset without votes counts as wrong. Samples no subsets: independent draws
+ * of each completion, conditioned on a total of k, are uniform subsets, and their probabilities stay representable
+ * for any n. Answers with equally many completions win equally often, and are counted together. Trusts 1 <= k <= n.
  */
 export function majorityAtK(votes: readonly Vote[], silent: number, k: number): number {
   const n = silent + votes.reduce((sum, { count }) => sum + count, 0);
@@ -41,8 +41,8 @@ export function majorityAtK(votes: readonly Vote[], silent: number, k: number): 
 }
 
 /**
- * That `left` completions come from the other answers and the silent ones, with none of the answers over `most`; where t
- * answers are at `most` it counts 1 / (1 + t).
+ * Probability that `left` completions come from the other answers and the silent ones, with none of the answers over
+ * `most`; weighted by 1 / (1 + t) if t answers have exactly `most`.
  */
 function chanceBelow(
   others: readonly number[],
@@ -72,7 +72,7 @@ function chanceBelow(
   return sum;
 }
 
-/** next += row * factors as polynomials; what does not fit is left out. */
+/** next += row * factors as polynomials; drops terms of too high a degree. */
 function addProduct(next: Float64Array, row: Float64Array | undefined, factors: readonly number[]): void {
   if (row === undefined) return;
   for (const [more, factor] of factors.entries()) {

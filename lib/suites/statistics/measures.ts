@@ -7,14 +7,14 @@ import { bootstrapInterval, deviation, type Interval, mean, median } from "./res
 export interface Judged {
   readonly seed: number;
   readonly correct: boolean;
-  /** In [0, 1]. */
+  /** Score in [0, 1]. */
   readonly score: number;
   readonly tokens: number;
   /** Cut at the budget. */
   readonly truncated: boolean;
-  /** No answer was found in it. */
+  /** True if no answer was found in it. */
   readonly missing: boolean;
-  /** Extracted answer, where the suite can extract one. */
+  /** Extracted answer, if the suite can extract one. */
   readonly answer: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Share {
   readonly score: number;
   readonly meanTokens: number;
   readonly medianTokens: number;
-  /** Mean over the right answers, over the others; absent where there are none. */
+  /** Mean over the right answers, and over the others; absent if there are none. */
   readonly correctTokens?: number | undefined;
   readonly wrongTokens?: number | undefined;
   /** Fractions of the answers. */
@@ -49,9 +49,9 @@ export interface Share {
 
 export interface Measures extends Share {
   readonly seeds: readonly { readonly seed: number; readonly accuracy: number }[];
-  /** By k, mean over problems with as many answers; unbiased. */
+  /** Unbiased estimate for each k, mean over problems with at least k answers. */
   readonly passAt: Readonly<Record<string, number>>;
-  /** Likewise, where the suite can tell what is answered. */
+  /** The same for majority voting, if the suite can extract answers. */
   readonly majorityAt?: Readonly<Record<string, number>> | undefined;
   readonly subjects: Readonly<Record<string, Share>>;
   readonly levels: Readonly<Record<string, Share>>;
@@ -59,11 +59,11 @@ export interface Measures extends Share {
 
 export interface Counting {
   readonly metric: Metric;
-  /** Names of levels; empty where the suite has none. */
+  /** Names of levels; empty if the suite has none. */
   readonly levels: readonly string[];
 }
 
-/** Every number of a suite. Trusts that there is a problem. */
+/** All measures of a suite. Trusts that there is a problem. */
 export function measure(problems: readonly JudgedProblem[], { metric, levels }: Counting): Measures {
   const bySeed = perSeed(problems, metric);
   const by = (keyOf: (problem: JudgedProblem) => string) =>
@@ -154,7 +154,7 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   return groups;
 }
 
-/** For 1, 2, 4, ... and as many answers as every problem has. */
+/** For k = 1, 2, 4, ... and the number of answers that every problem has. */
 function atEachK(
   problems: readonly JudgedProblem[],
   of: (problem: JudgedProblem, k: number) => number,

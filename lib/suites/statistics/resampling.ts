@@ -28,7 +28,7 @@ export function bootstrapInterval(values: readonly number[], resamples = RESAMPL
   return { low: quantile(means, TAIL), high: quantile(means, 1 - TAIL) };
 }
 
-/** Quantile of ascending values, linear between neighbours (as numpy does). Trusts that there is one. */
+/** Quantile of ascending values, with linear interpolation (as in numpy). Trusts that there is a value. */
 export function quantile(ascending: ArrayLike<number>, q: number): number {
   const at = q * (ascending.length - 1);
   const low = Math.floor(at);
