@@ -4,11 +4,11 @@ import { bare, children, type Expression, MAX_DEPTH, type Node, readExpression, 
 import { sourceText } from "./unparse.ts";
 import { dict, type PythonValue, str } from "./value.ts";
 
-/** One call as it was written. */
+/** One parsed call. */
 export interface PythonCall {
   /** Dotted, "g.h". */
   readonly name: string;
-  /** By keyword, the last of equal ones; of `**x` the keyword is "**". */
+  /** Keyword arguments, the last of equal ones; `**x` has the keyword "**". */
   readonly keywords: ReadonlyMap<string, PythonValue>;
   /** Arguments without a keyword; they are not read. */
   readonly positional: number;
@@ -67,7 +67,7 @@ function calleeName({ source }: Expression, callee: Node): string {
   return parts.join(".").normalize("NFKC");
 }
 
-/** Undefined where Python sees a syntax error that the grammar does not: `f(a=1, 2)`, `f(x for x in y, 1)`. */
+/** Undefined for syntax errors of Python that the grammar accepts: `f(a=1, 2)`, `f(x for x in y, 1)`. */
 function readArguments({ source }: Expression, argumentList: Node): Argument[] | undefined {
   const found: Argument[] = [];
   let part: Node[] = [];

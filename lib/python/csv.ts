@@ -4,9 +4,9 @@ const FIELD_LIMIT = 131_072;
 type State = "record" | "field" | "unquoted" | "quoted" | "quote" | "end";
 
 /**
- * Rows of fields, as Python's csv.reader reads text of `\n`-ended lines in its default dialect: fields may be quoted
- * with `"`, a doubled quote is a quote, what follows a closed quote is taken as it stands, a blank line is a row of no
- * fields, and a quote left open runs to the end. Undefined where it reports an error: text after a lone carriage
+ * Rows of fields, as Python's csv.reader reads text with `\n` line ends in its default dialect: fields may be quoted
+ * with `"`, a doubled quote is a quote, text after a closed quote is kept unchanged, a blank line is a row without
+ * fields, and an unclosed quote extends to the end. Undefined for errors of the reader: text after a lone carriage
  * return, or a field over its limit.
  * Source: The Python Standard Library, "csv"; RFC 4180.
  */

@@ -5,7 +5,7 @@ import { bool, dict, float, int, list, NONE, type PythonValue, str } from "./val
 const MAX_DEPTH = 500;
 const MAX_DIGITS = 4300;
 
-/** Python's dialect: beside JSON's grammar the three floats that JSON cannot say. */
+/** Python's dialect: JSON's grammar plus the three floats that JSON cannot represent. */
 const PYTHON: JsonMaker<PythonValue> = {
   constant: (value) => (value === null ? NONE : bool(value)),
   number: (digits, isInteger) => (isInteger ? integer(digits) : float(Number(digits))),

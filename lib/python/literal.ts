@@ -12,12 +12,11 @@ import { readNumber, readString } from "./tokens.ts";
 import { bool, dict, NONE, type PythonValue, set } from "./value.ts";
 
 /**
- * The value of a text that is one Python literal, or why it is none: what `ast.literal_eval` accepts, and nothing is
- * evaluated. Numbers with at most one sign, `1+2j`, strings (side by side too), bytes, None, True, False, `...`,
- * lists, tuples with or without parentheses, dicts, sets, `set()`; trailing commas and comments. Refused: names,
- * calls, f-strings, `*x`, dict keys that cannot be hashed, `\N{...}` escapes.
- * Bounded: 100,000 characters, 200 levels; never throws on a text.
- * Source: Python 3.11, module ast.
+ * The value of a text that is one Python literal, or why it is not one: accepts the same as `ast.literal_eval`,
+ * without evaluation. Numbers with at most one sign, `1+2j`, strings (also adjacent ones), bytes, None, True, False,
+ * `...`, lists, tuples with or without parentheses, dicts, sets, `set()`; trailing commas and comments. Refuses
+ * names, calls, f-strings, `*x`, unhashable dict keys, `\N{...}` escapes.
+ * Bounded: 100,000 characters, 200 levels; never throws for a text.
  */
 export function readLiteral(text: string): { readonly value: PythonValue } | Fault {
   const expression = readExpression(text.replace(/^[ \t]+/, ""));
@@ -26,7 +25,7 @@ export function readLiteral(text: string): { readonly value: PythonValue } | Fau
   return value === undefined ? { fault: "not a literal" } : { value };
 }
 
-/** Value of one atom (number, string, constant, without sign), or undefined where the node is none. */
+/** Value of one atom (number, string, constant, without sign), or undefined for any other node. */
 export function atomValue({ source }: Expression, node: Node): PythonValue | undefined {
   const text = textOf(source, node);
   switch (node.name) {

@@ -7,8 +7,8 @@ const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?|(?:\d+(?:_\d+)*)?\.\d+(?:_\d+)*)(?:[eE][
 const WORD = /^([+-]?)(?:inf(?:inity)?|(nan))$/i;
 
 /**
- * int(text): one sign, decimal digits of any script, single underscores between them, white space around. Undefined where
- * Python raises, for "5.0" and "1,000" too.
+ * int(text): one sign, decimal digits of any script, single underscores between them, white space around. Undefined
+ * if Python raises, also for "5.0" and "1,000".
  */
 export function readInt(text: string): bigint | undefined {
   if (text.length > 2 * MAX_DIGITS) return undefined;
@@ -29,7 +29,7 @@ export function readFloat(text: string): number | undefined {
   return word[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Every decimal digit as 0 to 9. In Unicode they come in runs of ten, the first of them zero. */
+/** Replaces every decimal digit by 0 to 9. Unicode has them in runs of ten that begin with zero. */
 const asciiDigits = (text: string): string =>
   text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
     let zero = digit.codePointAt(0)!;

@@ -96,7 +96,7 @@ function onIntegers(operator: string, x: bigint, y: bigint): PythonValue | undef
   }
 }
 
-/** With the sign of the divisor, as in Python. */
+/** Remainder with the sign of the divisor, as in Python. */
 function modulo(x: bigint, y: bigint): bigint {
   const rest = x % y;
   return rest !== 0n && rest < 0n !== y < 0n ? rest + y : rest;

@@ -1,4 +1,4 @@
-/** What one character of a text may be, as Python's `re` writes it: escapes, classes, and letters of either case. */
+/** Parses single characters of a pattern in Python's `re` syntax: escapes, classes, and letters of either case. */
 import { type PatternCursor, PatternError } from "./pattern-cursor.ts";
 import { isSpace, isWordChar } from "./text.ts";
 
@@ -19,7 +19,7 @@ const CHAR_ESCAPES: ReadonlyMap<string, string> = new Map(
 );
 const HEX_DIGITS: ReadonlyMap<string, number> = new Map(Object.entries({ x: 2, u: 4, U: 8 }));
 
-/** The one character that an escape stands for, from behind the letter of the escape. */
+/** The character that an escape represents; called after the escape's letter. */
 export function escapedChar(text: PatternCursor, char: string): string {
   const digits = HEX_DIGITS.get(char);
   if (digits !== undefined) {
@@ -36,7 +36,7 @@ export function escapedChar(text: PatternCursor, char: string): string {
   return known ?? char;
 }
 
-/** A class in brackets, from behind the opening one. */
+/** Parses a class in brackets; called after the opening one. */
 export function readClass(text: PatternCursor, ignoreCase: boolean): CharacterTest {
   const negated = text.take("^");
   const tests: CharacterTest[] = [];
@@ -74,10 +74,7 @@ const FOLDED: ReadonlyMap<string, string> = new Map([
   ["µ", "μ"],
 ]);
 
-/**
- * A text as re.IGNORECASE compares it: lower case, one character for one, variants of a letter replaced by that
- * letter.
- */
+/** A text as compared by re.IGNORECASE: lower case, one character for one, variants of a letter replaced by that letter. */
 export function foldCase(text: string): string {
   return text
     .replace(/[İıſµ]/g, (char) => FOLDED.get(char)!)

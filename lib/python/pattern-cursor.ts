@@ -24,7 +24,7 @@ export class PatternCursor {
     return this.#at >= this.#chars.length;
   }
 
-  /** The character `ahead` of the next one; undefined behind the end. */
+  /** The character `ahead` of the next one; undefined past the end. */
   peek(ahead = 0): string | undefined {
     return this.#chars[this.#at + ahead];
   }
@@ -38,7 +38,7 @@ export class PatternCursor {
     this.#at += count;
   }
 
-  /** If the next character is this one: moves on and returns true. */
+  /** Consumes the next character if it is this one, and returns whether it was. */
   take(char: string): boolean {
     if (this.#chars[this.#at] !== char) return false;
     this.#at += 1;

@@ -14,9 +14,7 @@ export type Node =
       readonly lazy: boolean;
     };
 
-/**
- * "word": between a word character and another; "line" assertions hold at ends of lines, "text" at those of the text.
- */
+/** "word": a word boundary; "line" assertions match at line ends, "text" ones at the ends of the text. */
 export type Assertion =
   | "word"
   | "notWord"

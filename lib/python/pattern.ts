@@ -17,8 +17,8 @@ const MAX_INSTRUCTIONS = 2000;
 const MAX_STEPS = 20_000_000;
 
 /**
- * A regular expression matched without backtracking: all ways through it are followed at once, so a search takes time
- * proportional to pattern times text, whatever the two are. What matches, and where, is what Python's `re` finds.
+ * A regular expression matched without backtracking: follows all alternatives simultaneously, so a search takes time
+ * proportional to pattern times text. Matches are those of Python's `re`.
  * Source: Thompson 1968; Pike's virtual machine as described by Cox, "Regular Expression Matching: the Virtual
  * Machine Approach".
  */
@@ -27,8 +27,8 @@ export class Pattern {
   readonly #ignoreCase: boolean;
 
   /**
-   * Throws PatternError; also for a pattern that matches nothing at all ("a*"), because counting its matches makes no
-   * sense.
+   * Throws PatternError, also for a pattern that can match the empty text ("a*"), because its matches cannot be
+   * counted meaningfully.
    */
   constructor(source: string, options: Partial<SyntaxOptions> = {}) {
     this.#ignoreCase = options.ignoreCase ?? false;
@@ -39,8 +39,8 @@ export class Pattern {
   }
 
   /**
-   * All matches from left to right, none overlapping; at most `limit`. When the steps run out the search ends early
-   * and returns the matches so far.
+   * All non-overlapping matches from left to right; at most `limit`. If the step limit is reached, the search ends
+   * early and returns the matches so far.
    */
   matches(text: string, limit = Number.POSITIVE_INFINITY): Span[] {
     const run = new Run(this.#program, this.#ignoreCase ? foldCase(text) : text);
@@ -85,7 +85,7 @@ export class Pattern {
     }
   }
 
-  /** Each alternative ends in a jump behind the last: a split both of whose ways are the same. */
+  /** Each alternative ends in a jump to the end, encoded as a split with two equal targets. */
   #emitChoice(parts: readonly Node[]): void {
     const jumps: number[] = [];
     for (const [i, part] of parts.entries()) {
@@ -134,9 +134,7 @@ function matchesEmpty(node: Node): boolean {
   }
 }
 
-/**
- * Matches one text by one program: threads in order of preference, each an instruction and the start of its match.
- */
+/** Matches one text with one program: threads in order of preference, each an instruction and the start of its match. */
 class Run {
   readonly #program: readonly Instruction[];
   readonly #text: string;
@@ -151,7 +149,7 @@ class Run {
     this.#seenAt = new Int32Array(program.length);
   }
 
-  /** The leftmost match that begins at `from` or later, preferred as backtracking would; undefined for none. */
+  /** The leftmost match that begins at `from` or later, with backtracking's preferences; undefined if there is none. */
   search(from: number): Span | undefined {
     let best: Span | undefined;
     this.#threads = [];
@@ -232,10 +230,7 @@ function isWordBefore(text: string, at: number): boolean {
 /** A pattern that matches exactly this text: re.escape. */
 export const escapePattern = (text: string): string => text.replace(/[\\^$.|?*+()[\]{}\-#&~\s]/g, "\\$&");
 
-/**
- * The pattern, or undefined where Python refuses it too; throws PatternError on one that only this matcher cannot
- * handle.
- */
+/** The pattern, or undefined if Python refuses it too; throws PatternError for one that only this matcher does not support. */
 export function tryPattern(source: string, options: Partial<SyntaxOptions> = {}): Pattern | undefined {
   try {
     return new Pattern(source, options);

@@ -31,7 +31,7 @@ export function parseRepr(text: string): unknown {
   return JSON.parse(jsonOf(text)) as unknown;
 }
 
-/** JSON where the text is a literal; where it is none, a text that is no JSON either, or a SyntaxError. */
+/** JSON if the text is a literal; otherwise invalid JSON text, or throws SyntaxError. */
 function jsonOf(text: string): string {
   const json: string[] = [];
   const open: { readonly close: string; commas: number }[] = [];
@@ -59,7 +59,7 @@ function addSign(sign: string, json: string[], open: { close: string; commas: nu
   else if (sign === "," && display !== undefined) display.commas += 1;
   else if (CLOSERS.has(sign)) {
     if (open.pop()?.close !== sign) fault(`${sign} closes nothing`, at);
-    // JSON has no comma behind the last item; in `[,]` there is no item before it.
+    // JSON allows no comma after the last item; in `[,]` there is no item before it.
     if (json.at(-1) === "," && json.at(-2) !== "[" && json.at(-2) !== "{") json.pop();
     const isEmpty = json.at(-1) === "[";
     if (sign === ")" && display?.commas === 0 && !isEmpty) fault("parentheses around one value", at);
@@ -67,7 +67,7 @@ function addSign(sign: string, json: string[], open: { close: string; commas: nu
   json.push(sign === "(" ? "[" : sign === ")" ? "]" : sign);
 }
 
-/** As JSON spells it: no plus, no zeros before an integer, digits on both sides of a point. */
+/** A number in JSON syntax: no plus, no leading zeros, digits on both sides of a point. */
 function numberOf(word: string): string | undefined {
   const [, sign, digits] = /^([+-]?)(.*)$/.exec(word)!;
   const minus = sign === "-" ? "-" : "";

@@ -1,6 +1,6 @@
 import type { PythonValue } from "./value.ts";
 
-/** How Python writes values. Source: The Python Standard Library, "Built-in Functions": repr, str. */
+/** Python's spelling of values. Source: The Python Standard Library, "Built-in Functions": repr, str. */
 
 /** str(value) */
 export const strOf = (value: PythonValue): string => (value.type === "str" ? value.value : reprOf(value));

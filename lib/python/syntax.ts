@@ -9,7 +9,7 @@ export const MAX_CHARS = 100_000;
 export type Tree = ReturnType<typeof pythonParser.parse>;
 export type Node = Tree["topNode"];
 
-/** One expression and the text its nodes point into (not always the text that was given: see `readExpression`). */
+/** One expression and the text that its nodes refer to (which may differ from the input: see `readExpression`). */
 export interface Expression {
   readonly source: string;
   /** The expression itself, without enclosing parentheses; a tuple without parentheses is the statement node. */
@@ -33,8 +33,8 @@ export function loadGrammar(): typeof pythonParser {
 }
 
 /**
- * The one expression the text consists of, as `ast.parse(text, mode="eval")` has it, or why there is none. Anything
- * the grammar has to recover from is a fault. Bounded: length, depth of brackets and the grammar's own stack.
+ * The single expression of a text, as in `ast.parse(text, mode="eval")`, or why there is none. Any error recovery of
+ * the grammar counts as a fault. Bounds length, bracket depth and the grammar's own stack.
  */
 export function readExpression(text: string): Expression | Fault {
   if (text.length > MAX_CHARS) return { fault: `longer than ${MAX_CHARS} characters` };
@@ -47,7 +47,7 @@ export function readExpression(text: string): Expression | Fault {
   );
 }
 
-/** Whether the first line that is not blank starts with blanks; the grammar takes those for a margin. */
+/** True if the first non-blank line is indented; the grammar would treat that as a margin. */
 function isIndented(source: string): boolean {
   const first = source.split("\n").find((line) => !/^\s*(?:#|$)/.test(line));
   return first !== undefined && /^[ \t]/.test(first);
@@ -86,7 +86,7 @@ export function bare(node: Node): Node {
 
 export const textOf = (source: string, node: Node): string => source.slice(node.from, node.to);
 
-/** Every alternative of a string ends at the latest with the text, so that no start is scanned twice. */
+/** Every alternative of a string ends at the end of the text at the latest, so that no start is scanned twice. */
 const STRINGS_AND_POINTS =
   /#[^\n]*|'''(?:[^\\]|\\[\s\S]?)*?(?:'''|$)|"""(?:[^\\]|\\[\s\S]?)*?(?:"""|$)|'(?:[^\\'\n]|\\[\s\S]?)*'?|"(?:[^\\"\n]|\\[\s\S]?)*"?|[\p{L}_][\p{L}\p{N}_]*|\d[\d_]*((?:\.(?![\d._]))?)/gu;
 

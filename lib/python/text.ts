@@ -1,6 +1,6 @@
 /**
- * Python's text operations where JavaScript's differ. The labels of instruction-following data were made in Python,
- * and a constraint means what its checker computes.
+ * Python's text operations that differ from JavaScript's. The labels of instruction-following data were computed in
+ * Python, and a constraint means what its checker computes.
  * Source: The Python Standard Library, "Text Sequence Type: str", "re".
  */
 
@@ -21,10 +21,10 @@ const COUNTED_WORDS = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+/gu;
 const WORD_CHAR = new RegExp(`^[${WORD}]$`, "u");
 const SPACE_CHAR = new RegExp(`^[${SPACE}]$`);
 
-/** Whether `char`, one UTF-16 unit, is white space. */
+/** True if `char`, one UTF-16 unit, is white space. */
 export const isSpace = (char: string): boolean => SPACE_CHAR.test(char);
 
-/** Whether `char`, one code point, is matched by `\w`. */
+/** True if `char`, one code point, matches `\w`. */
 export const isWordChar = (char: string): boolean => WORD_CHAR.test(char);
 
 /** str.rstrip(chars) with `strip` saying which UTF-16 units go; white space when absent. Linear, unlike `/\s+$/`. */
@@ -71,7 +71,7 @@ export const isLower = (text: string): boolean =>
 /** text.count(char) for one code point. */
 export const countChar = (text: string, char: string): number => text.split(char).length - 1;
 
-/** What str.splitlines cuts at. */
+/** Characters at which str.splitlines splits. */
 const LINE_ENDS = new Set("\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029");
 
 /** str.splitlines(keepends). */

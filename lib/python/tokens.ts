@@ -57,7 +57,7 @@ const SIMPLE: ReadonlyMap<string, string> = new Map([
   ["v", "\v"],
 ]);
 
-/** Escapes of a str or bytes literal; unknown ones stay as they are written. */
+/** Evaluates escapes of a str or bytes literal; leaves unknown ones unchanged. */
 function unescaped(body: string, type: "str" | "bytes"): string | undefined {
   if (!body.includes("\\")) return body;
   let whole = true;

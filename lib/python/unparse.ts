@@ -4,7 +4,7 @@ import { readString } from "./tokens.ts";
 
 /** Longer source texts are cut: they are compared with short gold texts only. */
 const MAX_TEXT = 10_000;
-/** Nodes that are written as they stand, without looking into them. */
+/** Nodes copied verbatim, without visiting their children. */
 const WHOLE = new Set([
   "Number",
   "VariableName",
@@ -16,8 +16,8 @@ const WHOLE = new Set([
 ]);
 
 /**
- * An expression spelled in one way, whatever its line breaks, spaces and quotes: `f( 1,2 )` as `f(1, 2)`, strings
- * with single quotes. Close to `ast.unparse`: parentheses that only group stay.
+ * The canonical spelling of an expression, regardless of line breaks, spaces and quotes: `f( 1,2 )` as `f(1, 2)`,
+ * strings with single quotes. Similar to `ast.unparse`, but keeps redundant parentheses.
  */
 export function sourceText(expression: Expression, node: Node): string {
   const parts: string[] = [];
@@ -57,14 +57,14 @@ function leaf({ source }: Expression, node: Node): string {
   }
 }
 
-/** `[1, 2,]` is written `[1, 2]`, but a tuple of one keeps its comma. */
+/** `[1, 2,]` becomes `[1, 2]`, but a one-element tuple keeps its comma. */
 function comma(node: Node): string {
   if (!/^[\])}]$/.test(node.nextSibling?.name ?? "")) return ", ";
   const isOne = node.parent?.name === "TupleExpression" && node.prevSibling?.prevSibling?.name === "(";
   return isOne ? "," : "";
 }
 
-/** A string literal as repr() writes its value; bytes and what is no literal as they stand. */
+/** A string literal in the spelling of repr(); bytes and other texts unchanged. */
 function stringText(text: string): string {
   const value = readString(text);
   return value?.type === "str" ? textRepr(value.value) : text;

@@ -13,9 +13,9 @@ const STRINGS: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * The str in a pickle that holds one str and nothing else: PROTO 2 to 5, at most one string opcode among frames and
- * one memo, STOP as the last byte. No other opcode is known, so nothing can be constructed or called.
- * Throws HONE_ERR_DATA on any other pickle.
+ * The str of a pickle that contains exactly one str: PROTO 2 to 5, at most one string opcode among frames and one
+ * memo, STOP as the last byte. Supports no other opcode, so nothing can be constructed or called. Throws
+ * HONE_ERR_DATA for any other pickle.
  * Source: CPython, Lib/pickletools.py.
  */
 export function unpickleString(pickle: Uint8Array): string {

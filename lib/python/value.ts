@@ -1,6 +1,6 @@
 /**
- * A Python value as its literal was written: int and float, list and tuple, str and bytes stay apart, ints are
- * exact. `type` is the name Python gives the type. Dicts and sets are in order of insertion, without duplicates.
+ * A Python value as its literal was written: distinguishes int and float, list and tuple, str and bytes; ints are
+ * exact. `type` is Python's name of the type. Dicts and sets are in insertion order, without duplicates.
  */
 export type PythonValue =
   | { readonly type: "NoneType" }
@@ -10,7 +10,7 @@ export type PythonValue =
   | { readonly type: "float"; readonly value: number }
   | { readonly type: "complex"; readonly real: number; readonly imaginary: number }
   | { readonly type: "str"; readonly value: string }
-  /** One character a byte, U+0000 to U+00FF. */
+  /** One character per byte, U+0000 to U+00FF. */
   | { readonly type: "bytes"; readonly value: string }
   | PythonSequence
   | PythonDict;
@@ -32,7 +32,7 @@ export const float = (value: number): PythonValue => ({ type: "float", value });
 export const bool = (value: boolean): PythonValue => ({ type: "bool", value });
 export const list = (items: readonly PythonValue[]): PythonSequence => ({ type: "list", items });
 
-/** What `toPlain` gives: arrays for sequences and sets, a Map for a dict (no key is special), null for None. */
+/** Result of `toPlain`: arrays for sequences and sets, a Map for a dict (no key is special), null for None. */
 export type PlainValue =
   | null
   | undefined
@@ -70,8 +70,8 @@ export function toPlain(value: PythonValue): PlainValue {
 }
 
 /**
- * A text that is the same for two values exactly when Python's `==` holds between them (1, 1.0 and True are one
- * key); undefined for what Python cannot hash (list, dict, set).
+ * A text that is equal for two values exactly if Python's `==` holds between them (1, 1.0 and True are one key);
+ * undefined for values that Python cannot hash (list, dict, set).
  */
 export function hashKey(value: PythonValue): string | undefined {
   switch (value.type) {
@@ -115,7 +115,7 @@ export function dict(entries: Iterable<readonly [PythonValue, PythonValue]>): Py
   return { type: "dict", entries: [...built.values()] };
 }
 
-/** The set of these items, the first of equal ones; undefined when one cannot be hashed. */
+/** The set of these items, keeping the first of equal ones; undefined if one cannot be hashed. */
 export function set(items: Iterable<PythonValue>): PythonSequence | undefined {
   const kept = new Map<string, PythonValue>();
   for (const item of items) {

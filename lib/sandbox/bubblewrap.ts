@@ -7,20 +7,18 @@ import { NOTHING_FD, Zygote } from "./zygote.ts";
 import { ZygoteSandbox } from "./zygote-sandbox.ts";
 import { zygoteScript } from "./zygote-script.ts";
 
-/** The one folder of the host that a program sees, read-only; Python must be in it. */
+/** The only host folder visible to a program, read-only; Python must be in it. */
 const SYSTEM = "/usr";
 const PYTHONS = [`${SYSTEM}/bin/python3`, `${SYSTEM}/local/bin/python3`];
-/**
- * The user "nobody": the program's user inside, and outside too where we run as root, so that limits per user hold.
- */
+/** The user "nobody": the program's user inside, and also outside if we run as root, so that per-user limits apply. */
 const NOBODY = 65534;
 
 const TMP_BYTES = 64 << 20;
 
 /**
  * Linux namespaces by bubblewrap, a seccomp filter and resource limits around the system's own Python. The program is
- * alone: no network, no host files but a read-only /usr, no /etc, /proc or home, no processes but its own one, nothing to
- * write but 64 MiB of /tmp. When it ends, or we do, the kernel kills whatever is left.
+ * isolated: no network, no host files except a read-only /usr, no /etc, /proc or home, no other processes, and only
+ * 64 MiB of /tmp to write to. When it or this process ends, the kernel kills all that remains.
  */
 export class BubblewrapSandbox extends ZygoteSandbox {
   readonly name = "bubblewrap";
@@ -58,7 +56,7 @@ const CONTAINMENT: readonly string[] = [
   ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"],
   ["--uid", String(NOBODY), "--gid", String(NOBODY), "--hostname", "sandbox"],
   ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--setenv", "HOME", "/tmp"],
-  // An arena of memory per thread would use up a program's address space.
+  // One malloc arena per thread would use up a program's address space.
   ["--setenv", "MALLOC_ARENA_MAX", "1"],
   ["--ro-bind", SYSTEM, SYSTEM],
   ...["lib", "lib64", "bin"].map((name) => ["--symlink", `usr/${name}`, `/${name}`]),

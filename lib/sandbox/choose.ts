@@ -4,10 +4,10 @@ import { PyodideSandbox } from "./pyodide.ts";
 import type { PythonSandbox, Readiness } from "./python-sandbox.ts";
 import { SandboxFusion } from "./sandboxfusion.ts";
 
-/** Which driver runs Python programs here, and why the drivers tried before it do not. */
+/** The driver that runs Python programs here, and why earlier candidates do not work. */
 export interface SandboxChoice {
   readonly sandbox: PythonSandbox | undefined;
-  /** In order of trial; the last one is `sandbox` where there is one. */
+  /** Candidates in order of trial; the last one is `sandbox`, if any works. */
   readonly tried: readonly { readonly name: string; readonly readiness: Readiness }[];
 }
 
@@ -31,7 +31,7 @@ export async function sandboxChoice(): Promise<SandboxChoice> {
   return choice;
 }
 
-/** Tries the drivers that `wanted` names until one works. Rejects with HONE_ERR_CONFIG when it names none. */
+/** Tries the drivers that `wanted` names until one works. Rejects with HONE_ERR_CONFIG if it names none. */
 export async function chooseAmong(drivers: readonly PythonSandbox[], wanted: string): Promise<SandboxChoice> {
   const candidates = drivers.filter(({ name }) => wanted === "auto" || wanted === name);
   if (candidates.length === 0) {
@@ -56,7 +56,7 @@ export async function pythonSandbox(): Promise<PythonSandbox> {
   });
 }
 
-/** One line: the driver in use with its versions, and why those before it are not. */
+/** One line: the chosen driver with its versions, and why earlier candidates do not work. */
 export function choiceText({ sandbox, tried }: SandboxChoice): string {
   const lines = tried.map(({ name, readiness }) =>
     readiness.usable ? `${name} (${readiness.what})` : `${name} is not usable: ${readiness.why}`,

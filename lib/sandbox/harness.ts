@@ -4,10 +4,10 @@ import { dumps, loads } from "./marshal.ts";
 import type { PythonProgram, PythonRun } from "./python-sandbox.ts";
 
 /**
- * Python that runs a program: defines `hone_run(job, report)`. `job` is what `jobBytes` packs; `report(bytes)` sends
- * to the parent. Expected values are not here, so nothing a program reads, replaces or sends can make it pass without
- * having the answer. The first report comes before anything of the program is read and says that the sandbox works;
- * every fault after it is the program's.
+ * Python that runs a program: defines `hone_run(job, report)`. `job` is the result of `jobBytes`; `report(bytes)`
+ * sends to the parent. Expected values are not in this process, so a program can pass only by computing the answer.
+ * The first report precedes any reading of the program and shows that the sandbox works; every fault after it is the
+ * program's.
  */
 export const HARNESS = `
 import sys, os, marshal, builtins
@@ -88,12 +88,12 @@ def hone_run(job, report):
 `;
 
 /**
- * What descriptor 0 gives: nothing where a replacement of `sys.stdin` holds the input. Same rule as Python's
+ * Contents of descriptor 0: empty if a replacement of `sys.stdin` holds the input. The same rule as Python's
  * `hone_stdin(job)`.
  */
 export const stdinOf = ({ stdin, dialect }: PythonProgram): string => (dialect === "guarded" ? "" : stdin);
 
-/** The job of one run as `hone_run` takes it, in Python's marshal format. */
+/** The job of one run for `hone_run`, in Python's marshal format. */
 export function jobBytes(program: PythonProgram, imports: readonly string[]): Buffer {
   const { call } = program;
   const guarded = program.dialect === "guarded";
@@ -117,7 +117,7 @@ function guard(source: string): string {
   return `try:\n    pass\n${lines.join("\n")}\nfinally:\n    pass\n`;
 }
 
-/** What a finished process left behind. */
+/** Output of a finished process. */
 export interface Traces {
   /** Everything that was reported, in order; not to be trusted from the second byte on. */
   readonly report: Buffer;
@@ -160,7 +160,7 @@ const SIGNALS: Readonly<Record<number, string>> = {
   31: "killed: forbidden system call",
 };
 
-/** The last line of a traceback, or what the exit status says. */
+/** The last line of a traceback, or a description of the exit status. */
 function causeOf(stderr: string, status: number): string {
   const signal = status > 128 ? SIGNALS[status - 128] : undefined;
   if (signal !== undefined) return signal;
@@ -177,7 +177,7 @@ export function printable(text: string, most = 100): string {
     .slice(0, most);
 }
 
-/** The last lines of what a process said, where it says what is wrong, as a line for a reason. */
+/** The last lines of a process's output, which usually contain the error, as one line for a reason. */
 export const logTail = (text: string): string =>
   printable(
     text.trimEnd().split("\n").slice(-LAST_LINES).join("\n").slice(-LAST_CHARACTERS),

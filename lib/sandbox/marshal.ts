@@ -1,8 +1,8 @@
 import type { PythonValue } from "../python/value.ts";
 
 /**
- * Python's own serialisation, format 2: values go in and come back with their exact types and without importing
- * anything there. Only plain values have a code here; `marshal.dumps` itself refuses instances of other classes.
+ * Python's own serialisation, format 2: transfers values in both directions with their exact types and without
+ * importing anything there. Supports only plain values; `marshal.dumps` itself refuses instances of other classes.
  * Source: CPython, Python/marshal.c.
  */
 const CODE = {
@@ -118,8 +118,8 @@ function utf8(text: string): Buffer {
 }
 
 /**
- * The value that hostile bytes stand for; undefined when they are cut off, hold anything but plain values, nest
- * deeper than 600 levels, have an int of over a million bits, or go on after the value. Work is linear in the bytes.
+ * Decodes untrusted bytes; undefined if they are truncated, contain other than plain values, nest deeper than 600
+ * levels, have an int of over a million bits, or continue after the value. Linear in the bytes.
  */
 export function loads(bytes: Buffer): PythonValue | undefined {
   const reader = new Reader(bytes);

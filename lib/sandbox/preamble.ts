@@ -26,7 +26,7 @@ export const STAR_MODULES = [
 /** Modules that are also there by their own name. */
 const NAMED_MODULES = STAR_MODULES.filter((name) => name !== "builtins" && name !== "typing");
 
-/** What each module exports, by module; see NAMES_SCRIPT. */
+/** Exported names by module; see NAMES_SCRIPT. */
 export type ModuleNames = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Python that prints a line for each star module: its name and those it exports, between blanks. */
@@ -51,8 +51,8 @@ export function readNames(printed: string): ModuleNames {
 const WORD = /(?<![\w.])[A-Za-z_]\w*/g;
 
 /**
- * The import statements that give the source every preamble name it mentions, with the meaning all of them would
- * give; importing the rest would only cost time. Without a table of names: all of them.
+ * The import statements that define every preamble name used in the source, with the same meaning as the full
+ * preamble; the other imports would only cost time. Without a table of names: the full preamble.
  */
 export function neededImports(source: string, names?: ModuleNames): string[] {
   if (names === undefined) return importsOf(STAR_MODULES, NAMED_MODULES);

@@ -3,8 +3,8 @@ export interface ProcessEnd {
   readonly end: "exited" | "too-slow" | "too-much-output" | "aborted";
   /** Exit status; 128 plus its number for a signal. */
   readonly status: number;
-  /** How long it took, as far as is known without the time in which it waited for a processor. */
+  /** Its duration, excluding as far as known the time in which it waited for a processor. */
   readonly spentMs: number;
-  /** What was written, by descriptor, at most its cap. */
+  /** Output by descriptor, truncated to its cap. */
   readonly written: ReadonlyMap<number, Buffer>;
 }

@@ -13,7 +13,7 @@ import {
   TRIAL_LIMITS,
 } from "./python-sandbox.ts";
 
-/** Where a process writes its reports (harness.ts). */
+/** Descriptor to which a process writes its reports (harness.ts). */
 export const REPORT_FD = 3;
 export const STDERR_BYTES = 1 << 20;
 
@@ -21,15 +21,15 @@ export const STDERR_BYTES = 1 << 20;
 const KILLED = 128 + 9;
 
 /**
- * Seconds of processor time at which the kernel kills a program: a limit for a process that outlives us. Far above the
- * time limit, because a kernel that counts by ticks charges a whole tick to whatever runs when it comes: beside processes
- * that sleep often, a program was charged 1.6 times what it used, and killed before its time limit was reached.
+ * Seconds of processor time at which the kernel kills a program: a limit for a process that outlives us. Far above
+ * the time limit, because a kernel that counts by ticks charges a whole tick to the running process: beside processes
+ * that sleep often, a program was charged 1.6 times its usage, and killed before its time limit.
  */
 export const cpuSeconds = ({ wallMs }: PythonLimits): number => 8 * Math.ceil(wallMs / 1000) + 1;
 
 export const unusable = (why: string): Readiness => ({ usable: false, why });
 
-/** A driver that runs programs in processes of this machine, and runs a trial program before the first. */
+/** A driver that runs programs in processes of this machine, and runs a trial program before the first one. */
 export abstract class ProcessSandbox implements PythonSandbox {
   abstract readonly name: string;
   #probing: Promise<Readiness> | undefined;
@@ -38,7 +38,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
   async probe(): Promise<Readiness> {
     this.#probing ??= this.#tryOut();
     const readiness = await this.#probing;
-    if (!readiness.usable) this.#probing = undefined; // a failure with a cause outside may pass
+    if (!readiness.usable) this.#probing = undefined; // a failure with an external cause may be temporary
     return readiness;
   }
 
@@ -48,7 +48,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
     return this.#run(program, limits, signal);
   }
 
-  /** Prepares a trial: says what it will run on, or why there is no point in one. Called until a trial succeeds. */
+  /** Prepares a trial: describes the environment, or says why a trial is pointless. Called until a trial succeeds. */
   protected abstract prepare(): Promise<Readiness>;
 
   /**
@@ -66,7 +66,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
       return end;
     };
     const end = await start()
-      .catch(start) // a lost run is tried again
+      .catch(start) // a lost run is retried
       .catch((cause: Error) => {
         throw this.#fault(logTail(cause.message));
       });

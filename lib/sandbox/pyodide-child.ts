@@ -1,10 +1,10 @@
 /**
- * The server process of the wasm driver, as JavaScript text: a file would have to be readable for it, and it may read
- * none. Arguments: URL of pyodide.mjs, its folder, the addon, the filter of system calls in hexadecimal,
- * STARVED_TIMES, and the Python that defines what is called here. Loads Python, runs some programs of ours so that
- * their code paths are compiled, removes everything that reaches the host, and becomes the server of
- * `csrc/sandbox/program_server.h`. In the process of a run it runs the job of descriptor 0; descriptor 3 gets R
- * before anything of the program is read, then what the program reported.
+ * The server process of the wasm driver, as JavaScript text: it may not read files, so it cannot be loaded from one.
+ * Arguments: URL of pyodide.mjs, its folder, the addon, the seccomp filter in hexadecimal, STARVED_TIMES, and the
+ * Python definitions used here. Loads Python, runs some programs of ours so that their code paths are compiled,
+ * removes everything that reaches the host, and becomes the server of `csrc/sandbox/program_server.h`. The process of
+ * a run executes the job of descriptor 0; writes R to descriptor 3 before it reads the program, then the program's
+ * reports.
  */
 export const CHILD = `
 import { closeSync, constants, readSync, writeSync } from "node:fs";

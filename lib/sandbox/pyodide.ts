@@ -60,7 +60,7 @@ function pyodideModule(): string | undefined {
   }
 }
 
-/** The addon that forks (csrc/sandbox). It lies beside the core's addon and contains nothing of the core. */
+/** The addon that forks (csrc/sandbox). It is installed beside the core's addon and contains nothing of the core. */
 const addonFile = (): string | undefined =>
   ["build/Release", "build/Debug", `prebuilds/${process.platform}-${process.arch}`]
     .map((folder) => join(packageRoot(), folder, "sandbox", "hone_sandbox.node"))

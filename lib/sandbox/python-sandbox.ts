@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { PythonValue } from "../python/value.ts";
 
-/** An untrusted Python program, and the input of one test. What the test expects is not here. */
+/** An untrusted Python program, and the input of one test, without the expected output. */
 export interface PythonProgram {
   readonly source: string;
   /** Its standard input; empty for a call. */
@@ -23,14 +23,14 @@ export interface PythonLimits {
    */
   readonly wallMs: number;
   readonly memoryBytes: number;
-  /** Of standard output; over it the program is killed. */
+  /** Limit of standard output; beyond it the program is killed. */
   readonly outputBytes: number;
 }
 
-/** How many times its limit a program may take on the clock while it waits for a processor. */
+/** Multiple of its limit that a program may take in wall time while it waits for a processor. */
 export const STARVED_TIMES = 30;
 
-/** How a run ended; everything but `finished` is the program's own doing. */
+/** How a run ended; every end except `finished` is the program's fault. */
 export type PythonEnd =
   | "finished"
   | "syntax"
@@ -39,16 +39,16 @@ export type PythonEnd =
   | "too-slow"
   | "too-much-output";
 
-/** How a confined Python program ended, and what it left. */
+/** How a confined Python program ended, and its output. */
 export interface PythonRun {
   readonly end: PythonEnd;
-  /** For a reason: the exception, the signal. Under 120 characters, from the program, not to be trusted. */
+  /** For a reason: the exception, the signal. Under 120 characters, from the program, so untrusted. */
   readonly detail: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** How long the program took, counted as `wallMs` is. */
+  /** Duration of the program, measured like `wallMs`. */
   readonly spentMs: number;
-  /** What the call returned: undefined when it returned nothing that can be sent, or never returned. */
+  /** Result of the call: undefined if it returned nothing serialisable, or never returned. */
   readonly value: PythonValue | undefined;
 }
 
@@ -58,8 +58,8 @@ export type Readiness =
   | { readonly usable: false; readonly why: string };
 
 /**
- * Runs untrusted Python programs: each in a fresh process that sees neither the network, nor the host's files, nor
- * what is expected of it. A run can do no more than end in one of the ways above.
+ * Runs untrusted Python programs: each in a fresh process without access to the network, the host's files, or the
+ * expected output. A run always ends in one of the ways above.
  */
 export interface PythonSandbox {
   readonly name: string;
@@ -72,9 +72,9 @@ export interface PythonSandbox {
   run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun>;
 }
 
-/** A driver that does not work: no fault of the program's. */
+/** A fault of the driver, not of the program. */
 export class SandboxFault extends HoneError {
-  /** Without the driver's name, for whoever says that. */
+  /** The reason without the driver's name, for callers that add it. */
   readonly why: string;
 
   constructor(driver: string, why: string) {
@@ -85,7 +85,7 @@ export class SandboxFault extends HoneError {
   }
 }
 
-/** What a driver runs to try itself out: prints Python's version. */
+/** Program for testing a driver: prints Python's version. */
 export const TRIAL: PythonProgram = {
   source: `import sys\nprint(sys.version.split()[0])\n`,
   stdin: "",

@@ -8,14 +8,14 @@ export interface SandboxLimits {
   readonly memoryBytes: number;
   readonly stackBytes: number;
   readonly maxProgramChars: number;
-  /** Longest string a program may return for one input. */
+  /** Longest string that a program may return for one input. */
   readonly maxOutputChars: number;
 }
 
 /** Plain values only: no functions or objects pass in either direction. */
 export type SandboxValue = number | string;
 
-/** Why a program gave no outputs; all are the program's own doing. */
+/** Why a program returned no outputs; each is the program's fault. */
 export type SandboxFailure =
   | "too-long"
   | "syntax"
@@ -36,9 +36,9 @@ export interface SandboxProgram {
 }
 
 /**
- * Runs untrusted programs. Inputs go in and outputs come out; the expected outputs never go in. No run can see or
- * influence another. A driver cannot stop a program that loops inside one built-in call, which fuel does not measure:
- * run it on a thread that can be killed.
+ * Runs untrusted programs. A run receives inputs and returns outputs, and never sees the expected outputs. Runs
+ * cannot see or influence each other. A driver cannot stop a program that loops inside one built-in call, which fuel
+ * does not measure: run it on a thread that can be killed.
  */
 export interface Sandbox {
   readonly name: string;

@@ -58,7 +58,7 @@ export class SandboxFusion implements PythonSandbox {
   readonly #url: string | undefined;
   #probing: Promise<Readiness> | undefined;
 
-  /** @param url of the server, without a path; undefined where there is none, and then the driver is not usable. */
+  /** @param url of the server, without a path; without one the driver is not usable */
   constructor(url: string | undefined) {
     this.#url = url?.replace(/\/$/, "");
   }
@@ -76,7 +76,7 @@ export class SandboxFusion implements PythonSandbox {
 
   #runOf(answer: Answer, limits: PythonLimits): Omit<PythonRun, "spentMs"> {
     const result = answer.run_result;
-    // A script that fails is `Failed` with a result; without one, or with any other status, no script was run.
+    // A script that fails is `Failed` with a result; without a result, or with any other status, no script was run.
     if (!result || !["Success", "Failed"].includes(answer.status)) {
       throw this.#fault(`status ${answer.status}: ${answer.message ?? ""}`);
     }

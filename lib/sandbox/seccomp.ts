@@ -1,10 +1,10 @@
 /**
- * A seccomp filter for a program that must not reach anything outside its own process. Threads may start; fork fails
- * with EAGAIN. These fail with EPERM: calls that reach other processes, namespaces, mounts, or kernel interfaces
- * seldom hardened; calls that use what all users of a machine or all processes of a user share (slots of asynchronous
- * input and output, memory that no limit counts, sizes of pipes); and calls by which two programs could signal each
- * other. Locks on files succeed without being taken: no other process uses the program's files, and a lock on a file
- * of the system would be visible to others. A program that tries to kill itself is ended with SIGSYS, so that SIGKILL
+ * A seccomp filter that confines a program to its own process. Threads may start; fork fails with EAGAIN. The
+ * following fail with EPERM: calls that reach other processes, namespaces, mounts, or rarely hardened kernel
+ * interfaces; calls that use resources shared by all users of a machine or all processes of a user (slots of
+ * asynchronous input and output, memory that no limit counts, sizes of pipes); and calls by which two programs could
+ * signal each other. File locks succeed without effect: no other process uses the program's files, and a lock on a
+ * system file would be visible to others. A program that tries to kill itself is ended with SIGSYS, so that SIGKILL
  * always comes from outside. Undefined if the processor is neither x64 nor arm64. Little-endian array of sock_filter.
  * Source: Linux, include/uapi/linux/{filter,seccomp,audit,futex,fcntl}.h and the tables of system calls.
  */
@@ -22,8 +22,8 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
 }
 
 /**
- * A filter for a program that only computes: it may use open descriptors, its own memory and clocks, and it may end.
- * Every other call fails with EPERM, among them opening a file, starting a thread and sending a signal. Undefined and
+ * A filter for a program that only computes: it may use open descriptors, its own memory and clocks, and it may exit.
+ * Every other call fails with EPERM, including opening a file, starting a thread and sending a signal. Undefined and
  * format: as above.
  */
 export function computingFilter(arch: string = process.arch): Buffer | undefined {
@@ -35,7 +35,7 @@ export function computingFilter(arch: string = process.arch): Buffer | undefined
 
 const columnOf = (arch: string): 0 | 1 | undefined => (arch === "x64" ? 0 : arch === "arm64" ? 1 : undefined);
 
-/** Numbers of a call on x64 and arm64; one number: the same on both; undefined: not there. */
+/** Numbers of a call on x64 and arm64; a single number is the same on both; undefined: not available. */
 type Numbers = readonly [number] | readonly [number | undefined, number | undefined];
 type Calls = Readonly<Record<string, Numbers>>;
 
@@ -224,7 +224,7 @@ interface Rule {
   readonly label: string;
 }
 
-/** Where each checked call is decided: a label and its steps. */
+/** Filter code for each checked call: a label and its steps. */
 const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...Step[]]>> = {
   clone: ["clone", [LOAD, argument(0)], [ANY_BIT, CLONE_THREAD, "allow", "fork"]],
   kill: ["signal 1", [LOAD, argument(1)], [EQUAL, SIGKILL, "kill", "allow"]],
@@ -239,7 +239,7 @@ const checks: Readonly<Record<keyof typeof CHECKED, readonly [label: string, ...
     ...SIGNALLING.map((command): Step => [EQUAL, command, "deny"]),
     [RETURN, ALLOW],
   ],
-  // Shared futexes are found by the file that is mapped there, which two programs may both have.
+  // Shared futexes are identified by the mapped file, which two programs may both have mapped.
   futex: ["futex", [LOAD, argument(1)], [ANY_BIT, FUTEX_PRIVATE_FLAG, "allow", "again"]],
   prlimit64: [
     "prlimit64",
@@ -265,9 +265,9 @@ function to(column: 0 | 1, label: string, calls: Calls): Rule[] {
 }
 
 /**
- * Finds a call's rule by bisection. The kernel tries every number when a filter is installed, which happens for each
- * program: comparing with one rule after the other took longer than the fork.
- * @param rules in ascending order of number.
+ * Finds a call's rule by bisection. The kernel evaluates every number when a filter is installed, which happens for
+ * each program: a linear chain of rules took longer than the fork.
+ * @param rules in ascending order of number
  */
 function search(rules: readonly Rule[], otherwise: string): Step[] {
   if (rules.length <= 2) {

@@ -18,8 +18,8 @@ import type {
 } from "./sandbox.ts";
 
 /**
- * What expressions need, and Promise because the engine aborts on `async` without it. The others cost set-up time;
- * besides, RegExp could run without ever being interrupted, and Date would tell the time.
+ * The intrinsics that expressions need, and Promise, without which the engine aborts on `async`. Others would cost
+ * set-up time; besides, RegExp could run without interruption, and Date would expose the time.
  */
 const INTRINSICS: Intrinsics = { BaseObjects: true, Eval: true, Promise: true };
 
@@ -28,9 +28,7 @@ const PRELUDE = '"use strict";delete Math.random;';
 
 const failed = (failure: SandboxFailure, detail: string): SandboxResult => ({ ok: false, failure, detail });
 
-/**
- * A JavaScript engine compiled to WebAssembly: it has only its own memory, and the returned value is its only output.
- */
+/** A JavaScript engine compiled to WebAssembly: it has only its own memory, and the returned value is its only output. */
 export class WasmSandbox implements Sandbox {
   readonly name = "wasm";
   #engine: Promise<QuickJSWASMModule> | undefined;
@@ -65,7 +63,7 @@ export class WasmSandbox implements Sandbox {
   }
 }
 
-/** Creates a runtime and a context for this run alone, so that nothing is left for the next one. */
+/** Creates a runtime and a context for this run alone, so that no state is left for the next one. */
 function runOn(
   engine: QuickJSWASMModule,
   expression: string,
@@ -99,7 +97,7 @@ function runOn(
   return { ok: true, outputs };
 }
 
-/** Only primitive numbers and strings come out: reading them runs no code of the program. */
+/** Returns only primitive numbers and strings: reading them runs no code of the program. */
 function marshal(
   context: QuickJSContext,
   handle: QuickJSHandle,

@@ -12,16 +12,16 @@ const STACK_BYTES = 120 << 20;
 const OPEN_FILES = 64;
 /** Threads of a program, the first one included. */
 const TASKS = 64;
-/** Between two looks of the zygote while programs run. Seconds. */
+/** Poll interval of the zygote while programs run. Seconds. */
 const LOOK = 0.1;
-/** A look that comes so much later says that everything stood still: stopped, frozen, starved. Seconds. */
+/** A poll this much later shows that everything was stopped, frozen or starved. Seconds. */
 const STOOD_STILL = 0.25;
 
 /**
- * Three kinds of process, all of one interpreter that is started once.
- * The pump (process 1) moves bytes between the host and programs. The zygote, forked before the first byte arrives,
- * never holds anything of a program; it starts programs, keeps their time and learns from the kernel how they end. A
- * program's own process is forked from the zygote into namespaces and a /tmp of its own, which it cannot leave.
+ * Three kinds of process, forked from one interpreter that is started once. The pump (process 1) moves bytes between
+ * the host and programs. The zygote, forked before the first byte arrives, never holds data of a program; it starts
+ * programs, measures their time and learns from the kernel how they end. A program's own process is forked from the
+ * zygote into its own namespaces and /tmp, which it cannot leave.
  */
 export function zygoteScript(filter: Buffer): string {
   return `${HARNESS}${COMMON}${PROGRAM}${ZYGOTE}${PUMP}${MAIN}
@@ -75,7 +75,7 @@ HONE_START, HONE_KILL = 0, 1
 HONE_EXITED, HONE_SLOW, HONE_OVERFLOW, HONE_LOST = 0, 1, 2, 3
 `;
 
-/** What the process of a program does before and after it: confines itself, runs the job, ends as Python would. */
+/** Code of a program's process: confines itself, runs the job, exits as Python would. */
 const PROGRAM = `
 HONE_LIMITS = tuple((getattr(resource, "RLIMIT_" + kind), limit) for kind, limit in (
     ("FSIZE", ${FILE_BYTES}), ("STACK", ${STACK_BYTES}), ("NOFILE", ${OPEN_FILES}), ("NPROC", ${TASKS}), ("CORE", 0),
@@ -170,7 +170,7 @@ def hone_finish():
             flush(one)
 `;
 
-/** Starts programs and waits for their ends. Its memory never holds anything a program was given or wrote. */
+/** Starts programs and waits for their ends. Its memory never holds a program's input or output. */
 const ZYGOTE = `
 class HoneZygote:
     def __init__(self, door):

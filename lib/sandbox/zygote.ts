@@ -9,14 +9,14 @@ import { HOST_PROC_FD } from "./zygote-script.ts";
 export interface ZygotePlan {
   readonly command: string;
   readonly args: readonly string[];
-  /** Runs as this user and group; only root may ask. */
+  /** Runs as this user and group; requires root. */
   readonly user?: number;
 }
 
 export interface ZygoteRun {
   readonly job: Buffer;
   readonly wallMs: number;
-  /** Of processor time, at which the kernel ends the program. */
+  /** Seconds of processor time after which the kernel ends the program. */
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
   /** Limits of standard output and of the report, each, and of standard error. */
@@ -32,7 +32,7 @@ const REQUEST_BYTES = 32;
 const RESULT_BYTES = 29;
 const CALL_OFF = 0xffffffff;
 const ENDS = ["exited", "too-slow", "too-much-output"] as const;
-/** How long after its time limit a program's end is awaited before the zygote is given up. */
+/** Time after a program's limit for which its end is awaited before the zygote is given up. */
 const GRACE_MS = 10_000;
 const STDERR_CHARS = 2000;
 
@@ -75,14 +75,14 @@ export class Zygote {
     this.#hold(false);
   }
 
-  /** Whether it can run programs, as far as is known. */
+  /** True if it can run programs, as far as is known. */
   get isAlive(): boolean {
     return this.#lost === undefined;
   }
 
   /**
-   * How the program ended and what it wrote on 1, 2 and 3. Rejects if that is not the program's doing: something
-   * outside killed it, or the zygote. If `signal` aborts, the end is `aborted`.
+   * How the program ended and its output on descriptors 1, 2 and 3. Rejects if the program is not responsible: an
+   * external process killed it, or the zygote. If `signal` aborts, the end is `aborted`.
    */
   run({ job, signal, ...limits }: ZygoteRun): Promise<ProcessEnd> {
     return new Promise((resolve, reject) => {
@@ -140,7 +140,7 @@ export class Zygote {
     if (input.writable) input.write(bytes);
   }
 
-  /** Whether the event loop waits for the zygote. */
+  /** Sets whether the event loop stays alive for the zygote. */
   #hold(wanted: boolean): void {
     for (const handle of [this.#child, ...this.#sockets()]) {
       if (wanted) handle.ref();

@@ -7,7 +7,7 @@ import { parseTemplate } from "./jinja/parser.ts";
 import { type Body, TemplateSyntaxError } from "./jinja/syntax.ts";
 import { fromJs, UnknownName } from "./jinja/values.ts";
 
-/** What a chat template is given beside the messages. */
+/** Inputs of a chat template other than the messages. */
 export interface RenderOptions {
   /** JSON Schemas of the functions a model may call. */
   readonly tools?: readonly unknown[] | undefined;
@@ -35,8 +35,8 @@ export class ChatTemplate {
   readonly #tokens: TemplateTokens;
 
   /**
-   * @param where what error messages call the template
-   * Throws HONE_ERR_UNSUPPORTED naming the line of what cannot be read.
+   * @param where name of the template in error messages
+   * Throws HONE_ERR_UNSUPPORTED naming the line of unsupported syntax.
    */
   constructor(source: string, where: string, tokens: TemplateTokens = {}) {
     this.where = where;
@@ -91,11 +91,11 @@ export class ChatTemplate {
   }
 }
 
-/** Which chat template of a model folder is meant. */
+/** Selects a chat template of a model folder. */
 export interface ChatTemplateChoice {
   /** Jinja source to use instead of the folder's, if the recipe has one. */
   readonly source?: string;
-  /** Which of several templates, "tool_use" for example. Default "default". */
+  /** Name among several templates, for example "tool_use". Default "default". */
   readonly name?: string;
 }
 

@@ -71,7 +71,7 @@ export function lexiconFiles(lexicon: LexiconTokenizer, maxPositions: number): T
   );
 }
 
-/** GPT-2's alphabet of bytes: space and newline are no characters of it, the other ASCII characters are themselves. */
+/** GPT-2's byte alphabet: maps space and newline to other characters, the other ASCII characters to themselves. */
 function byteLevel(character: string): string {
   const code = character.charCodeAt(0);
   return code <= 0x20 ? String.fromCharCode(0x100 + code) : character;

@@ -10,7 +10,7 @@ const SPELLED = /^[ -~\n]*$/;
 /** Spellings of at least two characters by their first two, longest first. */
 type LongSpellings = ReadonlyMap<number, readonly { readonly spelling: string; readonly id: number }[]>;
 
-/** Key of the two characters at a place; the text's end reads as NaN and makes a key that is in no map. */
+/** Key of the two characters at a position; past the end it is NaN, which no map contains. */
 const pairAt = (text: string, at: number) => text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
 
 /**
@@ -53,7 +53,7 @@ export class LexiconTokenizer implements Tokenizer {
     return this.#spellings.length;
   }
 
-  /** Puts nothing around a text: addSpecial changes nothing. */
+  /** Adds no special tokens: addSpecial has no effect. */
   encode(text: string, options: EncodeOptions = {}): Int32Array {
     const index = options.specials === "spell" ? this.#withoutSpecials : this.#withSpecials;
     const ids = new Int32Array(text.length);
@@ -68,7 +68,7 @@ export class LexiconTokenizer implements Tokenizer {
     return ids.slice(0, count);
   }
 
-  /** One a character, where every character is one that it spells. */
+  /** One per character if the vocabulary has every character. */
   mostTokens(text: string): number | undefined {
     return SPELLED.test(text) ? text.length : undefined;
   }

@@ -14,37 +14,38 @@ export type Task = Pick<Problem, "question" | "messages" | "tools">;
 
 export interface Reading {
   /**
-   * Without the token that ended the completion; every other special token is spelled, so that nothing a policy writes
-   * is hidden from its verifier. Begins with "<think>" where the prompt ended with it: the thought is the completion's.
+   * The text without the token that ended the completion; spells out every other special token, so that the policy
+   * cannot hide text from its verifier. Begins with "<think>" if the prompt ended with it: the thought belongs to the
+   * completion.
    */
   readonly text: string;
   /** Tokens left out because the vocabulary has no text for them. */
   readonly textless: number;
 }
 
-/** How prompts are written and completions read. */
+/** Formats prompts and decodes completions. */
 export interface PromptFormat {
-  /** True where a model folder has no chat template, so that prompts are plain text. */
+  /** True if a model folder has no chat template, so that prompts are plain text. */
   readonly lacksTemplate?: boolean;
-  /** Tokens that end a completion, at least one; the first is how the model itself ends a turn. */
+  /** Tokens that end a completion, at least one; the first is the model's own end of a turn. */
   readonly stopIds: readonly number[];
-  /** Ids from here on are neither text nor an end: rows that pad a model's embedding. */
+  /** Ids from here on are padding rows of a model's embedding. */
   readonly vocabulary: number;
   /**
    * Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, messages the template
    * refuses.
    */
   prompt(task: Task): Int32Array;
-  /** As many tokens as the prompt may have at most; undefined where only writing it tells, and whether it can be written. */
+  /** Upper bound of the prompt's tokens; undefined if only encoding determines it, and whether it can be encoded. */
   mostTokens?(task: Task): number | undefined;
   read(tokens: Int32Array): Reading;
-  /** Of an episode, part by part: what was sampled and what was given, as one text cut at the same places. */
+  /** Decodes an episode's sampled and observed parts as one text split at the same positions. */
   readParts(parts: readonly Int32Array[]): { readonly texts: readonly string[]; readonly textless: number };
-  /** What stands between the turns of an episode. Throws HONE_ERR_UNSUPPORTED for a template that has no such thing. */
+  /** The format between turns of an episode. Throws HONE_ERR_UNSUPPORTED for a template without one. */
   turns(): TurnFormat;
 }
 
-/** Bos, if there is one, and the question; spellings of special tokens in it are ordinary characters. */
+/** The bos token, if there is one, and the question; spellings of special tokens in it are ordinary characters. */
 export function plainFormat(
   tokenizer: Tokenizer,
   stopIds: readonly number[] = [tokenizer.special.eos],
@@ -68,17 +69,17 @@ export function plainFormat(
   };
 }
 
-/** One more than the greatest id that is text or an end. */
+/** One more than the greatest id of a text or end token. */
 export const idsOf = ({ vocabularySize }: Tokenizer, stopIds: readonly number[]): number =>
   Math.max(vocabularySize, ...stopIds.map((id) => id + 1));
 
-/** What a recipe says about prompts; each part defaults to the model's own. */
+/** A recipe's prompt settings; each defaults to the model's own. */
 export interface ChatChoice {
   /** The current time for the template's strftime_now. Default now. */
   readonly clock?: Date;
   /** A .jinja file. */
   readonly file?: string | undefined;
-  /** No template: the words alone, as a base model is asked. */
+  /** No template: plain text, as for a base model. */
   readonly plain?: boolean | undefined;
   /** Further variables of the template. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
@@ -88,12 +89,12 @@ export interface ChatChoice {
 }
 
 /**
- * The chat template of a model folder, ending with the opening of the assistant's turn; for a folder without one, as base
- * models are, the words alone (wordsAlone). The rendered text is encoded as transformers does it: spellings of special tokens in it are those tokens, bos only where the template writes it.
- * Completions end at every token that the folder's files name as an end, and at the one that the template puts behind
- * an answer. Tools go to the template where it shows them (one named "tool_use" is taken for them); where it does not,
- * the question in words, which describes them, is asked instead.
- * Throws HONE_ERR_CONFIG where there is no end, HONE_ERR_IO, HONE_ERR_UNSUPPORTED naming file and line.
+ * The chat template of a model folder, ending with the opening of the assistant's turn; for a folder without one,
+ * such as a base model's, plain text (wordsAlone). Encodes the rendered text as transformers does: spellings of
+ * special tokens become those tokens, bos only if the template writes it. Completions end at every end token that the
+ * folder's files name, and at the token that the template puts after an answer. Passes tools to the template if it
+ * renders them (preferring one named "tool_use"); otherwise asks the question in words, which describes them.
+ * Throws HONE_ERR_CONFIG if there is no end token, HONE_ERR_IO, HONE_ERR_UNSUPPORTED naming file and line.
  */
 export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatChoice = {}): PromptFormat {
   const lacksTemplate = readTokenizerConfig(folder).chatTemplates.size === 0;
@@ -129,9 +130,9 @@ export function chatFormat(folder: string, tokenizer: Tokenizer, choice: ChatCho
 }
 
 /**
- * A base model's prompts: the contents of the turns with a blank line between two, encoded as transformers encodes a text:
- * with what the tokenizer adds around one, and spellings of special tokens as those tokens. Completions end at every token
- * that the folder's files name as an end; tools are described in words.
+ * A base model's prompts: the contents of the turns separated by blank lines, encoded as transformers encodes a text:
+ * with the tokenizer's own special tokens around it, and spellings of special tokens as those tokens. Completions end
+ * at every end token that the folder's files name; tools are described in words.
  */
 function wordsAlone(folder: string, tokenizer: Tokenizer, { system, ...choice }: ChatChoice): PromptFormat {
   const stopIds = choice.stopIds ?? namedEnds(folder, tokenizer);
@@ -182,7 +183,7 @@ function readTools(json: string): readonly unknown[] {
 const PROBE = "probe";
 const USER: ChatMessage = { role: "user", content: "x" };
 
-/** The special token a template puts behind an answer, and every token named as an end. */
+/** The special token that a template puts after an answer, and every named end token. */
 function endsOf(
   folder: string,
   tokenizer: Tokenizer,
@@ -192,7 +193,7 @@ function endsOf(
   return namedEnds(folder, tokenizer, endOfTurn(tokenizer, template, variables));
 }
 
-/** The end of a turn and those that the folder's files name. Throws HONE_ERR_CONFIG where there is none. */
+/** The end of a turn and the folder's end tokens. Throws HONE_ERR_CONFIG if there is none. */
 function namedEnds(folder: string, tokenizer: Tokenizer, ofTurn?: number): number[] {
   const { eosIds, eosToken } = readTokenizerConfig(folder);
   const named = eosToken === undefined ? undefined : tokenizer.idOf(eosToken);
@@ -224,7 +225,7 @@ function showsTools(template: ChatTemplate, variables: Readonly<Record<string, u
 
 const THINK = "<think>";
 
-/** Whether the opening of the assistant's turn is also that of a thought which it does not close. */
+/** True if the opening of the assistant's turn also opens a thought without closing it. */
 function opensThought(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): boolean {
   const [turn, opened] = [false, true].map((addGenerationPrompt) =>
     attempt(() => template.render([USER], { variables, addGenerationPrompt })),
@@ -238,7 +239,7 @@ function attempt(render: () => string): string | undefined {
   try {
     return render();
   } catch {
-    return undefined; // a template may refuse this probe
+    return undefined; // a template may raise for this probe
   }
 }
 
@@ -250,7 +251,7 @@ class CompletionReader {
   readonly #tokenizer: Tokenizer;
   readonly #ends: ReadonlySet<number>;
   readonly #opening: string;
-  /** Kind of each id seen so far: asking the tokenizer for every token of every completion would take too long. */
+  /** Cached kind of each id: querying the tokenizer for every token of every completion would be too slow. */
   #kinds = new Uint8Array(0);
 
   constructor(tokenizer: Tokenizer, ends: readonly number[], opening = "") {

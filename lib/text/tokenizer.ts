@@ -9,8 +9,8 @@ export interface SpecialTokens {
 
 export interface EncodeOptions {
   /**
-   * What spellings of special tokens in the text become: "parse" one token each, "spell" ordinary characters.
-   * Spell text that comes from outside. Default "parse".
+   * Treatment of special tokens' spellings in the text: "parse" makes each one token, "spell" ordinary characters.
+   * Use "spell" for untrusted text. Default "parse".
    */
   readonly specials?: "parse" | "spell";
   /** Add what the tokenizer adds around a text by default (often bos). Default false. */
@@ -22,11 +22,11 @@ export interface DecodeOptions {
   readonly skipSpecial?: boolean;
 }
 
-/** Text of tokens as they arrive; the pieces joined are what `decode` gives for all of them. */
+/** Decodes tokens incrementally; the joined pieces equal the `decode` of all tokens. */
 export interface TextStream {
   /** Text that is certain after one more token, often empty: never half a character. */
   push(id: number): string;
-  /** What is left, broken characters as U+FFFD. */
+  /** The rest, with incomplete characters as U+FFFD. */
   end(): string;
 }
 
@@ -34,11 +34,11 @@ export interface TextStream {
 export interface Tokenizer {
   /** One more than the greatest id. */
   readonly vocabularySize: number;
-  /** Throws HONE_ERR_CONFIG if the tokenizer does not say which token ends a text. */
+  /** Throws HONE_ERR_CONFIG if the tokenizer has no end-of-text token. */
   readonly special: SpecialTokens;
   /** Throws HONE_ERR_DATA on text the vocabulary cannot spell. */
   encode(text: string, options?: EncodeOptions): Int32Array;
-  /** As many tokens as a text may have at most, its specials spelled; undefined where only encoding it tells. */
+  /** Upper bound of a text's tokens, with specials spelled out; undefined if only encoding determines it. */
   mostTokens?(text: string): number | undefined;
   /** Throws HONE_ERR_DATA on an id outside the vocabulary. */
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string;

@@ -4,22 +4,25 @@ import { TOOL_CALL_FORMS } from "../shared/models/tool-call-forms.ts";
 import type { ChatTemplate } from "./chat-template.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** How a chat template writes calls: the name of a form of lib/shared/models/tool-call-forms.ts, or "plain", which is `name(text)`. */
+/**
+ * A chat template's format of calls: a form's name in lib/shared/models/tool-call-forms.ts, or "plain", which is
+ * `name(text)`.
+ */
 export type ToolCallStyle = string;
 
-/** What stands between two turns of the policy. */
+/** Tokens between two turns of the policy. */
 export interface TurnFormat {
   readonly toolCalls: ToolCallStyle;
   /**
-   * Tokens from the policy's last one to its next turn: the end of its turn where it has not written that itself, the
-   * observation, the opening of the next turn. Spellings of special tokens in the observation are ordinary characters.
-   * Throws HONE_ERR_DATA for characters the vocabulary cannot spell.
-   * @param ended the token that ended the policy's turn; undefined where a limit or a stop string did.
+   * Tokens between the policy's last token and its next turn: the end of its turn unless it has written that itself,
+   * the observation, the opening of the next turn. Spellings of special tokens in the observation are ordinary
+   * characters. Throws HONE_ERR_DATA for characters that the vocabulary cannot spell.
+   * @param ended the token that ended the policy's turn; undefined if a limit or a stop string did
    */
   observation(text: string, ended: number | undefined): Int32Array;
 }
 
-/** Without a chat template the observation follows as it is. @param end what closes a turn that was cut. */
+/** Without a chat template the observation follows directly. @param end closes a truncated turn */
 export const plainTurns = (tokenizer: Tokenizer, end: number): TurnFormat => ({
   toolCalls: "plain",
   observation(text, ended) {
@@ -33,20 +36,20 @@ const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 const USER: ChatMessage = { role: "user", content: "x" };
 const ANSWER = "hone-answer";
-/** With a quotation mark: a template that escapes what it is given shows it. */
+/** Contains a quotation mark, to detect templates that escape their input. */
 const OBSERVED = 'hone"observation';
 
-/** What a template puts before and after an observation. */
+/** Text that a template adds before and after an observation. */
 interface Surroundings {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * Turns as a chat template writes them: an observation is the message of a tool where the template shows one as it is,
- * otherwise of the user. What surrounds it is the difference of two renderings, so nothing that was sampled is ever
- * rendered or encoded again. Throws HONE_ERR_UNSUPPORTED for a template that has no such difference: one that writes
- * what follows an answer otherwise later in a conversation, or leaves it out.
+ * Turns in a chat template's format: an observation is a tool message if the template renders one verbatim, otherwise
+ * a user message. The surrounding text is the difference of two renderings, so sampled text is never rendered or
+ * encoded again. Throws HONE_ERR_UNSUPPORTED for a template without such a difference: one that renders the text
+ * after an answer differently later in a conversation, or omits it.
  */
 export function templateTurns(
   template: ChatTemplate,
@@ -69,13 +72,13 @@ export function templateTurns(
   };
 }
 
-/** What precedes an observation, less the end of the turn where the policy has written one. */
+/** The text before an observation, without the end of the turn if the policy has written one. */
 function withoutEnd(before: string, tokenizer: Tokenizer, ended: number | undefined): string {
   if (ended === undefined) return before;
   const own = tokenizer.decode([ended]);
   const opening = before.trimStart();
   if (own !== "" && opening.startsWith(own)) return opening.slice(own.length);
-  // another end than the template's stands in its place
+  // the policy wrote an end token other than the template's
   const [first] = tokenizer.encode(opening);
   const usual = first === undefined ? "" : tokenizer.decode([first]);
   const isEnd = first !== undefined && tokenizer.decode([first], { skipSpecial: true }) === "";
@@ -112,7 +115,7 @@ function tailOf(
   return after === undefined || more.length > 0 ? undefined : { before: before!, after };
 }
 
-/** The form in which a template writes a call; Hermes' where it is none that is known, or none at all. */
+/** The form in which a template writes a call; Hermes' if the form is unknown, or the template has none. */
 function styleOf(template: ChatTemplate, variables: Readonly<Record<string, unknown>>): ToolCallStyle {
   const given = { x: 1 };
   for (const spelled of [given, JSON.stringify(given)]) {
@@ -131,7 +134,7 @@ function styleOf(template: ChatTemplate, variables: Readonly<Record<string, unkn
   return "hermes";
 }
 
-/** Without what templates write differently: blanks and the id of a call. */
+/** Removes parts that vary between templates: blanks and the id of a call. */
 const bare = (text: string): string =>
   text.replace(/\s/g, "").replace(/,"(?:id|tool_call_id)":"[^"]*"|"(?:id|tool_call_id)":"[^"]*",/g, "");
 
@@ -141,6 +144,6 @@ function attempt(render: () => string): string | undefined {
   try {
     return render();
   } catch {
-    return undefined; // a template may refuse this probe
+    return undefined; // a template may raise for this probe
   }
 }

@@ -11,10 +11,10 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ["None", null],
 ]);
 const COMPARISONS = ["==", "!=", "<", ">", "<=", ">="] as const;
-/** Left to right, the loosest first; between "and" and these stand "not" and the comparisons. */
+/** Left-associative, the loosest first; between "and" and these come "not" and the comparisons. */
 const LEVELS: readonly (readonly BinaryOperator[])[] = [["+", "-"], ["~"], ["*", "/", "//", "%"], ["**"]];
 
-/** An expression with "a if b else c"; without it (in the head of a loop) where `condition` is false. */
+/** An expression with "a if b else c"; without the conditional (in the head of a loop) if `condition` is false. */
 export function expression(tokens: TokenReader, condition = true): Expression {
   if (!condition) return disjunction(tokens);
   const { line } = tokens;
@@ -27,7 +27,7 @@ export function expression(tokens: TokenReader, condition = true): Expression {
   return value;
 }
 
-/** One expression, or several with commas between as a tuple. `ends` tells where no further one can stand. */
+/** One expression, or several separated by commas as a tuple. `ends` tells where no further one can follow. */
 export function expressions(tokens: TokenReader, ends: () => boolean, condition = true): Expression {
   const { line } = tokens;
   const items: Expression[] = [];
@@ -244,7 +244,7 @@ function testArguments(tokens: TokenReader): Given {
   return starts || word ? { positional: [postfix(tokens, primary(tokens))], named: [] } : NOTHING;
 }
 
-/** The arguments of a call, from behind its bracket through the closing one. */
+/** The arguments of a call, from after its opening bracket through the closing one. */
 export function given(tokens: TokenReader): Given {
   const positional: Expression[] = [];
   const named: [string, Expression][] = [];

@@ -59,7 +59,7 @@ function orDefault(v: Value, args: Arguments): Value {
   return otherwise === undefined ? "" : otherwise;
 }
 
-/** What `int` and `float` give for a value that is no number; by default that type's 0. */
+/** Result of `int` and `float` for a value that is not a number; by default that type's 0. */
 function fallback(args: Arguments, zero: Value): Value {
   const otherwise = given(args, 0, "default");
   return otherwise === undefined ? zero : otherwise;
@@ -156,7 +156,7 @@ function truncate(v: Value, args: Arguments): Value {
   return (space < 0 ? kept : kept.slice(0, space)) + end.join("");
 }
 
-/** Each run of letters in upper and lower case, as Jinja cuts words: at white space and before brackets. */
+/** Capitalises each word, with Jinja's word boundaries: at white space and before brackets. */
 const title = onText((text) =>
   text
     .split(/([-\s({[<]+)/u)
@@ -164,7 +164,7 @@ const title = onText((text) =>
     .join(""),
 );
 
-/** A dict as attributes of a tag, each behind a space; those without a value are left out. */
+/** A dict as attributes of a tag, each after a space; omits those without a value. */
 function xmlAttributes(v: Value, args: Arguments): Value {
   if (!(v instanceof Map)) throw new TemplateFault(`'${typeName(v)}' object has no attribute 'items'`);
   const text = [...v]

@@ -28,7 +28,7 @@ interface Spec {
 const PERCENT = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?(.)?/gs;
 const MOST_WIDTH = 1 << 20;
 
-/** template % values: one value, a tuple of them, or a dict for %(name)s. */
+/** template % values: a single value, a tuple of them, or a dict for %(name)s. */
 export function formatPercent(template: string, values: Value): string {
   const list = values instanceof Tuple ? [...values] : [values];
   let used = 0;

@@ -2,7 +2,7 @@
 import { strftime } from "./strftime.ts";
 import { Callable, isInteger, Namespace, str, TemplateFault, typeName, type Value } from "./values.ts";
 
-/** What raise_exception throws. */
+/** Exception thrown by raise_exception. */
 export class RaisedByTemplate extends Error {}
 
 const MOST_RANGE = 100_000; // as in Jinja's sandbox
@@ -33,7 +33,7 @@ export function globals(clock: Date): ReadonlyMap<string, Value> {
   ]);
 }
 
-/** `next()` gives one item after the other, over and over; `current` is the one that it will give. */
+/** `next()` returns items cyclically; `current` is the one that it will return. */
 function cycler(items: readonly Value[]): Value {
   if (items.length === 0) throw new TemplateFault("at least one item has to be provided");
   let at = 0;
@@ -50,7 +50,7 @@ function cycler(items: readonly Value[]): Value {
   return made;
 }
 
-/** Nothing when it is called first, then the separator. */
+/** Returns nothing at the first call, then the separator. */
 function joiner(separator: Value): Value {
   let used = false;
   return new Callable("joiner", () => {

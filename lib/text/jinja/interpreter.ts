@@ -17,7 +17,7 @@ import {
 } from "./values.ts";
 
 type Kind<T extends Statement["type"]> = Extract<Statement, { type: T }>;
-/** How a body ended: at its end, or by leaving the loop or this iteration of it. */
+/** How a body ended: at its end, or by leaving the loop or the iteration. */
 type End = "through" | "break" | "continue";
 
 /**

@@ -13,7 +13,7 @@ const INTEGER = /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|\d(?:
 const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*/uy;
 const STRING = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
 const OPERATOR = /\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
-/** In this order: the beginning of a float is an integer as well. */
+/** In this order, since the beginning of a float is also an integer. */
 const KINDS = [
   ["float", FLOAT],
   ["integer", INTEGER],
@@ -22,7 +22,7 @@ const KINDS = [
   ["operator", OPERATOR],
 ] as const;
 
-/** The token that begins at this place; undefined where none does. */
+/** The token that begins at this position; undefined if none does. */
 export function lexemeAt(source: string, at: number): Lexeme | undefined {
   for (const [kind, pattern] of KINDS) {
     const found = matchAt(pattern, source, at);
@@ -50,7 +50,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** A string literal's value, by Python's escapes; one that Python does not know stays as it is written. */
+/** Value of a string literal with Python's escapes; keeps unknown ones unchanged. */
 function unescaped(text: string): string {
   const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs;
   return text.replace(escapes, (all, x?: string, u?: string, long?: string, octal?: string, c?: string) => {

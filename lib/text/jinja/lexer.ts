@@ -37,7 +37,7 @@ class Lexer {
   #line = 1;
   /** #line counts the line ends before this place. */
   #counted = 0;
-  /** What stands before `#at` ended a line. */
+  /** True if `#at` is at the start of a line. */
   #lineStarts = true;
 
   constructor(source: string) {
@@ -76,7 +76,7 @@ class Lexer {
     this.#lineStarts = this.#source[this.#at - 1] === "\n";
   }
 
-  /** The text up to `end`, where the tag begins; the tag may take white space from its end. */
+  /** The text up to `end`, where the tag begins; the tag may strip white space from its end. */
   #text(end: number, opening: string): void {
     let text = this.#source.slice(this.#at, end);
     if (opening.endsWith("-")) text = text.trimEnd();
@@ -92,7 +92,7 @@ class Lexer {
     return alone && text.slice(start).trim() === "" ? text.slice(0, start) : text;
   }
 
-  /** Moves behind a closing mark: "-" also removes the white space behind it, a block's end the line end. */
+  /** Moves past a closing mark: "-" also strips the white space after it, a block's end the line end. */
   #after(end: number, sign: string, trims: boolean): void {
     this.#at = end;
     if (sign === "-") this.#at += /^\s*/.exec(this.#source.slice(end))![0].length;
@@ -144,7 +144,7 @@ class Lexer {
     this.#at += matchAt(pattern, this.#source, this.#at)?.length ?? 0;
   }
 
-  /** One token of an expression. `open`: the brackets that are to be closed, innermost last. */
+  /** One token of an expression. `open`: the unclosed brackets, innermost last. */
   #inside(open: string[]): void {
     const found = lexemeAt(this.#source, this.#at);
     if (found === undefined) throw new TemplateSyntaxError(this.#strange(), this.#lineAt(this.#at));

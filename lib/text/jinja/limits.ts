@@ -1,16 +1,13 @@
 import { TemplateFault, type Value } from "./values.ts";
 
-/**
- * Parts of statements and expressions that one rendering may evaluate: this takes seconds, real templates take
- * milliseconds.
- */
+/** Most statement and expression nodes that one rendering may evaluate: this takes seconds, real templates take milliseconds. */
 const MOST_STEPS = 5_000_000;
-/** Of one text, and of all that is written: tens of prompts, and few enough that a list of them fits an array of V8. */
+/** Most characters of one text, and of the output: tens of prompts, and few enough that a list of them fits an array of V8. */
 const MOST_CHARACTERS = 1 << 24;
 const MOST_ITEMS = 1 << 21;
-/** Items of all lists that one rendering makes. */
+/** Most items in all lists that one rendering creates. */
 const MOST_ITEMS_MADE = 1 << 24;
-/** Characters of all texts that filters and methods of one rendering make; + and ~ copy nothing. */
+/** Most characters in all texts that filters and methods of one rendering create; + and ~ copy nothing. */
 const MOST_CHARACTERS_MADE = 1 << 28;
 export const MOST_DEPTH = 200;
 

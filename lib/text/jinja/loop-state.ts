@@ -8,7 +8,7 @@ import {
   type Value,
 } from "./values.ts";
 
-/** What all iterations of a loop share. */
+/** State shared by all iterations of a loop. */
 export interface LoopFacts {
   readonly items: readonly Value[];
   /** 1 for a loop that is not inside a call of itself. */

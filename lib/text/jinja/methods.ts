@@ -1,4 +1,4 @@
-/** Methods of Python's str, dict, list and tuple, as far as a sandboxed template may call them. */
+/** Methods of Python's str, dict, list and tuple that a sandboxed template may call. */
 import { splitLines } from "../../python/text.ts";
 import { formatBraces } from "./formatting.ts";
 import * as strings from "./strings.ts";
@@ -46,7 +46,7 @@ const stripping =
   (self, args) =>
     strings.strip(self, optionalText(args, 0), left, right);
 
-/** The start and end that str.find, count, startswith and the like take, in code points. */
+/** The optional start and end of str.find, count, startswith and similar, in code points. */
 function part(self: string, args: Arguments): { readonly text: string; readonly offset: number } {
   const [begin, end] = [args.positional[1], args.positional[2]];
   if (begin === undefined || begin === null) return { text: self, offset: 0 };

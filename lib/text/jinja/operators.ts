@@ -20,10 +20,10 @@ import {
   type Value,
 } from "./values.ts";
 
-/** Characters or items that one operation may make. */
+/** Most characters or items that one operation may create. */
 const MOST_REPEATED = 1 << 24;
 
-/** All operators but `and` and `or`, which do not always evaluate both sides. */
+/** All operators but `and` and `or`, which may skip their right side. */
 export function binary(operator: Exclude<BinaryOperator, "and" | "or">, left: Value, right: Value): Value {
   if (operator === "~") return added(str(left), str(right));
   for (const side of [left, right]) if (side instanceof Undefined) throw new TemplateFault(side.why);

@@ -10,7 +10,7 @@ export function parseTemplate(source: string): Body {
   return parser.whole();
 }
 
-/** Bodies of statements, one inside another. */
+/** Parses bodies of nested statements. */
 class Parser implements Blocks {
   readonly tokens: TokenReader;
   loops = 0;
@@ -25,7 +25,7 @@ class Parser implements Blocks {
     return body;
   }
 
-  /** Statements up to a tag of one of these names, which stays to be read; up to the end without names. */
+  /** Statements up to a tag with one of these names, which is not consumed; without names up to the end. */
   #body(...ends: readonly string[]): Body {
     const tokens = this.tokens;
     const opened = tokens.line;

@@ -1,6 +1,6 @@
 import { Undefined, type Value } from "./values.ts";
 
-/** Names and their values; one that is not here is looked for outside. */
+/** Names and their values; looks up missing ones in the outer scope. */
 export class Scope {
   readonly #values = new Map<string, Value>();
   readonly #outer: Scope | undefined;

@@ -24,7 +24,7 @@ import {
 } from "./values.ts";
 
 type Apply = (name: string, v: Value, args: Arguments) => Value;
-/** `apply` runs another filter, for those that take the name of one. */
+/** `apply` runs another filter, for filters that take the name of one. */
 type SequenceFilter = (v: Value, args: Arguments, apply: Apply) => Value;
 
 const argument = (args: Arguments, index: number, name: string): Value | undefined => {
@@ -98,7 +98,7 @@ function groupby(v: Value, args: Arguments): Value {
   });
 }
 
-/** Rows of n items, the last one filled up if a filler is given. */
+/** Rows of n items; pads the last one if a filler is given. */
 function batch(v: Value, args: Arguments): Value {
   const n = size(args, 0, "linecount");
   const fill = argument(args, 1, "fill_with");
@@ -113,7 +113,7 @@ function batch(v: Value, args: Arguments): Value {
   return rows;
 }
 
-/** n columns, the first ones longer by one. */
+/** Splits into n columns of which the first ones are longer by one. */
 function columns(v: Value, args: Arguments): Value {
   const n = size(args, 0, "slices");
   const fill = argument(args, 1, "fill_with");
@@ -133,14 +133,14 @@ function sum(v: Value, args: Arguments): Value {
   return items.reduce<Value>((total, item) => binary("+", total, item), argument(args, 1, "start") ?? 0);
 }
 
-/** Items for map, select and reject, which give nothing of None and of any other empty value. */
+/** Items for map, select and reject, which yield nothing for None and other empty values. */
 const itemsOf = (v: Value): readonly Value[] => (truth(v) ? iterate(v) : []);
 
 function map(v: Value, args: Arguments, apply: Apply): Value {
   const items = itemsOf(v);
   const path = args.named.get("attribute");
   if (path !== undefined && args.positional.length === 0) {
-    const otherwise = args.named.get("default") ?? undefined; // None is as good as none, as in Jinja
+    const otherwise = args.named.get("default") ?? undefined; // None counts as missing, as in Jinja
     return items.map((item) => {
       const found = atPath(item, path);
       return found instanceof Undefined && otherwise !== undefined ? otherwise : found;

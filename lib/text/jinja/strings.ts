@@ -96,7 +96,7 @@ export function replace(text: string, from: string, to: string, most: number): s
 /** str.ljust, rjust and center. */
 export function align(text: string, width: number, fill: string, side: "left" | "right" | "both"): string {
   const missing = Math.max(0, Math.min(width, MOST_WIDTH) - length(text));
-  // An odd one goes to the right, unless the width is odd as well.
+  // An odd remainder goes to the right, unless the width is odd as well.
   const before =
     side === "left" ? 0 : side === "right" ? missing : Math.floor(missing / 2) + (missing & width & 1);
   return fill.repeat(before) + text + fill.repeat(missing - before);

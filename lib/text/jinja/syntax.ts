@@ -1,6 +1,6 @@
 /** The parts of a template. `line` counts from 1. Source: jinja2/nodes.py of Jinja 3.1, names kept. */
 
-/** A fault of a template's text. */
+/** A syntax error in a template. */
 export class TemplateSyntaxError extends Error {
   readonly line: number;
   constructor(message: string, line: number) {

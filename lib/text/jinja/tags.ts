@@ -4,18 +4,18 @@ import type { Body, Expression, Statement, Target } from "./syntax.ts";
 import { oneTarget, parameters, target } from "./targets.ts";
 import type { TokenReader } from "./token-reader.ts";
 
-/** What a tag needs of the parser. */
+/** Functions of the parser that a tag uses. */
 export interface Blocks {
   readonly tokens: TokenReader;
   /** Loops around this place that `break` could leave. */
   readonly loops: number;
   /** Closes the tag in progress, reads a body and opens the tag that ends it. Returns the name of that tag. */
   inside(...ends: readonly string[]): readonly [Body, string];
-  /** The same for a body that is in so many loops. */
+  /** The same for a body nested in this many loops. */
   insideLoops(loops: number, ...ends: readonly string[]): readonly [Body, string];
 }
 
-/** Reads a tag from behind its name; `line` is where it was opened. */
+/** Parses a tag after its name; `line` is that of its opening. */
 type TagReader = (blocks: Blocks, line: number) => Statement;
 
 export const TAGS: Readonly<Record<string, TagReader>> = {
@@ -32,7 +32,7 @@ export const TAGS: Readonly<Record<string, TagReader>> = {
   continue: (blocks, line) => leaveLoop("Continue", blocks, line),
 };
 
-/** One expression, or several with commas between, up to the end of the tag or one of these names. */
+/** One expression, or several separated by commas, up to the end of the tag or one of these names. */
 export function tuple(tokens: TokenReader, condition = true, ...ends: readonly string[]): Expression {
   const closed = () => tokens.is("close-output") || tokens.is("close-block");
   return expressions(tokens, () => closed() || (ends.length > 0 && tokens.is("name", ...ends)), condition);

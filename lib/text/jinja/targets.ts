@@ -3,7 +3,7 @@ import { expression } from "./expressions.ts";
 import type { Parameter, Target } from "./syntax.ts";
 import type { TokenReader } from "./token-reader.ts";
 
-/** What stands before "=" or "in": one target, or several with commas between, in brackets or not. */
+/** Assignment target before "=" or "in": one, or several separated by commas, with or without brackets. */
 export function target(tokens: TokenReader): Target {
   const targets = [oneTarget(tokens)];
   let several = false;
@@ -29,7 +29,7 @@ export function oneTarget(tokens: TokenReader): Target {
     : { type: "Name", name };
 }
 
-/** The parameters of a macro, from behind the opening bracket through the closing one. */
+/** The parameters of a macro, from after the opening bracket through the closing one. */
 export function parameters(tokens: TokenReader): Parameter[] {
   const found: Parameter[] = [];
   while (!tokens.take("operator", ")")) {

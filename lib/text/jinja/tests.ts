@@ -1,4 +1,4 @@
-/** What may stand behind `is`. Source: jinja2/tests.py of Jinja 3.1. */
+/** Tests after `is`. Source: jinja2/tests.py of Jinja 3.1. */
 import { compares } from "./operators.ts";
 import type { CompareOperator } from "./syntax.ts";
 import {

@@ -29,13 +29,13 @@ export class TokenReader {
     return token;
   }
 
-  /** The current token is of this kind, and one of the values where any are named. */
+  /** True if the current token is of this kind, and has one of the values if any are given. */
   is(kind: TokenKind, ...values: readonly string[]): boolean {
     const { current } = this;
     return current.kind === kind && (values.length === 0 || values.includes(current.value));
   }
 
-  /** If the current token is of this kind and value: moves on and returns true. */
+  /** Consumes the current token if it is of this kind and value, and returns whether it was. */
   take(kind: TokenKind, value?: string): boolean {
     const found = value === undefined ? this.is(kind) : this.is(kind, value);
     if (found) this.next();

@@ -18,19 +18,19 @@ export type Value =
   | Namespace
   | Callable;
 
-/** Of a call, evaluated. */
+/** Evaluated arguments of a call. */
 export interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
 }
 
-/** A fault of the template or of its variables; the message is that of Python's Jinja. */
+/** An error in the template or its variables; the message is that of Python's Jinja. */
 export class TemplateFault extends Error {}
 
 /** Something a template uses that this interpreter does not have. */
 export class UnknownName extends Error {}
 
-/** A number that Python holds as a float although it has no fraction. See floating. */
+/** An integral number that Python represents as a float. See floating. */
 export class Float {
   readonly value: number;
   constructor(value: number) {
@@ -38,7 +38,7 @@ export class Float {
   }
 }
 
-/** A variable, attribute or element that does not exist. It prints as nothing and fails in any other use. */
+/** A variable, attribute or element that does not exist. Prints as nothing and raises in any other use. */
 export class Undefined {
   readonly why: string;
   constructor(why: string) {
@@ -52,7 +52,7 @@ export class Tuple extends Array<Value> {
   }
 }
 
-/** A tuple whose items have names as well: what groupby gives. */
+/** A tuple with named items: result of groupby. */
 export class NamedTuple extends Tuple {
   names: readonly string[] = [];
 }
@@ -64,10 +64,7 @@ export function tupleOf(items: readonly Value[]): Tuple {
   return tuple;
 }
 
-/**
- * A value with attributes: namespace(...), which may be assigned to, and `loop`, which may be called where it
- * recurses.
- */
+/** A value with attributes: namespace(...), whose attributes may be assigned, and `loop`, which a recursive loop may call. */
 export class Namespace {
   readonly kind: string = "namespace";
   readonly call: ((args: Arguments) => Value) | undefined;
@@ -127,10 +124,10 @@ const PLAIN_JSON: JsonMaker<unknown> = {
   maxDepth: 1000,
 };
 
-/** JSON.parse that keeps 2.0 apart from 2, as a Float. Throws SyntaxError. */
+/** JSON.parse that distinguishes 2.0 from 2, as a Float. Throws SyntaxError. */
 export const readJson = (text: string): unknown => readJsonText(text, PLAIN_JSON);
 
-/** "list" for a list: what Python's errors say. */
+/** Python's type name for error messages: "list" for a list. */
 export function typeName(v: Value): string {
   if (v === null) return "NoneType";
   if (typeof v === "string") return "str";
@@ -152,7 +149,7 @@ export function truth(v: Value): boolean {
   return size === undefined || size > 0;
 }
 
-/** An argument by its place or else its name, None too; undefined where it was not given. */
+/** An argument by position or name, possibly None; undefined if it was not given. */
 export function given(args: Arguments, index: number, name: string): Value | undefined {
   return index < args.positional.length ? args.positional[index] : args.named.get(name);
 }
@@ -164,7 +161,7 @@ export function length(text: string): number {
   return count;
 }
 
-/** len(x), undefined for what has none. */
+/** len(x); undefined for a value without length. */
 export function sizeOf(v: Value): number | undefined {
   if (typeof v === "string") return length(v);
   if (Array.isArray(v)) return v.length;
@@ -181,7 +178,7 @@ export function iterate(v: Value): readonly Value[] {
   throw new TemplateFault(`'${typeName(v)}' object is not iterable`);
 }
 
-/** str(x); nothing for what is undefined. */
+/** str(x); empty for undefined. */
 export function str(v: Value): string {
   if (typeof v === "string") return v;
   return v instanceof Undefined ? "" : repr(v);
@@ -202,7 +199,7 @@ export function repr(v: Value): string {
 
 const MOST_LISTED = 1 << 24;
 
-/** Lists that hold each other several times have texts of any length. */
+/** Lists that contain each other several times could produce texts of any length. */
 function listed(parts: readonly string[]): string {
   const total = parts.reduce((sum, part) => sum + part.length + 2, 0);
   if (total > MOST_LISTED) throw new TemplateFault(`a text of ${total} characters is too long`);
@@ -224,7 +221,7 @@ export function equals(a: Value, b: Value): boolean {
   return a === b || (a instanceof Undefined && b instanceof Undefined);
 }
 
-/** Order of a and b: negative, 0 or positive. Throws TemplateFault where Python has none. */
+/** Order of a and b: negative, 0 or positive. Throws TemplateFault if Python has none. */
 export function compare(a: Value, b: Value, operator = "<"): number {
   if (isNumber(a) && isNumber(b)) return numeric(a) - numeric(b);
   if (typeof a === "string" && typeof b === "string") return byCodePoint(a, b);
