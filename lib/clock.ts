@@ -11,9 +11,9 @@ const LOOK_MS = 250;
 const LONGEST_STEP_MS = 1_000;
 
 /**
- * A clock that goes on by one second at most from one look at it to the next. A process that was stopped, or busy for long,
- * finds in its sockets what others have said meanwhile: it must not take them for silent, or let their leases run out, before
- * it has read that. The process looks at it four times a second until it is disposed.
+ * A clock that advances by at most one second between two readings. A process that was stopped or busy for long has
+ * unread messages in its sockets: it must read them before it declares their senders dead or their leases expired.
+ * Reads itself four times a second until disposed.
  */
 export class SteadyClock implements Clock, Disposable {
   readonly #clock: Clock;

@@ -1,8 +1,8 @@
-/** An objective of the recipe's own: where it is, what the trainer asks it, and what it answers. */
+/** A custom objective of a recipe: its module, the trainer's request and its answer. */
 
 /**
- * What a custom objective is asked once a micro-batch: T tokens, those that the policy chose, in S sequences. Copies, so
- * that nothing outlives the call wrongly; logs are natural, f32 values as f64.
+ * Input of a custom objective for one micro-batch: T tokens sampled by the policy, in S sequences. The arrays are
+ * copies, so the function may keep them; logs are natural, f32 values as f64.
  */
 export interface SlopesRequest {
   /** [T] under the weights before the step. */
@@ -16,13 +16,13 @@ export interface SlopesRequest {
   readonly advantages: Float64Array;
   /** [T], where the step has them. */
   readonly tokenAdvantages?: Float64Array;
-  /** [T] what the function's `firstPass` made of these tokens, rounded to f32; there where it has one. */
+  /** [T] weights that the function's `firstPass` computed for these tokens, rounded to f32; present if it has one. */
   readonly tokenWeights?: Float64Array;
-  /** [S+1]: sequence i is tokens sequences[i] to sequences[i + 1] - 1, which may be none. */
+  /** [S+1]: sequence i has tokens sequences[i] to sequences[i + 1] - 1, possibly none. */
   readonly sequences: Int32Array;
   /** [S] members of each sequence's group, where the step has them. */
   readonly groupSizes?: Int32Array;
-  /** Of the whole step, over all its micro-batches: what means are divided by. */
+  /** Number of sequences in the whole step, over all its micro-batches: the divisor of means. */
   readonly totalSequences: number;
   readonly totalGroups: number;
   readonly totalTokens: number;
@@ -32,45 +32,45 @@ export interface SlopesRequest {
   readonly losses: Float64Array;
 }
 
-/** What a recipe's own objective is given: see {@link SlopesRequest}. */
+/** Input of a recipe's custom objective: see {@link SlopesRequest}. */
 export interface SlopesInput extends Omit<SlopesRequest, "losses"> {
-  /** Of the recipe's `objective`, for functions that clip; rounded to f32, as the core reads them. */
+  /** Clip range of the recipe's `objective`, for functions that clip; rounded to f32, as in the core. */
   readonly clipLow: number;
   readonly clipHigh: number;
   readonly sequenceWeight: "uniform" | "length";
 }
 
 /**
- * What `firstPass` is given, once a step and before any of its updates: all its tokens, under the weights before it. Arrays as
- * in {@link SlopesRequest}, of the whole step.
+ * Input of `firstPass`, once per step before its first update: all of the step's tokens, scored by the weights before
+ * the step. Arrays as in {@link SlopesRequest}, of the whole step.
  */
 export interface StepTokens
   extends Omit<SlopesRequest, "losses" | "out" | "tokenWeights">,
     Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight"> {
-  /** Of the run, for draws: the same numbers are the same draws when the step is repeated. */
+  /** Seed for random draws: the same when the step is repeated. */
   readonly seed: number;
-  /** From 0. */
+  /** Step number, from 0. */
   readonly step: number;
 }
 
-/** Returns a number for each of the step's tokens ([T]): the function gets those of its own as `tokenWeights`. */
+/** Returns one weight per token of the step ([T]), passed to the function as `tokenWeights`. */
 export type FirstPass = (tokens: StepTokens) => Float64Array;
 
 /**
- * Fills `out` and returns the loss: one number, or one a sequence ([S], so that a loss that is not finite names its
- * sequence). It must depend on nothing but its argument: it may be asked again, and a replay asks it once more. The
- * recipe's KL and entropy terms are added to what it says.
+ * Fills `out` and returns the loss: one number, or one per sequence ([S], so that a non-finite loss names its
+ * sequence). Must depend on nothing but its argument: it may be called again, and a replay calls it again. The
+ * recipe's KL and entropy terms are added to its result.
  */
 export interface SlopesFunction {
   (input: SlopesInput): number | Float64Array;
-  /** Where the objective compares all tokens of a step with each other. */
+  /** Present if the objective compares all tokens of a step with each other. */
   firstPass?: FirstPass;
 }
 
 /** An objective that every process can load. */
 export interface SlopesModule {
-  /** Its file's URL; "#name" of the export, default without. */
+  /** URL of its file; "#name" selects an export other than the default one. */
   readonly module: string;
-  /** Of the file, hexadecimal; what it imports is not in it. */
+  /** Hash of the file, hexadecimal; the hash does not cover its imports. */
   readonly sha256: string;
 }

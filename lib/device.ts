@@ -1,6 +1,6 @@
 import { HoneError } from "./errors.ts";
 
-/** What engines and trainers compute on. "cuda" is the first GPU that the process sees (CUDA_VISIBLE_DEVICES). */
+/** Device on which engines and trainers compute. "cuda" is the first GPU that the process sees (CUDA_VISIBLE_DEVICES). */
 export type DeviceName = "cpu" | "cuda";
 export const DEVICES = ["cpu", "cuda"] as const satisfies readonly DeviceName[];
 
@@ -18,7 +18,7 @@ export function deviceOf(name: string, where: string): DeviceName {
   );
 }
 
-/** The default device: what the environment variable HONE_DEVICE names, else the CPU. */
+/** The default device: the one in the environment variable HONE_DEVICE, else the CPU. */
 export function defaultDevice(): DeviceName {
   const named = process.env["HONE_DEVICE"];
   return named === undefined || named === "" ? "cpu" : deviceOf(named, "HONE_DEVICE");

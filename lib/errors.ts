@@ -33,13 +33,13 @@ export type ErrorCode =
 export interface HoneErrorOptions extends ErrorOptions {
   /** Machine-readable facts: paths, values, ids. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What to do next, one sentence, when the message does not say it already. */
+  /** The next action, one sentence, if the message does not contain it. */
   readonly hint?: string;
 }
 
 const BRAND = Symbol.for("hone.error");
 
-/** Every error this package raises on purpose. `code` is stable; `message` and `hint` are for people. */
+/** Every error that this package raises on purpose. `code` is stable; `message` and `hint` may change. */
 export class HoneError extends Error {
   override readonly name: string = "HoneError";
   readonly code: ErrorCode;
@@ -54,18 +54,18 @@ export class HoneError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** True for errors of any copy of this package in the process. */
+  /** True for errors of any loaded copy of this package. */
   static is(value: unknown): value is HoneError {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 }
 
-/** One thing wrong with a recipe, found among all the others at once. */
+/** One issue of a recipe; all issues are reported together. */
 export interface ConfigIssue {
   /** Dotted path, e.g. "objective.clipHigh". */
   readonly path: string;
   readonly message: string;
-  /** Where the file says it, "line 3, column 9"; of recipes in YAML and JSON. */
+  /** Position in the file, "line 3, column 9", for recipes in YAML and JSON. */
   readonly at?: string | undefined;
   /** The nearest known key or value, when a name looks misspelled. */
   readonly suggestion?: string;
@@ -74,7 +74,7 @@ export interface ConfigIssue {
 const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}...` : text;
 
-/** A recipe that cannot run: every issue in one error. */
+/** An invalid recipe: all issues in one error. */
 export class ConfigError extends HoneError {
   override readonly name = "ConfigError";
   readonly issues: readonly ConfigIssue[];

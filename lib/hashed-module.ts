@@ -3,11 +3,11 @@ import { HoneError } from "./errors.ts";
 import { fileHash } from "./trust.ts";
 import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts";
 
-/** A module of the user's with the hash that its file had when the recipe was defined. */
+/** A user's module with the hash of its file when the recipe was defined. */
 export interface HashedModule {
-  /** Its file's URL; "#name" of the export, default without. */
+  /** URL of its file; "#name" selects an export other than the default one. */
   readonly module: string;
-  /** Of the file, hexadecimal; what it imports is not in it. */
+  /** Hash of the file, hexadecimal; the hash does not cover its imports. */
   readonly sha256: string;
 }
 
@@ -16,8 +16,8 @@ type AnyFunction = (...given: never[]) => unknown;
 const loaded = new Map<string, Promise<AnyFunction>>();
 
 /**
- * The function that a module exports; one that was loaded is kept. Throws an error of the use's code for a file that is
- * not there, has another hash, cannot be imported, or exports no such function.
+ * The exported function of a module, cached once loaded. Throws an error with the given code for a file that does not
+ * exist, has another hash, cannot be imported, or exports no such function.
  */
 export function loadHashed<T extends AnyFunction>(
   { module, sha256 }: HashedModule,
@@ -38,7 +38,7 @@ async function imported(place: string, sha256: string, use: ModuleUse): Promise<
     const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
     throw unloadable(use, message, "Put the file back as it was, or define the recipe again.");
   }
-  // by its hash, too: an import of the file as it was before would be kept
+  // the hash in the URL makes Node import a changed file again
   const exports = await importUserModule(`${url}?sha256=${sha256}`, use);
   const own = exports[name];
   if (typeof own === "function") return own as AnyFunction;

@@ -96,7 +96,8 @@ export type {
   SweepResult,
 };
 
-// Each function below loads its module at its first call, so that importing this package costs what a recipe needs.
+// Each function below loads its module at its first call, so that importing this package loads only what a recipe
+// needs.
 
 /**
  * Starts a run, which continues by itself. Throws before anything runs if the recipe does not fit the core or the data, or
@@ -124,8 +125,9 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
 }
 
 /**
- * Asks a pinned policy the held-out problems of every domain and validation set and judges the answers. Completions are
- * keyed by (run seed, problem, attempt); those without a verdict are left out, as are problems without any verdict.
+ * Prompts a pinned policy with the held-out problems of every domain and validation set and judges the answers.
+ * Completions are keyed by (run seed, problem, attempt); leaves out those without a verdict, and problems without any
+ * verdict.
  */
 export async function evaluatePolicy(
   policy: PolicyUnderTest,
@@ -151,16 +153,16 @@ export async function explainStep(dir: string, options: ExplainOptions): Promise
 }
 
 /**
- * Labels every step of the reasoning of one evaluation, of two (before, after), or at both ends of a run, and writes a page
- * of it. Throws HONE_ERR_USAGE where another process works in a folder, and HONE_ERR_ENDPOINT.
+ * Labels every reasoning step of one evaluation, of two (before, after), or at both ends of a run, and writes an HTML
+ * page. Throws HONE_ERR_USAGE if another process works in a folder, and HONE_ERR_ENDPOINT.
  */
 export async function lookAtTraces(folders: readonly string[], options: LookOptions): Promise<Look> {
   return (await import("./traces/index.ts")).lookAtTraces(folders, options);
 }
 
 /**
- * Writes `report.html` into a run folder, finished or not, and returns its path: one file that needs neither network nor
- * server. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file at fault.
+ * Writes `report.html` into a run folder, finished or not, and returns its path: one file that needs neither network
+ * nor server. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file at fault.
  */
 export async function writeReport(runDir: string): Promise<string> {
   return (await import("./live/index.ts")).writeReport(runDir);

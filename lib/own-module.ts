@@ -5,15 +5,15 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { packageRoot } from "./package-root.ts";
 
-/** A module of this package that a process or a pool's threads begin with, and what Node needs to run it. */
+/** The main module of a process or thread of this package, and the options that Node needs to run it. */
 export interface OwnModule {
   readonly path: string;
   readonly execArgv: readonly string[];
 }
 
 /**
- * The module `name`, without its extension, beside `from`, a module's URL. From source it is the source, behind the
- * TypeScript loader; or its twin in dist/ where HONE_FROM_DIST=1 says that dist/ is compiled from these sources, which
+ * The module `name`, without its extension, beside `from`, a module's URL. From source it is the TypeScript file with
+ * its loader; or the compiled file in dist/ if HONE_FROM_DIST=1 says that dist/ is compiled from these sources, which
  * starts in a third of the time.
  */
 export function ownModule(name: string, from: string): OwnModule {
@@ -23,7 +23,7 @@ export function ownModule(name: string, from: string): OwnModule {
     : { path, execArgv: [] };
 }
 
-/** A thread that begins with such a module. */
+/** Starts a thread with such a module. */
 export function ownThread(name: string, from: string, options: WorkerOptions): Worker {
   const path = compiled(name, from);
   if (path !== undefined) return new Worker(path, { ...options, execArgv: [] });
@@ -39,10 +39,10 @@ function compiled(name: string, from: string): string | undefined {
   if (process.env["HONE_FROM_DIST"] !== "1") return undefined;
   const root = packageRoot();
   const path = join(root, "dist", relative(root, fileURLToPath(new URL(`${name}.js`, from))));
-  return existsSync(path) ? path : undefined; // a copy of lib/ elsewhere has none
+  return existsSync(path) ? path : undefined; // a copy of lib/ elsewhere has no dist/
 }
 
 const source = (name: string, from: string): string => fileURLToPath(new URL(`${name}.ts`, from));
 
-/** In any working directory. */
+/** Resolves a package independent of the working directory. */
 const resolved = (name: string): string => pathToFileURL(createRequire(import.meta.url).resolve(name)).href;

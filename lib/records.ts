@@ -1,6 +1,6 @@
 /**
- * The nouns that travel along the pipeline, one per step, each made in one place:
- * domain -> Problem -> Prompt -> Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
+ * The types that travel along the pipeline, one per step, each created in one place: domain -> Problem -> Prompt ->
+ * Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
  */
 
 /** The paper's are math, code, logic, instruction-following and function-calling; recipes may name others. */
@@ -14,18 +14,18 @@ export interface ChatMessage {
   readonly [field: string]: unknown;
 }
 
-/** One verifiable task instance. Plain data: it crosses worker borders and goes into logs as it is. */
+/** One verifiable task instance. Plain data: it is sent between threads and logged unchanged. */
 export interface Problem {
   /** Unique in a run and stable across restarts; keys the randomness of its rollouts. 32-bit unsigned. */
   readonly id: number;
   readonly domain: DomainName;
   /** Generator family or dataset name, e.g. "chain" or "orz". */
   readonly family: string;
-  /** Difficulty level where the source defines one, 0 = easiest. */
+  /** Difficulty level if the source defines one, 0 = easiest. */
   readonly level: number;
-  /** What the policy is asked, before any chat template: complete, tools described in words. */
+  /** The question, before any chat template: complete, with tools described in words. */
   readonly question: string;
-  /** The same as a conversation, where it is more than one message of a user, or has tools. */
+  /** The same as a conversation, if it is more than one user message, or has tools. */
   readonly messages?: readonly ChatMessage[];
   /**
    * Functions that may be called, a list in JSON Schema, for chat templates that show tools in a way of their own. JSON
@@ -34,9 +34,9 @@ export interface Problem {
   readonly tools?: string;
   /** Name of the verifier in the registry that judges answers to it. */
   readonly verifier: string;
-  /** What the verifier judges against; never shown to the policy, never sent into a sandbox. */
+  /** The data that the verifier compares with; never shown to the policy, never sent into a sandbox. */
   readonly reference: unknown;
-  /** The row of a data set as it is, for rewards that are given its columns. */
+  /** The unmodified row of a data set, for rewards that receive its columns. */
   readonly columns?: Readonly<Record<string, unknown>>;
 }
 
@@ -49,14 +49,14 @@ export interface Prompt {
 /** "turns": an episode that its limit of turns cut. */
 export type FinishReason = "eos" | "stop" | "length" | "abort" | "turns";
 
-/** What makes a rollout of several turns an episode: who wrote which of its tokens, and what its environment says of it. */
+/** Turns of an episode: which tokens its environment wrote, and the environment's verdict. */
 export interface Episode {
   /**
    * An entry a token of the rollout: 1 where its environment or the chat template chose it and not the policy. Those
    * have log-prob and entropy 0, are in no loss, and carry the version whose weights read them for the turn that follows.
    */
   readonly given: Uint8Array;
-  /** Where those stand in the text: begin, end, begin, end, ... in UTF-16 units. */
+  /** Positions of those in the text: begin, end, begin, end, ... in UTF-16 units. */
   readonly givenText: readonly number[];
   /** Messages of the policy, and calls of tools that were read in them. */
   readonly turns: number;
@@ -64,10 +64,10 @@ export interface Episode {
   readonly verdict: Verdict;
 }
 
-/** One sampled completion with everything the trainer needs. Arrays have one entry per generated token. */
+/** One sampled completion with everything that the trainer needs. Arrays have one entry per generated token. */
 export interface Rollout {
   readonly problem: Problem;
-  /** Which of the group's G samples, 0-based (plus offsets on retries). */
+  /** Index among the group's G samples, from 0 (plus offsets on retries). */
   readonly attempt: number;
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;
@@ -79,18 +79,18 @@ export interface Rollout {
   readonly versions: Uint32Array;
   readonly oldestKvVersions: Uint32Array;
   readonly finish: FinishReason;
-  /** What the verifier reads: the token that ended the completion left out, other special tokens spelled. */
+  /** Text for the verifier: without the token that ended the completion, with other special tokens spelled out. */
   readonly text: string;
-  /** Tokens the vocabulary has no text for (a model's table of embeddings may be longer); absent where none. */
+  /** Number of tokens without text in the vocabulary (a model's embedding may have more rows); absent if none. */
   readonly textlessTokens?: number;
-  /** Of a domain with an environment: a rollout that reads between its turns. */
+  /** Present for a domain with an environment, whose rollouts have several turns. */
   readonly episode?: Episode;
   /** Milliseconds on the run's clock. */
   readonly submittedMs: number;
   readonly finishedMs: number;
 }
 
-/** Tokens that the policy chose: all but those an episode's environment gave it. */
+/** Number of tokens that the policy sampled: all except an episode's observations. */
 export function sampledTokens({
   tokens,
   episode,
@@ -102,9 +102,9 @@ export function sampledTokens({
 export interface ScoredVerdict {
   readonly status: "correct" | "partial" | "wrong" | "no_answer" | "unparsable";
   /**
-   * Of a verifier: 1 exactly when status is "correct", below 1 when it is "partial", otherwise 0; but that reference
-   * modes, which training does not use, give `wrong` a part where their original does. Of a recipe's own reward any
-   * finite number, whose status its scale decides (RewardScale).
+   * From a verifier: 1 exactly if the status is "correct", below 1 if it is "partial", otherwise 0; except that
+   * reference modes, which training does not use, give `wrong` partial credit where their original does. From a
+   * custom reward any finite number; its scale determines the status (RewardScale).
    */
   readonly score: number;
   /** A few words for people and for counting, e.g. "numbers not used exactly once". */
@@ -113,45 +113,48 @@ export interface ScoredVerdict {
   readonly parts?: Readonly<Record<string, number>>;
 }
 
-/** A fault of ours (worker lost, sandbox down): retried once, then taken out of the group; it never trains. */
+/** An infrastructure fault (worker lost, sandbox down): retried once, then removed from the group; never trained on. */
 export interface UnscoredVerdict {
   readonly status: "unscored";
   readonly cause: string;
-  /** A reward that says that it is none for this problem, as TRL's functions do with None: it is not asked again. */
+  /** Set by a reward that does not apply to this problem, like None in TRL's functions: it is not retried. */
   readonly notApplicable?: true;
 }
 
-/** What a verifier or a reward says of a completion: a score, or that it could not be judged. */
+/** The result of a verifier or a reward for a completion: a score, or the reason why it could not be judged. */
 export type Verdict = ScoredVerdict | UnscoredVerdict;
 
-/** One of several rewards of a rollout, normalised in its group, and its weight among them. */
+/** One of several rewards of a rollout, normalised in its group, with its weight. */
 export interface RewardShare {
   readonly name: string;
   readonly weight: number;
   readonly normalised: number;
 }
 
-/** A rollout with its verdict and what reward shaping made of it. */
+/** A rollout with its verdict and its reward. */
 export interface ScoredRollout {
   readonly rollout: Rollout;
   readonly verdict: ScoredVerdict;
-  /** R + lambda P: what the verdict is worth (its score, unless a table says otherwise) plus the length penalty's share. */
+  /** R + lambda P: the verdict's reward (its score, unless a table says otherwise) plus the length penalty's share. */
   readonly reward: number;
-  /** Lambda and P of the length penalty, 0 where none applies. */
+  /** Lambda and P of the length penalty, 0 if it does not apply. */
   readonly penaltyScale: number;
   readonly penalty: number;
   /**
-   * Of its reward; what a masked rollout would have been trained with. Where the recipe normalises over the batch, before
-   * the batch is whole and in a group that is dropped: the difference before that.
+   * Computed from the reward; for a masked rollout, the advantage it would have been trained with. If the recipe
+   * normalises over the batch: before the batch is complete, and in a dropped group, the unnormalised difference.
    */
   readonly advantage: number;
-  /** Where each of several rewards is normalised in its group: their weighted sum stands for the reward. */
+  /** If each of several rewards is normalised in its group: their shares, whose weighted sum replaces the reward. */
   readonly shares?: readonly RewardShare[];
-  /** Whether it was cut and is left out of the loss, in the group's baseline all the same; absent where nothing is masked. */
+  /**
+   * True if it was truncated and is excluded from the loss, but included in the group's baseline; absent if nothing
+   * is masked.
+   */
   readonly masked?: boolean;
 }
 
-/** Why a rollout that was completed did not reach the trainer. */
+/** Why a completed rollout did not reach the trainer. */
 export type DropReason = "zero-advantage" | "unscored" | "too-small-group" | "overlong" | "hook" | "abort";
 
 /** All scored rollouts of one problem, with group statistics. */
@@ -162,13 +165,16 @@ export interface RolloutGroup {
   readonly solveRate: number;
   /** Weight version at submission. */
   readonly submittedVersion: number;
-  /** Baseline (0: the group's) and divisor (1: none) of the step's batch, or of the domain's part; absent where all is of the group. */
+  /**
+   * Baseline (0: the group's) and divisor (1: none) of the step's batch, or of the domain's part; absent if the group
+   * determines both.
+   */
   readonly batchwide?: { readonly baseline: number; readonly divisor: number };
   /** Set when the whole group is filtered. */
   readonly dropped?: DropReason;
 }
 
-/** What one optimizer step did, for hooks, sinks and the log. Made by orchestration/records/step-recorder.ts. */
+/** Result of one optimizer step, for hooks, sinks and the log. Created by orchestration/records/step-recorder.ts. */
 export interface StepRecord {
   readonly step: number;
   readonly version: number;

@@ -1,8 +1,8 @@
 /**
- * Decides what the record in a folder may make a command do. The author of a run folder chose the modules, servers and
- * files that its recipe names, and the command has the rights and secrets of the user who starts it. So a record is marked
- * where it is read, and every place that imports a module or opens a server for it asks here first. A recipe that the user
- * wrote has no mark, and may name what it likes.
+ * Decides what a folder's record may make a command execute. The author of a run folder chose the modules, servers
+ * and files that its recipe names, but the command has the rights and secrets of its user. So a record is marked when
+ * it is read, and every place that imports a module or opens a server for it checks here first. A recipe that the
+ * user wrote has no mark, and may name anything.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
@@ -18,7 +18,7 @@ export type Demand = {
   | { readonly kind: "module"; readonly url: string; readonly sha256?: string | undefined }
   /** Completions are sent there, with the key in an environment variable. */
   | { readonly kind: "server"; readonly url: string; readonly keyEnv?: string | undefined }
-  /** A program that is started, by its words. */
+  /** A program to start, with its arguments. */
   | { readonly kind: "program"; readonly command: readonly string[] }
   /** A file or folder outside of the record's own that is written. */
   | { readonly kind: "file"; readonly path: string }
@@ -26,10 +26,10 @@ export type Demand = {
   | { readonly kind: "variables"; readonly names: readonly string[] }
 );
 
-/** What the user allows the records of folders to ask for. */
+/** What the user allows folder records to request. */
 export class Trust {
   readonly allows: (demand: Demand) => boolean;
-  /** What the user does to allow more, one sentence. */
+  /** How the user can allow more, one sentence. */
   readonly how: string;
 
   private constructor(allows: Trust["allows"], how: string) {
@@ -45,7 +45,7 @@ export class Trust {
     return new Trust(() => false, how);
   }
 
-  /** What a recipe of the user's names too: the same files, with the hash that the record has, the same servers. */
+  /** Allows what a recipe of the user's also names: the same files, with the recorded hash, and the same servers. */
   static alike(own: readonly Demand[], how?: string): Trust {
     return new Trust((demand) => own.some((one) => isAlike(demand, one)), how ?? Trust.none().how);
   }
@@ -67,7 +67,7 @@ function isAlike(demand: Demand, own: Demand): boolean {
   return false;
 }
 
-/** What the user allows the record of a folder, and what the folder knows of its modules. */
+/** What the user allows for a folder's record, and the recorded hashes of its modules. */
 export interface Terms {
   /** Default: nothing is allowed. */
   readonly trust?: Trust | undefined;
@@ -81,7 +81,7 @@ interface Origin extends Terms {
   readonly trust: Trust;
 }
 
-/** Enumerable, so that a copy made by spreading keeps it; JSON and structured clones do not see it. */
+/** Enumerable, so that a spread copy keeps it; JSON and structured clones drop it. */
 const ORIGIN = Symbol.for("hone.trust.origin");
 type Marked = { [ORIGIN]?: Origin };
 
@@ -95,7 +95,7 @@ export function readFrom<T extends object>(
   return record;
 }
 
-/** Gives what was made of a record the record's mark. */
+/** Copies the mark of a record to an object derived from it. */
 export function keepOrigin<T extends object>(made: T, from: unknown): T {
   const origin = (from as Marked | undefined)?.[ORIGIN];
   return origin === undefined ? made : readFrom(made, origin.dir, origin);
@@ -123,7 +123,7 @@ export function expectTrusted(asking: readonly Asking[]): void {
   if (origin !== undefined) throw refusal(origin, [...refused.values()]);
 }
 
-/** A module's demand with the hash that the folder keeps, where the field itself has none. */
+/** A module's demand, with the folder's recorded hash if the field has none. */
 function withHash(demand: Demand, { modules = {} }: Origin): Demand {
   if (demand.kind !== "module" || demand.sha256 !== undefined) return demand;
   const file = fileOf(demand.url);
@@ -131,7 +131,7 @@ function withHash(demand: Demand, { modules = {} }: Origin): Demand {
   return typeof sha256 === "string" ? { ...demand, sha256 } : demand;
 }
 
-/** Hashes of the files of modules that are there, by path: what a folder keeps of them. */
+/** Hashes of existing module files by path, for a folder's record. */
 export function moduleHashes(demands: readonly Demand[]): Record<string, string> {
   const files = demands.flatMap((demand) => (demand.kind === "module" ? [fileOf(demand.url)] : []));
   return Object.fromEntries(
@@ -174,7 +174,7 @@ function hashText(found: string | undefined, recorded: string | undefined): stri
   return `sha256 ${found}${found === recorded ? ", as recorded" : `; the record has ${then}`}`;
 }
 
-/** The path of a module's URL, without the name of its export; other text as it is. */
+/** The path in a module's URL, without the export name; returns other text unchanged. */
 function fileOf(url: string): string {
   try {
     return fileURLToPath(url.split("#", 1)[0]!);
@@ -191,7 +191,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Hash of a file's bytes, 64 hexadecimal digits. Throws what the file system says. */
+/** Hash of a file's bytes, 64 hexadecimal digits. Throws the file system's error. */
 export const fileHash = (path: string): string =>
   createHash("sha256").update(readFileSync(path)).digest("hex");
 

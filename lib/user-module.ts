@@ -3,22 +3,22 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ErrorCode, HoneError } from "./errors.ts";
 
-/** What a module of the user's is for, in errors about it. */
+/** The purpose of a user's module, for error messages. */
 export interface ModuleUse {
-  /** As the user knows it: "objective.slopes", "suite". Without it whoever passes the error on says so. */
+  /** Its name for the user: "objective.slopes", "suite". Without it the caller adds one. */
   readonly what?: string;
   readonly code: ErrorCode;
-  /** Where the module cannot be imported. */
+  /** Hint for a module that cannot be imported. */
   readonly hint: string;
 }
 
-/** What a module exports, by name. */
+/** Exports of a module by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
-/** Whether a text names a module: by file URL, or by a path ("./mine.ts", "/srv/mine.ts"). */
+/** True if a text names a module: by file URL, or by a path ("./mine.ts", "/srv/mine.ts"). */
 export const isModulePlace = (place: string): boolean => /^(?:file:|\.{0,2}\/)/.test(place);
 
-/** Whether a text is a URL that holds code, or asks a server for it: data:, blob:, http:, https: or node:. */
+/** True for a URL that contains code, or loads it from a server: data:, blob:, http:, https: or node:. */
 export const isForeignUrl = (place: string): boolean => /^\s*(?:data|blob|https?|node):/i.test(place);
 
 /** The URL of a module that a recipe's source names: # is part of the path. */
@@ -39,10 +39,10 @@ export function pythonPlace(place: string): { readonly file: string; readonly na
 }
 
 /**
- * Imports a user's module by file URL; only the command line imports a recipe otherwise. `.ts` works on every supported
- * Node. A URL with a query is a module of its own, evaluated anew. Whether the user wants it imported was decided before
- * (trust.ts). Throws an error of the use's code that has as its cause what the import threw, and one for any other URL:
- * data: and http: hold code that no file shows.
+ * Imports a user's module by file URL; only the command line imports recipes in another way. `.ts` works on every
+ * supported Node. A URL with a query is a separate module, evaluated again. Trust must have been checked before
+ * (trust.ts). Throws an error with the given code and the import's exception as its cause, and one for any other URL:
+ * data: and http: contain code that is in no file.
  */
 export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
   if (!isFileUrl(url)) throw notAFile(url, use);
@@ -67,7 +67,7 @@ export function exportPlace(place: string, use: ModuleUse): { readonly url: stri
   throw refusal({ ...use, hint: "Write %25 for a percent sign." }, `${fileAt(url, use)}: ${badEscape(name)}`);
 }
 
-/** Why the name after # of a module's place is none; undefined where it is one, or there is none. */
+/** Why the text after # in a module's place is not an export name; undefined if it is valid, or absent. */
 export function exportNameFault(place: string): string | undefined {
   const [, name = ""] = place.split("#", 2);
   return unescaped(name) === undefined ? `${badEscape(name)}; write %25 for a percent sign` : undefined;
@@ -83,7 +83,7 @@ function unescaped(name: string): string | undefined {
   }
 }
 
-/** What Node refuses of TypeScript before a line of the module has run, and jiti takes. */
+/** Errors of Node for TypeScript that jiti can load, raised before any line of the module has run. */
 const NOT_FOR_NODE = [
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX", // an enum
   "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
@@ -105,13 +105,13 @@ async function imported(url: string): Promise<ModuleExports> {
   return await createJiti(import.meta.url, { moduleCache: search === "" }).import(url);
 }
 
-/** An `export` is no syntax where package.json says "commonjs", as npm init writes it. */
+/** An `export` is a syntax error if package.json says "commonjs", as npm init writes it. */
 function isForJiti(error: unknown, isTyped: boolean): boolean {
   if (error instanceof SyntaxError) return !isThrownByCode(error);
   return isTyped && NOT_FOR_NODE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-/** JSON.parse in the module, say: what does not parse itself has no frames but Node's, and of those who wait for it. */
+/** For example JSON.parse in the module: a syntax error of the module itself has only frames of Node and of its importers. */
 const isThrownByCode = ({ stack = "" }: SyntaxError): boolean => /^ {4}at (?!async |.*node:)/m.test(stack);
 
 function notAFile(url: string, use: ModuleUse): HoneError {
@@ -122,7 +122,7 @@ function notAFile(url: string, use: ModuleUse): HoneError {
 const MOST_CHARS = 200;
 const isFileUrl = (url: string): boolean => url.startsWith("file:");
 
-/** What people call a module's place. Throws an error of the use's code for a URL that no file can have. */
+/** The user's spelling of a module's place. Throws an error with the given code for a URL that cannot be a file. */
 function fileAt(url: string, use: ModuleUse): string {
   if (!isFileUrl(url)) return url.slice(0, MOST_CHARS);
   try {

@@ -14,26 +14,26 @@ import { APPENDING } from "../shared/files/plain-file.ts";
 import { fileWork } from "./sink.ts";
 
 const NEWLINE = 0x0a;
-/** Of an empty file. */
+/** Flags that also truncate the file. */
 const ANEW = APPENDING | constants.O_TRUNC;
 const BLOCK_BYTES = 1 << 16;
 
 /**
- * A file of lines that only grows. What is appended survives the process; a killed process leaves at most one torn
- * line, which the next one to open the file cuts off.
+ * An append-only file of lines. Appended lines survive the process; a killed process leaves at most one torn line,
+ * which the next process to open the file cuts off.
  */
 export class AppendFile {
   readonly path: string;
   #fd: number | undefined;
-  /** A write failed half way (disk full), and a part of its line is at the end. */
+  /** True if a write failed part-way (disk full) and left a partial line at the end. */
   #torn = false;
 
-  /** Makes file and folder if needed; keeps what is there unless `fresh`. Throws HONE_ERR_IO naming the file. */
+  /** Creates file and folder if needed; keeps existing lines unless `fresh`. Throws HONE_ERR_IO naming the file. */
   constructor(path: string, { fresh = false } = {}) {
     this.path = path;
     this.#fd = fileWork(path, () => {
       mkdirSync(dirname(path), { recursive: true });
-      // "w+" would go on behind a part of a line that was cut off, and leave zeros there
+      // "w+" would continue at the old offset after a truncation, and leave zeros before it
       const fd = openSync(path, fresh ? ANEW : APPENDING);
       cutTornLine(fd);
       return fd;
@@ -70,21 +70,21 @@ export class AppendFile {
   }
 }
 
-/** One line of a file without its end, and the bytes [start, end) that it takes there with it. */
+/** One line of a file without its end, and the byte range [start, end) of the line with its end. */
 export interface Line {
   readonly text: string;
   readonly bytes: { readonly start: number; readonly end: number };
 }
 
 /**
- * The lines that a file has now, in order, one block of it in memory at a time; a torn last line is left out. A path
- * that is no regular file has none: a device may never end. Throws HONE_ERR_IO.
+ * The current lines of a file, in order, reading one block at a time; leaves out a torn last line. A path that is not
+ * a regular file has none: a device may never end. Throws HONE_ERR_IO.
  */
 export function* wholeLines(path: string): Generator<string, void, undefined> {
   for (const { text } of linesOf(path)) yield text;
 }
 
-/** As wholeLines, with their places. @param within bytes of the file, beginning with a line. */
+/** The same as wholeLines, with byte ranges. @param within byte range of the file that begins with a line */
 export function* linesOf(
   path: string,
   within: Line["bytes"] = { start: 0, end: Number.POSITIVE_INFINITY },
@@ -92,7 +92,8 @@ export function* linesOf(
   const fd = fileWork(path, () => openSync(path, "r"));
   try {
     const size = Math.min(fstatSync(fd).size, within.end);
-    // one block for the whole file, and each line a string of its own: both would otherwise outlive a young collection
+    // reuses one block for the whole file and makes each line its own string: otherwise both would survive a young
+    // collection
     let block = Buffer.allocUnsafe(BLOCK_BYTES);
     let kept = 0;
     for (let at = within.start; at < size; ) {
@@ -110,7 +111,7 @@ export function* linesOf(
   }
 }
 
-/** The whole lines of a block; where the last of them ends in it. @param at where the block begins in the file. */
+/** The complete lines of a block; returns where the last of them ends. @param at offset of the block in the file */
 function* linesIn(block: Buffer, at: number): Generator<Line, number, undefined> {
   let start = 0;
   for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {

@@ -20,7 +20,7 @@ export class MetricsHistory {
   clippedSteps = 0;
   skippedSteps = 0;
   changedSteps = 0;
-  /** Smoothed sums behind the gradient noise scales: "" of all domains, else of the one. */
+  /** Smoothed sums behind the gradient noise scales: "" for all domains, else by domain. */
   gradientNoise: Readonly<Record<string, NoiseSums>> = {};
 
   constructor(saved: Partial<MetricsHistory> = {}) {
@@ -29,9 +29,9 @@ export class MetricsHistory {
 }
 
 /**
- * Every metric of docs/reference/metrics.md that the facts support, by its flat name. A metric without facts, or that is not
- * finite, is absent: no metric is ever 0 for lack of data. Only reads the facts; advances `history` by one step.
- * Trusts the shapes of the trainer's arrays.
+ * Every metric of docs/reference/metrics.md that the facts support, by its flat name. A metric without facts, or that
+ * is not finite, is absent: no metric is ever 0 for lack of data. Only reads the facts; advances `history` by one
+ * step. Trusts the shapes of the trainer's arrays.
  */
 export function collectStepMetrics(
   facts: StepFacts,
@@ -60,7 +60,7 @@ export function collectStepMetrics(
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
     sheet.put("step/skipped-total", history.skippedSteps);
   }
-  // also where nothing was trained: a run that never trains has changed nothing
+  // also without training: a run that never trains has changed no weight
   sheet.put("step/changed-total", history.changedSteps);
   history.counts = structuredClone(facts.mixture.counts);
   return sheet.values;

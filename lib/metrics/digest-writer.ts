@@ -2,14 +2,12 @@ import type { StepRecord } from "../records.ts";
 import { AppendFile } from "./append-file.ts";
 import { StretchSum, stretchOf } from "./stretch.ts";
 
-/**
- * Steps per line of the digest, which is then a sixteenth of the log: a report of 65,000 steps parses 4,000 lines.
- */
+/** Steps per line of the digest, which is then a sixteenth of the log: a report of 65,000 steps parses 4,000 lines. */
 export const DIGEST_STEPS = 16;
 
 /**
- * The running summary of a log, written beside it: one line for every 16 steps with each metric's mean. It is only a
- * shorter way to read the log: steps of a killed process that have no line here are read from the log itself.
+ * Writes a running summary of a log beside it: one line per 16 steps with each metric's mean. It only speeds up
+ * reading: steps of a killed process without a summary line are read from the log.
  */
 export class DigestWriter {
   readonly #file: AppendFile;
@@ -22,7 +20,7 @@ export class DigestWriter {
     this.#file = new AppendFile(path);
   }
 
-  /** @param start, end where the record's line lies in the log, in bytes. Throws HONE_ERR_IO. */
+  /** @param start, end byte range of the record's line in the log. Throws HONE_ERR_IO. */
   add(record: StepRecord, start: number, end: number): void {
     if (this.#sum.steps > 0 && record.step <= this.#last) this.#sum = new StretchSum();
     if (this.#sum.steps === 0) this.#start = start;

@@ -27,7 +27,7 @@ export class Moments {
   }
 }
 
-/** One accumulator a key, made on first use. */
+/** One accumulator per key, created on first use. */
 export class MomentsBy<K extends string | number> {
   readonly #moments = new Map<K, Moments>();
 
@@ -96,7 +96,7 @@ export class MetricSheet {
     if (value !== undefined && Number.isFinite(value)) this.values[name] = value;
   }
 
-  /** `numerator / denominator`, absent when there is nothing to divide by. */
+  /** `numerator / denominator`; absent if the denominator is 0. */
   share(name: string, numerator: number, denominator: number): void {
     if (denominator > 0) this.put(name, numerator / denominator);
   }

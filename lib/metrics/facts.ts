@@ -1,7 +1,7 @@
 /**
- * The raw facts of one optimizer step, unaveraged, with the typed arrays the trainer returned. `collectStepMetrics`
- * computes metrics from them; nothing else reads them. Shapes that also exist in other modules are restated here as far
- * as they are used (structural typing joins them).
+ * The raw facts of one optimizer step, unaveraged, with the typed arrays that the trainer returned. Only
+ * `collectStepMetrics` reads them. Repeats the used fields of types of other modules (structural typing connects
+ * them).
  */
 import type { DomainName, DropReason, RolloutGroup, ScoredRollout } from "../records.ts";
 
@@ -13,13 +13,13 @@ export interface BatchLayout {
   readonly mask: Uint8Array;
   /** [T], natural log; read where mask is 1. */
   readonly behaviorLogprobs: Float32Array;
-  /** [T], natural log, of the reference policy; absent when there is none. */
+  /** [T], natural log, of the reference policy; absent without one. */
   readonly referenceLogprobs?: Float32Array | undefined;
   /** [S]. */
   readonly advantages: Float32Array;
   /** [T], where tokens have their own. */
   readonly tokenAdvantages?: Float32Array | undefined;
-  /** [T], what `objective.tokens` made of them; absent without it. */
+  /** [T], results of `objective.tokens`; absent without it. */
   readonly tokenWeights?: Float32Array | undefined;
   readonly tokenPenalties?: Float32Array | undefined;
 }
@@ -66,7 +66,7 @@ export interface TrainerOutcome {
 
 /** Gradients of parts of the step's batch, which add up to that of the step. */
 export interface GradientFacts {
-  /** [P] in the order of the recipe's domains; a domain has one part, or two in a row: halves of its groups. */
+  /** [P] in the order of the recipe's domains; a domain has one part, or two consecutive ones: halves of its groups. */
   readonly parts: readonly { readonly domain: DomainName; readonly groups: number }[];
   /** [P, P] inner products; NaN where a loss was not finite. */
   readonly products: Float64Array;
@@ -79,45 +79,45 @@ export interface UpdateFacts {
   readonly rollouts: readonly ScoredRollout[];
   readonly batch: BatchLayout;
   readonly report: TrainerOutcome;
-  /** Of the entropy bonus, where it changes from step to step. */
+  /** Coefficient of the entropy bonus, if it changes from step to step. */
   readonly entropyCoef?: number | undefined;
   /** Version of the weights the batch was scored with (before the update). */
   readonly version: number;
   readonly learningRate: number;
-  /** The objective's clip range and what it clips; absent for an objective that clips nothing. */
+  /** The objective's clip range and the clipped quantity; absent for an objective without clipping. */
   readonly clip?:
     | { readonly of: "sequence" | "token"; readonly low: number; readonly high: number }
     | undefined;
   /** Scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number | undefined;
-  /** [T], natural log, of the teacher, and the time it took; absent without one. */
+  /** [T], natural log, of the teacher, and the time to compute it; absent without one. */
   readonly teacherLogprobs?: Float32Array | undefined;
   readonly teacherSeconds?: number | undefined;
   /** Absent where this step does not measure them. */
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */
   readonly packingBudget: number;
-  /** Updates on the batch in their order; absent where there was one. */
+  /** Updates on the batch in their order; absent if there was only one. */
   readonly updates?: readonly { readonly skipped: boolean }[];
-  /** Whose distributions `report.divergences` are from. Default: the teacher's. */
+  /** The model from whose distributions `report.divergences` are. Default: the teacher. */
   readonly divergesFrom?: "teacher" | "reference";
-  /** Of the groups that it trained again, steps since each was trained first; absent without a buffer. */
+  /** For each replayed group, steps since it was first trained; absent without a buffer. */
   readonly replayedAges?: readonly number[];
   /** Passes over the batch. Default: 1. */
   readonly epochs?: number;
 }
 
-/** Seconds of this step on the run's clock, from the end of the last step to the end of this one. */
+/** Seconds of this step on the run's clock, from the end of the previous step to the end of this one. */
 export interface StepTiming {
   readonly total: number;
   /** Trainer idle for lack of groups, from the moment it asked for them. */
   readonly waiting: number;
   readonly checkpointing?: number | undefined;
-  /** Checkpoint times: how long training waited for one, how long one took to be written beside training. */
+  /** Checkpoint times: how long training waited for one, how long writing one took in the background. */
   readonly checkpoint?: { readonly pause?: number; readonly write?: number };
   /** Writing events of the step before, gathering the facts of its metrics, hooks. */
   readonly logging?: number | undefined;
-  /** Metrics and sinks of the step before, done while this one trained: in no other part, nor in the total's sum. */
+  /** Metrics and sinks of the previous step, processed during this one: part of no other entry, nor of the total. */
   readonly recording?: number | undefined;
 }
 
@@ -138,7 +138,7 @@ export interface EngineFacts {
   readonly maxRunning: number;
   readonly pagesUsed: number;
   readonly pagesTotal: number;
-  /** Rollouts taken up in the step, and what they had by then; absent where the recipe keeps nothing of them. */
+  /** Rollouts resumed in the step, and their tokens so far; absent if the recipe does not record unfinished rollouts. */
   readonly takenUp?: number;
   readonly takenUpTokens?: number;
   readonly lostTokens?: number;
@@ -147,7 +147,7 @@ export interface EngineFacts {
 /** Rollouts of one domain since the run began, by stage of the pipeline. */
 export interface StageCounts {
   readonly submitted: number;
-  /** Level, not a sum: submitted and neither completed nor failed. */
+  /** Current number of groups that are submitted and neither completed nor failed, not a sum. */
   readonly inFlight: number;
   /** Reached a verdict (timeouts, truncations and verifier faults count). */
   readonly completed: number;
@@ -164,7 +164,7 @@ export interface StageCounts {
 export interface MixtureFacts {
   /** Normalised weights w_d. */
   readonly targets: Readonly<Record<DomainName, number>>;
-  /** Counts since the run began; the collector keeps the last ones for the windowed shares. */
+  /** Counts since the run began; the collector keeps recent ones for the windowed shares. */
   readonly counts: Readonly<Record<DomainName, StageCounts>>;
   /** p_d of the next draw, and the clipped alpha_d behind it. */
   readonly probabilities: Readonly<Record<DomainName, number>>;
@@ -177,7 +177,7 @@ export interface VerifierFacts {
   readonly timeouts: number;
   readonly crashes: number;
   readonly retries: number;
-  /** Completions that it was done with in this step; of them correct, partial, and left without a score. */
+  /** Completions judged in this step: all, correct, partial, and unscored. */
   readonly judged: number;
   readonly correct: number;
   readonly partial: number;
@@ -200,11 +200,11 @@ export interface JudgeFacts {
   /** Answers judged more than once, and the sum of the spread of their scores. */
   readonly compared: number;
   readonly disagreement: number;
-  /** At the end of the step, in [0, 1]; absent without a budget. */
+  /** Fraction left at the end of the step, in [0, 1]; absent without a budget. */
   readonly budgetLeft?: number | undefined;
 }
 
-/** An evaluation beside training that ended since the last step, and what it cost. */
+/** A background evaluation that ended since the last step, and its cost. */
 export interface EvaluationFacts {
   /** Step of the evaluated weights. */
   readonly step: number;
@@ -242,7 +242,7 @@ export interface StepFacts {
   readonly elapsedSeconds: number;
   /** L of the recipe, tokens. */
   readonly maxOutputTokens: number;
-  /** Every group finished since the last step, kept and dropped; empty if none. */
+  /** Every group finished since the last step, kept and dropped; may be empty. */
   readonly groups: readonly RolloutGroup[];
   /** Rollouts in those groups that had no verdict through a fault of ours, per domain. */
   readonly unscored?: Readonly<Record<DomainName, number>> | undefined;
@@ -259,12 +259,15 @@ export interface StepFacts {
   readonly queues: Readonly<Record<string, number>>;
   /** Problems passed over since the run began because they cannot be asked; domains without any are absent. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
-  /** Of domains with a curriculum. */
+  /** Only domains with a curriculum. */
   readonly curricula?: Readonly<Record<DomainName, CurriculumFacts>> | undefined;
   readonly credits?: { readonly free: number; readonly total: number } | undefined;
-  /** By name; absent without trackers that are sent to. */
+  /** Trackers by name; absent if there are none. */
   readonly trackers?: Readonly<Record<string, TrackerFacts>> | undefined;
   readonly rssBytes: number;
-  /** Processor time since the last step, of the run's process and of those it has started; absent where the system does not tell. */
+  /**
+   * Processor time since the last step, of the run's process and its child processes; absent if the system does not
+   * report it.
+   */
   readonly processorSeconds?: number | undefined;
 }

@@ -13,8 +13,8 @@ const ALL = "";
 const KEPT = 0.9;
 
 /**
- * Who pays for whom: g_d is what domain d adds to the gradient g of the step.
- *   share_d = <g_d, g> / |g|^2 (they add up to 1),   cosine_de = <g_d, g_e> / (|g_d| |g_e|)
+ * How domains contribute to the gradient g of the step; g_d is the gradient of domain d.
+ * share_d = <g_d, g> / |g|^2 (they add up to 1), cosine_de = <g_d, g_e> / (|g_d| |g_e|)
  * Returns the smoothed sums of the noise scales after this measurement.
  * Source of the noise scale: McCandlish et al., "An Empirical Model of Large-Batch Training" (2018), appendix A.1.
  */
@@ -61,7 +61,7 @@ interface Halved {
   readonly inner: (p: number, q: number) => number;
 }
 
-/** Halves of the domains that have a group in each half: one group alone gives no spread. */
+/** Halves of the domains with a group in each half: a single group has no variance. */
 function halvesOf({ parts, products }: GradientFacts): Halved {
   const halves = parts.flatMap(({ domain, groups }, p): Halves[] => {
     const other = parts[p + 1];
@@ -72,10 +72,10 @@ function halvesOf({ parts, products }: GradientFacts): Halved {
 }
 
 /**
- * With n_A and n_B groups in the halves a_d and b_d of domain d, n = n_A + n_B, whose sum is g_d:
- *   E <a_d n / n_A, b_e n / n_B> = <G_d, G_e>, also for d = e, as no group is in both halves; their sum is the signal
- *   E n_A n_B |a_d / n_A - b_d / n_B|^2 = tr Cov(g_d); their sum, as domains are independent, times all groups: the noise
- * Equal halves A and B of everything: 4 <A, B>, and N |A - B|^2 without the products across domains, whose mean is 0.
+ * With n_A and n_B groups in the halves a_d and b_d of domain d, n = n_A + n_B, and g_d their sum: E <a_d n / n_A,
+ * b_e n / n_B> = <G_d, G_e>, also for d = e, since no group is in both halves; the sum is the signal. E n_A n_B |a_d
+ * / n_A - b_d / n_B|^2 = tr Cov(g_d); domains are independent, so their sum times the number of groups is the noise.
+ * With equal halves A and B: 4 <A, B>, and N |A - B|^2 without products across domains, whose mean is 0.
  */
 function sumsOf({ inner }: Halved, halves: readonly Halves[]): NoiseSums {
   let signal = 0;

@@ -40,7 +40,7 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: Upd
   sheet.put("update/skipped", updates.filter(({ skipped }) => skipped).length);
 }
 
-/** How evenly the step's rows went to experts, over the layers that have some. */
+/** How evenly the step's rows were routed to experts, over the layers with experts. */
 function putExperts(sheet: MetricSheet, { expertRows, layerGradNorms }: UpdateFacts["report"]): void {
   if (expertRows === undefined || expertRows.length === 0) return;
   const experts = expertRows.length / (layerGradNorms.length - 1);

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { limitConnections } from "../shared/http/connection-limit.ts";
 
-/** Scrapers come one at a time, say what they want at once and take it. Others may hold a place for so long. */
+/** Scrapers connect one at a time and are quick. Other clients may keep a connection for this long. */
 const MOST_CONNECTIONS = 32;
 const PATIENCE_MS = 2_000;
 const STALLED_MS = 10_000;
@@ -24,9 +24,12 @@ export interface MetricsEndpointOptions {
   readonly warn: (message: string) => void;
 }
 
-/** http://<host>:<port>/metrics; 404 elsewhere, 405 for anything but GET and HEAD. It keeps no process alive. */
+/**
+ * http://<host>:<port>/metrics; 404 for other paths, 405 for methods other than GET and HEAD. Does not keep the
+ * process alive.
+ */
 export class MetricsEndpoint {
-  /** Undefined where it cannot listen. */
+  /** Undefined if it cannot listen. */
   readonly address: Promise<string | undefined>;
   readonly #server: Server;
   readonly #text: () => string;
@@ -35,7 +38,7 @@ export class MetricsEndpoint {
     this.#text = options.text;
     this.#server = createServer(
       { requestTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS, connectionsCheckingInterval: LOOK_MS },
-      // whatever stands there: of a path that is no URL nobody may make an error, which would end the process
+      // accepts any text as path: an exception for an invalid URL would end the process
       ({ method = "", url = "" }, to) => this.#answer(method, url.split("?", 1)[0]!, to),
     );
     limitConnections(this.#server, MOST_CONNECTIONS);

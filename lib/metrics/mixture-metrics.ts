@@ -1,7 +1,7 @@
 import type { MetricSheet } from "./distribution.ts";
 import type { MixtureFacts, StageCounts } from "./facts.ts";
 
-/** Stages of the pipeline at which the mixture is measured, as metric name and as count. */
+/** a current value, not a sum: it has no window */
 const STAGES = [
   ["submitted", "submitted"],
   ["in-flight", "inFlight"],

@@ -15,7 +15,7 @@ export interface ControlRequest {
   readonly by: string;
 }
 
-/** A request and what came of it. */
+/** A request and its outcome. */
 export interface ControlOutcome extends ControlRequest {
   /** Steps done when it was taken. */
   readonly step: number;
@@ -26,12 +26,12 @@ export interface ControlOutcome extends ControlRequest {
 /** A stage of the pipeline, in the order of docs/explanation/the-line.md. */
 export interface StageStatus {
   readonly name: "prompts" | "engine" | "verifiers" | "batcher" | "trainer";
-  /** What it holds now, and of how many at most where there is a limit. */
+  /** Items in the stage now, and its capacity if it has one. */
   readonly holds: number;
   readonly of?: number | undefined;
   readonly unit: "groups" | "sequences";
   readonly busy: boolean;
-  /** One sentence for people. */
+  /** One sentence for the user. */
   readonly detail: string;
 }
 
@@ -40,7 +40,7 @@ export interface VerifierStatus {
   /** Completions handed out and not back, and for how long the oldest has been. */
   readonly out: number;
   readonly oldestMs: number;
-  /** Milliseconds a completion may take; absent where it is not known. */
+  /** Time limit of a completion in milliseconds; absent if unknown. */
   readonly limitMs?: number | undefined;
   readonly calls: number;
   readonly timeouts: number;
@@ -55,31 +55,31 @@ export interface ProcessEnd {
   readonly atMs: number;
   /** "by SIGKILL", "with exit code 75". */
   readonly how: string;
-  /** The last lines it wrote; "" where it said nothing. */
+  /** The last lines it wrote; "" if there are none. */
   readonly words: string;
 }
 
-/** A process of a run, as the run sees it. */
+/** A process of a run, as observed by the run. */
 export interface ProcessStatus {
   /** "run", "actor.1", "trainer.0", "verifier.3". */
   readonly name: string;
-  /** Absent while there is none in its place. */
+  /** Absent while its slot is empty. */
   readonly pid?: number | undefined;
   /** "silent": running without a heartbeat; "starting": before its first heartbeat; "gone": no process fills its place. */
   readonly state: "alive" | "starting" | "silent" | "gone";
   readonly restarts: number;
-  /** A process of the run's own pool of verifiers: no store knows of it. */
+  /** A process of the run's own verifier pool, which is not in the store. */
   readonly pooled?: true | undefined;
-  /** Version of its weights, and how many versions that is behind the current one. */
+  /** Version of its weights, and its distance to the current version. */
   readonly version?: number | undefined;
   readonly lag?: number | undefined;
   /** Sampled, over the last few seconds. */
   readonly tokensPerSecond?: number | undefined;
-  /** Address at which Prometheus may ask it. */
+  /** URL of its Prometheus endpoint. */
   readonly metrics?: string | undefined;
-  /** Its current work, or what it waits for; "" if unknown. */
+  /** Its current work, or what it is waiting for; "" if unknown. */
   readonly doing: string;
-  /** How the last process in its place ended. */
+  /** How the previous process in its slot ended. */
   readonly ended?: ProcessEnd | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface PipelineStatus {
   readonly paused: boolean;
   /** Set when the run is over, or was told to stop. */
   readonly end?: "done" | "stopped" | "aborted" | "failed" | "stopping" | undefined;
-  /** Which stage waits for which, in one sentence, and since when; `stuck` if nothing moves. */
+  /** Which stage waits for which, in one sentence, and since when; `stuck` if nothing progresses. */
   readonly waits: { readonly sentence: string; readonly sinceMs: number; readonly stuck: boolean };
   readonly stages: readonly StageStatus[];
   readonly credits: { readonly free: number; readonly total: number };
@@ -132,11 +132,11 @@ export interface PipelineStatus {
   readonly store?: { readonly address: string; readonly run: string } | undefined;
   /** Transport of the weights, in a sentence. */
   readonly weights?: string | undefined;
-  /** The last few. */
+  /** The most recent ones. */
   readonly requests: readonly ControlOutcome[];
 }
 
-/** The status that lies in a run folder; undefined if there is none, or none that can be read. */
+/** The status in a run folder; undefined if there is none, or it cannot be read. */
 export function readPipelineStatus(runDir: string): PipelineStatus | undefined {
   const path = join(runDir, RUN_FILES.line);
   if (!existsSync(path)) return undefined;

@@ -7,10 +7,9 @@ const LARGE_MISMATCH = 0.1;
 const LOG_UNLIKELY = Math.log(0.1);
 
 /**
- * How far the trained policy is from the one that sampled: ratios, clipping, divergences and mismatch.
- *   r_t = exp(logprob_t - behavior_t),   s_i = exp(mean_t log r_t)   over the tokens with mask 1
- *   KL(behavior || policy), from samples of the behavior: k1 = -log r, k3 = r - 1 - log r
- *   ESS = (sum w)^2 / (n sum w^2)
+ * Distance of the trained policy from the one that sampled: ratios, clipping, divergences and mismatch.
+ * r_t = exp(logprob_t - behavior_t), s_i = exp(mean_t log r_t) over the tokens with mask 1
+ * KL(behavior || policy), from samples of the behavior: k1 = -log r, k3 = r - 1 - log r ESS = (sum w)^2 / (n sum w^2)
  * Source: GSPO (Zheng et al. 2025); k1, k3: Schulman, "Approximating KL divergence" (2020).
  */
 export function putPolicyMetrics(sheet: MetricSheet, facts: StepFacts): void {
@@ -20,7 +19,7 @@ export function putPolicyMetrics(sheet: MetricSheet, facts: StepFacts): void {
   putAdvantages(sheet, facts.update);
 }
 
-/** Each sequence's ratio, that of the objective, and whether it was clipped; empty sequences are left out. */
+/** Each sequence's ratio, the objective's ratio, and whether it was clipped; leaves out empty sequences. */
 interface SequenceRatios {
   readonly sequences: number[];
   readonly values: number[];
@@ -69,8 +68,8 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
 }
 
 /**
- * [T] ratios of the objective where they are not those to the sampler's log-probs before the step: those of the last of
- * several updates that each token was in.
+ * [T] ratios of the objective, if they differ from those to the sampler's log-probs before the step: those of the
+ * last update that contained each token.
  */
 const objectiveRatios = ({ updates, report }: UpdateFacts): Float32Array | undefined =>
   updates && report.ratios;
@@ -193,7 +192,7 @@ class Sides {
 
   put(sheet: MetricSheet): void {
     for (const [name, count] of Object.entries(this.#outside)) sheet.share(`clip/${name}`, count, this.#n);
-    // Only these two stop the gradient; the other two are outside the range, and the gradient flows.
+    // Only these two zero the gradient; in the other two the ratio is out of range but the gradient is unaffected.
     sheet.share("clip/high", this.#outside["high/positive"], this.#n);
     sheet.share("clip/low", this.#outside["low/negative"], this.#n);
   }
@@ -204,7 +203,7 @@ const KERNEL = 0;
 const STALE_KV = 1;
 const POLICY = 2;
 
-/** Why a token's two log-probs may differ: nothing but arithmetic, keys of older weights, or other weights. */
+/** Why a token's two log-probs may differ: only arithmetic, keys of older weights, or other weights. */
 function sourceOf(version: number, oldestKv: number, trainer: number): number {
   if (version !== trainer) return POLICY;
   return oldestKv === version ? KERNEL : STALE_KV;

@@ -3,8 +3,8 @@ import { writeWhole } from "./run-folder.ts";
 import type { Sink } from "./sink.ts";
 
 /**
- * A step in the Prometheus text format: each metric a gauge `hone_<name>` with the labels given. Characters that
- * Prometheus does not take in a name become "_"; two metrics that meet there keep the first.
+ * A step in the Prometheus text format: each metric is a gauge `hone_<name>` with the given labels. Characters that
+ * Prometheus does not allow in a name become "_"; if two names collide, the first is kept.
  * Source: Prometheus exposition formats, text-based, version 0.0.4.
  */
 export function prometheusText(record: StepRecord, labels: Readonly<Record<string, string>> = {}): string {
@@ -26,7 +26,7 @@ export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Samples in the same format, those of one name next to each other. @param labels of all of them */
+/** Samples in the same format, grouped by name. @param labels common to all samples */
 export function samplesText(samples: readonly Sample[], labels: Readonly<Record<string, string>>): string {
   const names = [...new Set(samples.map(({ name }) => name))];
   return names

@@ -3,7 +3,7 @@ const WIRE_FIXED64 = 1;
 const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 
-/** A protobuf message: fields, written one after another. Source: Protocol Buffers, "Encoding". */
+/** A protobuf message, encoded field by field. Source: Protocol Buffers, "Encoding". */
 export class Message {
   #bytes = Buffer.allocUnsafe(64);
   #length = 0;
@@ -30,7 +30,7 @@ export class Message {
     return this;
   }
 
-  /** A repeated double, packed; nothing for none. */
+  /** A packed repeated double; writes nothing for an empty list. */
   doubles(field: number, values: readonly number[]): this {
     const bytes = Buffer.alloc(8 * values.length);
     values.forEach((value, i) => void bytes.writeDoubleLE(value, 8 * i));
@@ -60,7 +60,7 @@ export class Message {
     this.#varint((field << 3) | wire);
   }
 
-  /** Of a natural number: with BigInt it would take most of the time of a step's event. */
+  /** Encodes a natural number without BigInt, which would take most of the time of a step's event. */
   #varint(value: number): void {
     let rest = value;
     while (rest > 0x7f) {
@@ -72,7 +72,7 @@ export class Message {
     this.#bytes[at] = rest;
   }
 
-  /** As 64 bits of two's complement: ten bytes. */
+  /** Encodes a negative number as 64-bit two's complement: ten bytes. */
   #negative(value: number): void {
     let rest = BigInt.asUintN(64, BigInt(value));
     for (; rest > 0x7fn; rest >>= 7n) {
@@ -82,7 +82,7 @@ export class Message {
     this.#varint(Number(rest));
   }
 
-  /** Grows the buffer by so many bytes at the end; returns where they begin. */
+  /** Grows the buffer by `count` bytes; returns the offset of the new ones. */
   #grow(count: number): number {
     const at = this.#length;
     this.#length += count;

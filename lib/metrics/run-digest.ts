@@ -7,14 +7,14 @@ import { fileWork } from "./sink.ts";
 import { type Stretch, stretchOf } from "./stretch.ts";
 
 /**
- * The head of a digest line: first and last step and how many steps it summarises, the bytes [start, end) of the log
- * that hold them, and where its last line begins.
+ * The head of a digest line: its first and last step, the number of steps that it summarises, the byte range [start,
+ * end) of the log that contains them, and the offset of its last line.
  */
 const HEAD = /^\{"first":(\d+),"step":(\d+),"steps":(\d+),"start":(\d+),"last":(\d+),"end":(\d+),/;
 const RECORD_HEAD = /^\{"step":(\d+),/;
 const HEAD_BYTES = 32;
 
-/** A line of the log or of the digest: its steps, and its place. */
+/** A line of the log or of the digest: its steps, and its byte range. */
 interface Piece {
   readonly first: number;
   readonly step: number;
@@ -27,14 +27,14 @@ interface Piece {
 }
 
 /**
- * A run log as stretches in ascending order, of 16 steps where the digest has them and of one step elsewhere; the steps
- * are those of `RunLogReader`. Nothing but the pieces' places is held.
- * Throws HONE_ERR_IO, and HONE_ERR_FORMAT naming a line it had to read that is damaged, unless such lines are left out.
+ * A run log as stretches in ascending order: 16 steps from the digest, or one step from the log; the steps are those
+ * of `RunLogReader`. Keeps only byte ranges in memory.
+ * Throws HONE_ERR_IO, and HONE_ERR_FORMAT naming a damaged line it had to read, unless damaged lines are skipped.
  */
 export class RunDigest implements Iterable<Stretch> {
   readonly #paths: Readonly<Record<Piece["file"], string>>;
   readonly #pieces: Piece[] = [];
-  /** Where damaged lines begin; undefined: the first one that is read is an error. */
+  /** Offsets of damaged lines; undefined: the first damaged line is an error. */
   readonly #damaged: Set<number> | undefined;
 
   /** @param leavesOut damaged lines are left out and counted. */
@@ -65,7 +65,7 @@ export class RunDigest implements Iterable<Stretch> {
     return this.#pieces.length;
   }
 
-  /** The last step's own record. */
+  /** The record of the last step alone. */
   get last(): StepRecord | undefined {
     const top = this.#pieces.at(-1);
     const line = top?.covers === undefined ? top : [...this.#lines(top.covers)].at(-1);
@@ -107,7 +107,7 @@ export class RunDigest implements Iterable<Stretch> {
     }
   }
 
-  /** The bytes of the log that hold the steps: a range more for each place where lines of it do not count. */
+  /** The byte ranges of the log with valid steps: each damaged or superseded section splits a range. */
   *#ranges(): Generator<Line["bytes"]> {
     let range = { start: 0, end: 0 };
     for (const piece of this.#pieces) {
@@ -126,7 +126,7 @@ export class RunDigest implements Iterable<Stretch> {
     } catch (error) {
       if (this.#damaged === undefined || !HoneError.is(error) || error.code !== "HONE_ERR_FORMAT")
         throw error;
-      if (covers === undefined) this.#damaged.add(start); // a line of the digest: the log has its steps
+      if (covers === undefined) this.#damaged.add(start); // a digest line was damaged: its steps are in the log
       return undefined;
     }
   }

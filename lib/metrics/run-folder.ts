@@ -48,15 +48,15 @@ export interface RunManifest {
   readonly config: unknown;
   /** The model folder it began with: where it was, and a hash of each file that matters; absent for a new model. */
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
-  /** The same of the teacher's folder; absent without one. */
+  /** The same for the teacher's folder; absent without one. */
   readonly teacher?: RunManifest["model"];
   /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
-  /** How many rows of data sets were used, and the columns they were read by, by domain and validation set. */
+  /** Number of used rows of data sets, and the columns from which they were read, by domain and validation set. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The current time for chat templates (ISO 8601, UTC): when the run began, even in a later session. */
   readonly clock?: string | undefined;
-  /** Seeds by use, e.g. {run: 0}. Decimal text where a seed may exceed 2^53. */
+  /** Seeds by use, e.g. {run: 0}. Decimal text, since a seed may exceed 2^53. */
   readonly seeds: Readonly<Record<string, number | string>>;
   /** Hone, core, instruction set, threads, ... */
   readonly versions: Readonly<Record<string, string | number>>;
@@ -131,7 +131,7 @@ export function writeWhole(path: string, text: string): void {
   });
 }
 
-/** The same beside the caller's thread: a rename over a file may wait for the disk. One at a time for a path. */
+/** The same without blocking the caller's thread: a rename over a file may wait for the disk. One at a time per path. */
 export async function writeWholeBeside(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -144,14 +144,17 @@ export async function writeWholeBeside(path: string, text: string): Promise<void
 
 const LINKLESS = { flag: REWRITING as unknown as string }; // Node takes a number too
 
-/** This process's own: two that shared one would each rename what the other is writing. A kill amid a write leaves it. */
+/**
+ * A temporary path of this process: processes that shared one would rename each other's incomplete files. A kill
+ * during a write leaves it.
+ */
 const besideOf = (path: string): string => `${path}.${process.pid}.tmp`;
-/** Temporary names of the kinds written this way, and no others: the folder may have files of its owner's. */
+/** Temporary names that `writeWhole` uses, and no others: the folder may contain its owner's files. */
 const LEFT = /\.(jsonl?|html|mjs|prom)\.\d+\.tmp$/;
 /** Age after which a temporary file counts as abandoned. Milliseconds. */
 const LEFT_MS = 60_000;
 
-/** Removes from a folder what processes left there that were killed amid `writeWhole`. Throws HONE_ERR_IO. */
+/** Removes temporary files of processes that were killed during `writeWhole`. Throws HONE_ERR_IO. */
 export function clearLeft(dir: string): void {
   fileWork(dir, () => {
     const left = readdirSync(dir, { withFileTypes: true }).filter(

@@ -5,9 +5,9 @@ import { DigestWriter } from "./digest-writer.ts";
 import type { Sink } from "./sink.ts";
 
 /**
- * Appends one JSON line a step with one write each, so that a killed process loses at most the line it was in.
- * Opening cuts off a torn last line. Throws HONE_ERR_IO naming the file (disk full, no permission).
- * @param digest where its running summary goes; none without.
+ * Appends one JSON line per step with one write each, so that a killed process loses at most the current line.
+ * Opening the file cuts off a torn last line. Throws HONE_ERR_IO naming the file (disk full, no permission).
+ * @param digest path of its running summary; none by default
  */
 export class RunLog implements Sink {
   readonly name = "jsonl";
@@ -40,8 +40,8 @@ export class RunLog implements Sink {
 export const readRunLog = (path: string): StepRecord[] => [...new RunLogReader(path)];
 
 /**
- * A run log one step at a time, as `readRunLog` gives them all. The file is read once to find the lines that count
- * and once for each iteration; eight bytes a line are held. Throws what `readRunLog` does.
+ * Reads a run log one step at a time. Scans the file once to find the valid lines and reads it again for each
+ * iteration; needs eight bytes of memory per line. Throws the errors of `readRunLog`.
  */
 export class RunLogReader implements Iterable<StepRecord> {
   readonly #path: string;
@@ -73,7 +73,7 @@ export class RunLogReader implements Iterable<StepRecord> {
     return this.within(0, Number.POSITIVE_INFINITY);
   }
 
-  /** Records of the steps from `from` to `to`, both included. Lines of other steps are not parsed. */
+  /** Records of the steps from `from` to `to`, both included. Does not parse other lines. */
   *within(from: number, to: number): Generator<StepRecord, void, undefined> {
     let next = 0;
     let index = 0;
@@ -96,7 +96,7 @@ function stepOf(line: string, where: string): number {
   return written === null ? parseRecord(line, () => where).step : Number(written[1]);
 }
 
-/** A line of the log. Throws HONE_ERR_FORMAT. */
+/** Parses a line of the log. Throws HONE_ERR_FORMAT. */
 export function parseRecord(line: string, place: () => string): StepRecord {
   try {
     const record: unknown = JSON.parse(line);

@@ -3,7 +3,7 @@ import type { RolloutGroup, StepRecord } from "../records.ts";
 
 /** Data of a step's record, for sinks that show more than numbers. */
 export interface StepDetails {
-  /** Those that ended with the step, kept and dropped. */
+  /** Groups that ended with the step, kept and dropped. */
   readonly groups: readonly RolloutGroup[];
   /** When the step ended, milliseconds since 1970. */
   readonly endedAt: number;
@@ -11,10 +11,10 @@ export interface StepDetails {
   readonly epochMs: number;
 }
 
-/** Receiver of step records. `write` returns when the record would survive the end of the process. */
+/** Receiver of step records. After `write` returns, the record survives a crash of the process. */
 export interface Sink {
   readonly name: string;
-  /** Called on the run's thread; what it throws ends the run. */
+  /** Called on the run's thread; its exceptions end the run. */
   write(record: StepRecord, details: StepDetails): void;
   /** Training is over; told before `close`. */
   ended?(state: "finished" | "stopped" | "failed"): void;

@@ -13,7 +13,7 @@ export const SINKS: Readonly<Record<string, (runDir: string) => Sink>> = {
   prometheus: (runDir) => new PrometheusSink(join(runDir, RUN_FILES.prometheus), { run: basename(runDir) }),
 };
 
-/** Opens the named sinks; those already open are closed if a later one fails. Throws HONE_ERR_CONFIG, HONE_ERR_IO. */
+/** Opens the named sinks; closes those already open if a later one fails. Throws HONE_ERR_CONFIG, HONE_ERR_IO. */
 export function openSinks(names: readonly string[], runDir: string): Sink[] {
   const open: Sink[] = [];
   try {

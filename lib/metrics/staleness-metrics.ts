@@ -4,8 +4,8 @@ import type { StepFacts } from "./facts.ts";
 const OLDEST_LAG = 8;
 
 /**
- * Ages, in optimizer steps, of what was just trained: of a rollout by its oldest token, of each token by the weights
- * that sampled it, and of the keys those tokens looked at by the weights that wrote them.
+ * Ages, in optimizer steps, of the trained data: of a rollout by its oldest token, of each token by the weights that
+ * sampled it, and of attended keys by the weights that computed them.
  */
 export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void {
   for (const [stage, length] of Object.entries(facts.queues)) sheet.put(`queue/${stage}`, length);
@@ -51,7 +51,7 @@ export function putStalenessMetrics(sheet: MetricSheet, facts: StepFacts): void 
   putReplayed(sheet, facts);
 }
 
-/** What a buffer gave to the step. */
+/** Metrics of the groups replayed from the buffer. */
 function putReplayed(sheet: MetricSheet, { groups, update }: StepFacts): void {
   const ages = update?.replayedAges;
   if (ages === undefined) return;

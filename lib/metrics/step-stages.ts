@@ -10,11 +10,11 @@ type Part = "before" | "training" | "rest";
 interface Stage {
   readonly name: string;
   readonly part: Part;
-  /** Undefined where this step did not measure it. */
+  /** Undefined if this step did not measure it. */
   readonly seconds: (facts: Pick<StepFacts, "timing" | "update">) => number | undefined;
 }
 
-/** A step's wall time without overlap, in the order in which it passes. What is beside it, `recording`, is none of it. */
+/** A step's wall time by stage, without overlap, in order. Excludes `recording`, which runs concurrently. */
 const STAGES: readonly Stage[] = [
   { name: "logging", part: "before", seconds: ({ timing }) => timing.logging },
   { name: "checkpointing", part: "before", seconds: ({ timing }) => timing.checkpointing },
@@ -44,7 +44,7 @@ export function putStages(sheet: MetricSheet, facts: StepFacts): void {
   for (const { name, seconds } of STAGES) sheet.put(`time/${name}`, seconds(facts));
 }
 
-/** Every stage, with its seconds by a step's metrics: 0 for one that the step did not measure. */
+/** Every stage with its seconds in a step's metrics: 0 if the step did not measure it. */
 export function stagesOf(
   metrics: Readonly<Record<string, number>>,
 ): (Omit<Stage, "seconds"> & { readonly seconds: number })[] {

@@ -1,6 +1,6 @@
 import type { StepRecord } from "../records.ts";
 
-/** Steps in a row as one: a record of the last one's number and version, whose metrics are means. */
+/** Consecutive steps as one: a record with the last step's number and version, whose metrics are means. */
 export interface Stretch extends StepRecord {
   /** Number of the first step in it. */
   readonly first: number;
@@ -10,7 +10,7 @@ export interface Stretch extends StepRecord {
   readonly counts?: Readonly<Record<string, number>> | undefined;
 }
 
-/** A step is a stretch of one. */
+/** A single step as a stretch. */
 export const stretchOf = (record: StepRecord): Stretch => ({ first: record.step, steps: 1, ...record });
 
 /** Number of steps of a stretch that a metric's mean is over. */

@@ -61,7 +61,7 @@ function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], fact
   }
 }
 
-/** Each of a domain's several rewards by itself. */
+/** Each of a domain's several rewards separately. */
 function putParts(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
   const parts = new MomentsBy<string>();
   for (const { rollout, verdict } of rollouts)
@@ -107,13 +107,16 @@ function putPenalty(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): voi
   sheet.share("penalty/softened", softened, penalised);
 }
 
-/** Only under a recipe that masks: elsewhere no rollout says whether it is. */
+/** Only under a recipe that masks: otherwise rollouts do not record whether they are masked. */
 function putMasked(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
   if (!rollouts.some(({ masked }) => masked !== undefined)) return;
   sheet.share("overlong/masked", rollouts.filter(({ masked }) => masked === true).length, rollouts.length);
 }
 
-/** The six bins of the solve-rate histogram; 0 and 1 are apart because such groups teach nothing but length. */
+/**
+ * The six bins of the solve-rate histogram; 0 and 1 have their own, because such groups have no learning signal
+ * except length.
+ */
 function solveRateBin(s: number): string {
   if (s <= 0) return "0";
   if (s >= 1) return "100";

@@ -29,8 +29,8 @@ export function versionEvent(wallSeconds: number): Buffer {
 }
 
 /**
- * Event {1 wall_time, 2 step, 7 session_log {1 status START}}: readers drop what earlier files say of this step and
- * those behind it.
+ * Event {1 wall_time, 2 step, 7 session_log {1 status START}}: readers discard earlier files' events of this step and
+ * later ones.
  */
 export function restartEvent(wallSeconds: number, step: number): Buffer {
   const log = new Message().int(1, SESSION_START);

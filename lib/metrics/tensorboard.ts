@@ -15,7 +15,7 @@ import {
   versionEvent,
 } from "./tensorboard-events.ts";
 
-/** A CRC stored beside its own data is rotated and offset, so that a CRC of CRCs stays meaningful. */
+/** A CRC stored with its own data is rotated and offset, so that a CRC over CRCs remains meaningful. */
 export function maskedCrc32c(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
@@ -31,14 +31,14 @@ export function tfRecord(data: Uint8Array): Buffer {
   return record;
 }
 
-/** Text takes most of a file: so many steps apart. */
+/** Steps between texts, which take most of a file. */
 const STEPS_BETWEEN_SAMPLES = 10;
 
 /**
- * Event files that TensorBoard (and W&B's import) reads, a new one each time a run is opened: every metric, histograms
- * of the step's rollouts, and at the first and every tenth step one completion a domain. The first record of a file
- * drops what earlier files say of its step and those behind it (a run that went on from an older checkpoint).
- * Throws HONE_ERR_IO naming the file. Source: tensorflow/core/util/event.proto, lib/io/record_writer.h.
+ * Event files for TensorBoard (and W&B's import), a new one each time a run is opened: every metric, histograms of
+ * the step's rollouts, and at the first and every tenth step one completion per domain. The first record of a file
+ * makes readers discard earlier files' events from its step on (for a run resumed from an older checkpoint). Throws
+ * HONE_ERR_IO naming the file. Source: tensorflow/core/util/event.proto, lib/io/record_writer.h.
  */
 export class TensorBoardSink implements Sink {
   readonly name = "tensorboard";

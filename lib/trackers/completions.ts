@@ -7,7 +7,7 @@ export interface CompletionTable {
   readonly data: readonly (readonly (string | number | null)[])[];
 }
 
-/** Rows of a table, and characters of one of its texts: 200 kB or so. */
+/** Most rows of a table, and characters per text: about 200 kB. */
 export const MOST_ROWS = 32;
 export const MOST_CHARS = 4000;
 
@@ -30,7 +30,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => string | number | null>> = 
   dropped: ([group]) => group.dropped ?? null,
 };
 
-/** The first completion of each group, then the second of each, until there are `MOST_ROWS`; by group. */
+/** The first completion of each group, then the second of each, until there are `MOST_ROWS`; grouped by group. */
 export function completionTable(step: number, groups: readonly RolloutGroup[]): CompletionTable {
   const most = Math.max(0, ...groups.map(({ rollouts }) => rollouts.length));
   const inTurn = Array.from({ length: most }, (_, i) => i).flatMap((i) =>
@@ -54,6 +54,6 @@ function cut(text: string): string {
 /** Halves of characters, which a server may refuse, as U+FFFD. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Whether a tracker gets a table with this step. */
+/** True if a tracker gets a table with this step. */
 export const isDue = (step: number, every: number | undefined): boolean =>
   every !== undefined && step % every === 0;

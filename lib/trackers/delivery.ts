@@ -15,29 +15,29 @@ import {
 /** The folder of spools in a run folder. */
 export const TRACKERS_FOLDER = RUN_FILES.trackers;
 
-/** At the end of a run a tracker that answers may have so long. */
+/** Time that a responding tracker gets at the end of a run. */
 const GRACE_MS = 5_000;
 
 export interface DeliveryOptions {
   readonly run: TrackedRun;
   readonly sitting: number;
-  /** Told once when a tracker stops answering, once when it answers again, and of what it refuses. */
+  /** Called once when a tracker stops responding, once when it responds again, and for entries that it refuses. */
   readonly warn: (message: string) => void;
-  /** One attempt may take so long; default 30,000. */
+  /** Limit for one attempt in milliseconds; default 30,000. */
   readonly timeoutMs?: number;
   /** The pause after a failure doubles from the first to the longest; default 1,000 and 60,000. */
   readonly firstPauseMs?: number;
   readonly longestPauseMs?: number;
 }
 
-/** How a tracker stands, for metrics and for `hone track list`. */
+/** State of a tracker, for metrics and for `hone track list`. */
 export interface DeliveryState extends Delivered {
   readonly waiting: number;
 }
 
 /**
- * Takes a run's steps to one tracker: each goes to its spool at once, and from there to the tracker beside the run, a
- * batch at a time, again and again until it is taken. In memory is one batch.
+ * Delivers a run's steps to one tracker: writes each to its spool immediately, and sends the spool in the background,
+ * one batch at a time, with retries. Holds one batch in memory.
  */
 export class Delivery implements Sink {
   readonly name: string;
@@ -52,7 +52,7 @@ export class Delivery implements Sink {
   #closing = false;
   #lost = 0;
 
-  /** Sends what an earlier session left. Throws HONE_ERR_IO. */
+  /** Begins to send entries of an earlier session. Throws HONE_ERR_IO. */
   constructor(tracker: Tracker, options: DeliveryOptions) {
     this.name = tracker.name;
     this.#tracker = tracker;
@@ -74,8 +74,8 @@ export class Delivery implements Sink {
   }
 
   /**
-   * Sends until nothing waits, or a tracker that answers has had `graceMs`; one that is not answering now is not waited
-   * for. What is left stays in the spool. Idempotent.
+   * Sends until the spool is empty, or a responding tracker has used `graceMs`; does not wait for one that is not
+   * responding. Unsent entries stay in the spool. Idempotent.
    */
   async close(graceMs = GRACE_MS): Promise<void> {
     if (this.#closing) return;
@@ -133,7 +133,7 @@ export class Delivery implements Sink {
     }
   }
 
-  /** Whether to go on at once. */
+  /** Returns true to continue immediately. */
   async #sendOne(batch: SpoolBatch): Promise<boolean> {
     const { run, timeoutMs } = this.#options;
     const { memory: before } = this.#spool;
@@ -191,7 +191,7 @@ export class Delivery implements Sink {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Many runs that lost one server together must not all come back at the same moment: hence the dice. */
+/** Random jitter, so that many runs that lost the same server do not retry simultaneously. */
 function pauseAfter(
   failures: number,
   { firstPauseMs, longestPauseMs }: Pick<Required<DeliveryOptions>, "firstPauseMs" | "longestPauseMs">,
@@ -208,9 +208,9 @@ function why(error: Error): string {
   return inner ? `${error.message}: ${inner}` : error.message;
 }
 
-/** A tracker of somebody's own may not look at its signal. */
+/** A user's tracker may ignore its signal. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => {}); // whoever gave up on it hears no more of it
+  work.catch(() => {}); // a late rejection of abandoned work must not be unhandled
   return new Promise((resolve, reject) => {
     const gaveUp = () => reject(signal.reason as Error);
     if (signal.aborted) return gaveUp();

@@ -1,17 +1,17 @@
 import { NotTaken } from "./tracker.ts";
 
-/** Answers are small; a server that sends more is not what it was taken for. */
+/** Responses are small; a longer one is not from such a server. */
 const MOST_ANSWER_BYTES = 8 << 20;
 /** A Retry-After of weeks would be a mistake of the server's. */
 const LONGEST_RETRY_MS = 3_600_000;
-/** 408, 425 and 429 ask to come back; other answers of 4xx say that the same request will never do. */
+/** 408, 425 and 429 ask for a retry; for other 4xx responses the same request would fail again. */
 const COME_BACK = new Set([408, 425, 429]);
-/** Credentials may be set right, and a route may appear with a proxy's next start: nothing is thrown away for these. */
+/** Credentials or a proxy's routes may be fixed later: keep entries after these statuses. */
 const MAY_BE_MENDED = new Set([401, 403, 404, 407]);
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Parsed JSON, or undefined where the body is none. */
+  /** Parsed JSON, or undefined if the body is not JSON. */
   readonly body: unknown;
 }
 
@@ -24,8 +24,8 @@ export interface HttpRequest {
 }
 
 /**
- * One request, its whole answer read. Rejects with NotTaken for 408, 425, 429 and 5xx (with Retry-After), for answers
- * that break off and for redirects, and with what fetch throws where nothing answers.
+ * Sends one request and reads the whole response. Rejects with NotTaken for 408, 425, 429 and 5xx (with Retry-After),
+ * for truncated responses and for redirects, and with fetch's error if there is no response.
  */
 export async function request({
   url,
@@ -37,7 +37,7 @@ export async function request({
   const response = await fetch(url, {
     method,
     signal,
-    redirect: "error", // a redirect would take the credentials along
+    redirect: "error", // a redirect would forward the credentials
     headers: { ...headers, ...(json !== undefined && { "content-type": "application/json" }) },
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });

@@ -1,4 +1,4 @@
-/** Trackers: where a run's numbers go besides its folder, sent beside the run, kept until they are taken. */
+/** Trackers: destinations of a run's metrics other than its folder; sent in the background, spooled until delivered. */
 
 export { Delivery, type DeliveryOptions, type DeliveryState, TRACKERS_FOLDER } from "./delivery.ts";
 export { STDOUT } from "./jsonl.ts";

@@ -7,8 +7,8 @@ import type { Sending, Tracked, Tracker } from "./tracker.ts";
 export const STDOUT = "-";
 
 /**
- * One line of JSON an entry, with the run's id and name, to a file that only grows or to a stream. A reader that is slow
- * or gone (a pipe, a FIFO) holds nothing up. A step that goes back replaces those behind it, as in steps.jsonl.
+ * Writes one JSON line per entry, with the run's id and name, to an append-only file or a stream. A slow or closed
+ * reader (a pipe, a FIFO) does not block the run. A step that goes back replaces later ones, as in steps.jsonl.
  */
 export class JsonlTracker implements Tracker {
   readonly name: string;
@@ -33,7 +33,7 @@ export class JsonlTracker implements Tracker {
     return undefined;
   }
 
-  /** At most one batch is in the stream's memory: what it still has is not written once more. */
+  /** The stream buffers at most one batch: a batch that is still buffered is not written again. */
   async #write(stream: Writable, lines: string, signal: AbortSignal): Promise<void> {
     if (stream.destroyed || stream.errored) throw stream.errored ?? new Error("the stream is closed");
     if (stream.writableNeedDrain) await once(stream, "drain", { signal });

@@ -1,10 +1,10 @@
 import { ask, notTaken, request } from "./http.ts";
 import type { Tracked } from "./tracker.ts";
 
-/** The tag by which the server's page knows which artifacts are tables, and one that says why there are none. */
+/** The tag by which the server's page recognises tables among artifacts, and one with the reason if there are none. */
 const TABLES_TAG = "mlflow.loggedArtifacts";
 const WHY_TAG = "hone.completions";
-/** Paths in that tag, which may have 5,000 characters; older tables stay among the artifacts. */
+/** Most paths in that tag, whose limit is 5,000 characters; older tables stay among the artifacts. */
 const MOST_TABLES = 50;
 const LONGEST_WHY = 500;
 
@@ -17,9 +17,9 @@ interface Place {
 }
 
 /**
- * Uploads tables of completions through the server's proxy of artifacts, in the form of MLflow's `log_table`. Where it has
- * none, or refuses them, a tag of the run says so: the metrics go on. Rejects where the server is to be asked again later.
- * Returns the paths that are tables now, the newest last.
+ * Uploads tables of completions through the server's artifact proxy, in the format of MLflow's `log_table`. If the
+ * server has none, or refuses them, records that in a tag of the run; metrics continue. Rejects if the request should
+ * be retried later. Returns the paths of all tables, the newest last.
  * Source: MLflow, `mlflow-artifacts` endpoints and mlflow.log_table.
  */
 export async function sendTables(

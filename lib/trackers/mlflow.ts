@@ -16,7 +16,7 @@ const MOST_PARAMS = 100;
 /** Shorter than any store's: 500 characters of a parameter, 250 of a key. */
 const LONGEST_VALUE = 500;
 const LONGEST_KEY = 250;
-/** Logged behind a step's other metrics: whoever has it has them. */
+/** Logged after a step's other metrics: a server that has it has them all. */
 const MARK = "hone/step";
 const RUN_TAG = "hone.run";
 const STATUS = { finished: "FINISHED", stopped: "KILLED", failed: "FAILED" } as const;
@@ -25,9 +25,9 @@ export interface MlflowOptions {
   /** The tracking server, e.g. "http://127.0.0.1:5000". */
   readonly url: string;
   readonly experiment: string;
-  /** Who asks: from the environment alone. */
+  /** Credentials, from the environment alone. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A table of completions each so many steps, as an artifact. */
+  /** Interval in steps of a table of completions, as an artifact. */
   readonly completions?: number | undefined;
 }
 
@@ -49,9 +49,9 @@ export class MlflowTracker implements Tracker {
   readonly name: string;
   readonly completionsEvery: number | undefined;
   readonly #options: MlflowOptions;
-  /** Kept here as well, so that an attempt that fails later need not begin anew. */
+  /** Cached so that a retry after a later failure need not start over. */
   #memory: Memory | undefined;
-  /** The last step the server has; undefined when that is not certain. */
+  /** The last step that the server has; undefined if uncertain. */
   #told: number | undefined;
   #running = false;
 
@@ -64,7 +64,7 @@ export class MlflowTracker implements Tracker {
   async send(entries: readonly Tracked[], sending: Sending): Promise<Memory> {
     try {
       const { mlflowRun, tables: before } = await this.#run(sending);
-      // before the metrics, whose last step says what need not come again: the same table may be sent twice
+      // before the metrics, whose last step marks the batch as delivered: a table may be sent twice
       const place = { ...this.#options, signal: sending.signal, mlflowRun };
       const tables = await sendTables(place, entries, before);
       const memory = { mlflowRun, params: true, ...(tables && { tables }) };
@@ -88,7 +88,7 @@ export class MlflowTracker implements Tracker {
     }
   }
 
-  /** The run of this folder: as remembered, else found by its tag (the answer to its making may have been lost), else new. */
+  /** The folder's run: remembered, else found by its tag (the response to its creation may be lost), else a new one. */
   async #run(sending: Sending): Promise<Memory> {
     const { run, signal } = sending;
     this.#memory ??= sending.memory as Memory | undefined;
@@ -129,7 +129,7 @@ export class MlflowTracker implements Tracker {
     );
     if (known.status === 200) return textAt(known.body, "experiment", "experiment_id");
     if (codeOf(known) !== "RESOURCE_DOES_NOT_EXIST") throw notTaken(known);
-    // another run may make it at the same moment: then the next attempt finds it
+    // another process may create it concurrently: then the next attempt finds it
     const made = await request({ ...this.#to("experiments/create", signal), json: { name } });
     if (made.status === 200) return textAt(made.body, "experiment_id");
     throw codeOf(made) === "RESOURCE_ALREADY_EXISTS"
@@ -148,7 +148,7 @@ export class MlflowTracker implements Tracker {
     }
   }
 
-  /** Whole steps to a request where they fit. */
+  /** Puts whole steps in one request if they fit. */
   async #metrics(mlflowRun: string, steps: readonly TrackedStep[], signal: AbortSignal): Promise<void> {
     let batch: object[] = [];
     const flush = async () => {
@@ -196,7 +196,7 @@ export class MlflowTracker implements Tracker {
   }
 }
 
-/** Steps that the server does not have; of two sessions' the first is the one that it was told. */
+/** Steps that the server lacks; of a step logged by two sessions keeps the first. */
 function stepsAfter(entries: readonly Tracked[], known: number): TrackedStep[] {
   let last = known;
   const fresh: TrackedStep[] = [];

@@ -12,7 +12,7 @@ import { PrometheusEndpoint } from "./prometheus-endpoint.ts";
 import type { TrackedRun, Tracker } from "./tracker.ts";
 import { WandbOfflineRun } from "./wandb.ts";
 
-/** A tracker of a recipe, as lib/config/trackers.ts has it. */
+/** A tracker in a recipe, see lib/config/trackers.ts. */
 export type TrackerChoice =
   | {
       readonly kind: "mlflow";
@@ -66,7 +66,7 @@ export function beginSession(
   return tracked(dir, recipe, identity);
 }
 
-/** The run of a folder that is not under way; undefined where nothing was ever to be sent. */
+/** The run of a folder, which must not be running; undefined if it has no tracker state. */
 export function trackedFolder(
   dir: string,
   recipe: { readonly name: string; readonly seed: number },
@@ -97,7 +97,7 @@ export interface TrackerSurroundings {
 
 const HERE: TrackerSurroundings = { env: process.env, stdout: process.stdout };
 
-/** A choice that sends: undefined for one that works in place. Throws HONE_ERR_CONFIG where its server is not said. */
+/** Creates a sending tracker; undefined for a choice that writes locally. Throws HONE_ERR_CONFIG if its server is not set. */
 export function trackerOf(choice: TrackerChoice, { env, stdout } = HERE): Tracker | undefined {
   switch (choice.kind) {
     case "mlflow": {
@@ -117,7 +117,7 @@ export function trackerOf(choice: TrackerChoice, { env, stdout } = HERE): Tracke
 
 function serverOf(env: NodeJS.ProcessEnv, variable: string, kind: string): string {
   const url = env[variable];
-  // what the variable says is not repeated: it may hold a password
+  // does not print the variable's value: it may contain a password
   const parsed = url !== undefined && /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && parsed.username === "" && parsed.password === "") return url!;
   const found =
@@ -127,12 +127,12 @@ function serverOf(env: NodeJS.ProcessEnv, variable: string, kind: string): strin
   });
 }
 
-/** Whether a sink of a user's sends, beside the run, instead of writing at once. */
+/** True if a user's sink sends in the background instead of writing synchronously. */
 export const sends = (sink: Sink | Tracker): sink is Tracker => "send" in sink;
 
 /**
- * Sinks of a run for the trackers that its recipe chooses and those that its entry script brings; what an earlier session
- * could not send goes first. Throws HONE_ERR_CONFIG (two of one name, a server that nobody names), HONE_ERR_IO.
+ * Sinks of a run for the trackers of its recipe and those of its entry script; first sends entries left by an earlier
+ * session. Throws HONE_ERR_CONFIG (two with one name, a missing server address), HONE_ERR_IO.
  */
 export function openTrackers(
   choices: readonly TrackerChoice[],

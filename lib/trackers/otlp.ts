@@ -14,7 +14,7 @@ const SPAN_KIND_INTERNAL = 1;
 const STATUS_OK = 1;
 
 export interface OtlpOptions {
-  /** Of the collector, without /v1/traces: "http://127.0.0.1:4318". */
+  /** Address of the collector, without /v1/traces: "http://127.0.0.1:4318". */
   readonly url: string;
   readonly metrics: boolean;
   readonly traces: boolean;
@@ -25,9 +25,9 @@ export interface OtlpOptions {
 type Attribute = { key: string; value: object };
 
 /**
- * OTLP over HTTP with JSON bodies: every metric a gauge; a step is a span with one span a stage, and the way of one
- * completion to its step is a trace of its own, linked to the step's. Identifiers follow from run, session and step, so
- * that a batch sent twice gives the same spans, which a store can tell.
+ * OTLP over HTTP with JSON bodies: every metric is a gauge; a step is a span with one child span per stage, and the
+ * history of one completion until its step is a separate trace, linked to the step's. Identifiers derive from run,
+ * session and step, so that a batch sent twice gives the same spans, which a store can deduplicate.
  * Source: OpenTelemetry Protocol 1.x, "OTLP/HTTP"; opentelemetry-proto v1 (JSON encoding).
  */
 export class OtlpTracker implements Tracker {
@@ -53,7 +53,7 @@ export class OtlpTracker implements Tracker {
     const answer = await ask({ url: `${url.replace(/\/+$/, "")}/v1/${signalName}`, headers, json, signal });
     const partial = (answer as { partialSuccess?: Record<string, unknown> } | undefined)?.partialSuccess;
     const rejected = Number(partial?.["rejectedSpans"] ?? partial?.["rejectedDataPoints"] ?? 0);
-    // the collector must not be sent the same again: what it rejected stays rejected
+    // do not resend: the collector would reject the same entries again
     if (rejected > 0)
       throw new NotTaken(`rejected ${rejected}: ${String(partial?.["errorMessage"])}`, { refused: true });
   }
@@ -91,8 +91,8 @@ function resourceOf({ run }: Pick<Sending, "run">): object {
 }
 
 /**
- * The step, and its stages laid one behind the other from its beginning, forward and backward as sums over the
- * micro-batches. What no stage claims has no span: it is not in one piece.
+ * The step, and its stages laid out in sequence from its start, forward and backward as sums over the micro-batches.
+ * Unattributed time has no span: it is not contiguous.
  */
 function stepSpans(entry: TrackedStep, { run }: Pick<Sending, "run">): object[] {
   const { step, version, at, sitting, metrics } = entry;
@@ -113,7 +113,7 @@ function stepSpans(entry: TrackedStep, { run }: Pick<Sending, "run">): object[] 
   return [span({ traceId, spanId }, "step", begun, at, facts), ...parts];
 }
 
-/** Where the way of one completion went: generated, judged and waiting, trained in the step. */
+/** Spans of one completion: generated, judged and waiting, trained in the step. */
 function rolloutSpans(entry: TrackedStep, { run }: Pick<Sending, "run">): object[] {
   const { rollout, step, at, sitting, metrics } = entry;
   if (rollout === undefined) return [];
@@ -168,7 +168,7 @@ function span(ids: object, name: string, from: number, until: number, facts: Att
   return { ...ids, name, kind: SPAN_KIND_INTERNAL, ...times, attributes: facts, status: { code: STATUS_OK } };
 }
 
-/** Whole numbers as intValue, which JSON spells as text. */
+/** Integers as intValue, which JSON represents as text. */
 function attributes(facts: Readonly<Record<string, string | number>>): Attribute[] {
   return Object.entries(facts).map(([key, value]) => {
     if (typeof value === "string") return { key, value: { stringValue: wellFormed(value) } };
@@ -179,10 +179,10 @@ function attributes(facts: Readonly<Record<string, string | number>>): Attribute
 /** A lone surrogate has no bytes in UTF-8, and a collector refuses the whole request for one. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Where the step before ended: what was done between the two counts to the later one. Milliseconds since 1970. */
+/** Start of a step: the end of the previous one, so work between the two is part of the later one. Milliseconds since 1970. */
 const beginningOf = ({ at, metrics }: TrackedStep): number => at - 1000 * (metrics["time/step"] ?? 0);
 
-/** Milliseconds as nanoseconds in digits: a double would not hold them. */
+/** Milliseconds as decimal nanoseconds: a double would lose digits. */
 function nanos(ms: number): string {
   const whole = Math.floor(ms);
   return String(BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6)));

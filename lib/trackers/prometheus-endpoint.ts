@@ -5,7 +5,7 @@ export interface EndpointOptions extends Pick<MetricsEndpointOptions, "host" | "
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The last step for Prometheus to scrape, until it is closed. */
+/** Serves the last step to Prometheus until it is closed. */
 export class PrometheusEndpoint implements Sink {
   readonly name = "prometheus-endpoint";
   readonly #endpoint: MetricsEndpoint;
@@ -17,7 +17,7 @@ export class PrometheusEndpoint implements Sink {
     this.#endpoint = new MetricsEndpoint({ ...options, text: () => this.#text });
   }
 
-  /** Undefined where it cannot listen. */
+  /** Undefined if it cannot listen. */
   get address(): Promise<string | undefined> {
     return this.#endpoint.address;
   }

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { AppendFile, fileWork, linesOf, readJson, writeWhole } from "../metrics/index.ts";
 import type { Tracked } from "./tracker.ts";
 
-/** A spool of which everything is sent is emptied when it is longer. */
+/** A completely sent spool is truncated if it is longer than this. */
 const WORTH_EMPTYING_BYTES = 1 << 20;
 const MOST_BYTES_AT_ONCE = 1 << 20;
 
-/** How far a tracker is, over all sessions. */
+/** A tracker's progress, over all sessions. */
 export interface Delivered {
   /** Entries it took. */
   readonly sent: number;
-  /** Entries it will never take, kept in `<tracker>.refused.jsonl`. */
+  /** Entries that it refused permanently, kept in `<tracker>.refused.jsonl`. */
   readonly refused: number;
   /** Attempts that failed. */
   readonly failures: number;
@@ -23,7 +23,7 @@ interface Cursor extends Delivered {
   readonly memory?: unknown;
 }
 
-/** What was read to be sent, and where it ends in the spool. */
+/** Entries read for sending, and the end offset of each in the spool. */
 export interface SpoolBatch {
   readonly entries: readonly Tracked[];
   /** The byte behind each entry. */
@@ -31,9 +31,9 @@ export interface SpoolBatch {
 }
 
 /**
- * What waits for one tracker: a file of lines in the run folder, and beside it how far the tracker has taken it. Nothing
- * of it is held in memory. Appending survives the process; a kill between an answer and the note of it sends one batch
- * twice. Throws HONE_ERR_IO, HONE_ERR_FORMAT.
+ * Entries waiting for one tracker: a file of lines in the run folder, and a second file with the tracker's progress.
+ * Keeps none in memory. Appended lines survive the process; a kill between a response and its recording sends one
+ * batch twice. Throws HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export class Spool {
   readonly path: string;
@@ -73,7 +73,7 @@ export class Spool {
     this.#waiting += 1;
   }
 
-  /** The oldest entries that wait, at most so many and about a MiB, but one at least if there is one. */
+  /** The oldest waiting entries, at most `most` and about a MiB, but at least one if there is one. */
   next(most: number): SpoolBatch {
     const entries: Tracked[] = [];
     const ends: number[] = [];
@@ -86,12 +86,12 @@ export class Spool {
     return { entries, ends };
   }
 
-  /** @param memory of the tracker; undefined keeps the one it had. */
+  /** @param memory of the tracker; undefined keeps its previous one */
   taken({ entries, ends }: SpoolBatch, memory: unknown): void {
     this.#pass(ends, { sent: this.#cursor.sent + entries.length, ...(memory !== undefined && { memory }) });
   }
 
-  /** Sets entries aside that the tracker will never take. */
+  /** Sets permanently refused entries aside. */
   refused({ entries, ends }: SpoolBatch, why: string): void {
     const aside = new AppendFile(this.#refusedPath);
     try {

@@ -2,9 +2,9 @@ import type { StepDetails } from "../metrics/index.ts";
 import type { RolloutGroup, StepRecord } from "../records.ts";
 import { type CompletionTable, completionTable, isDue } from "./completions.ts";
 
-/** What a tracker is told of the run itself. */
+/** Facts about the run for a tracker. */
 export interface TrackedRun {
-  /** Made once for a run folder, the same after every resume: 32 hexadecimal digits. */
+  /** Created once per run folder, the same after every resume: 32 hexadecimal digits. */
   readonly id: string;
   readonly name: string;
   readonly seed: number;
@@ -14,7 +14,7 @@ export interface TrackedRun {
   readonly dir: string;
 }
 
-/** One completion's way through the run; times are milliseconds since 1970. */
+/** History of one completion; times are milliseconds since 1970. */
 export interface TrackedRollout {
   readonly domain: string;
   readonly problem: number;
@@ -30,11 +30,11 @@ export interface TrackedRollout {
   readonly verdict: { readonly status: string; readonly score: number; readonly reason: string };
   readonly reward: number;
   readonly advantage: number;
-  /** Why its group was not trained on. */
+  /** Reason why its group was not trained on. */
   readonly dropped?: string | undefined;
 }
 
-/** A step as it waits for a tracker: one line of JSON. */
+/** A step as spooled for a tracker: one line of JSON. */
 export interface TrackedStep extends StepRecord {
   readonly kind: "step";
   /** When the step ended, milliseconds since 1970. */
@@ -43,7 +43,7 @@ export interface TrackedStep extends StepRecord {
   readonly sitting: number;
   /** The first completion of the step's first group. */
   readonly rollout?: TrackedRollout | undefined;
-  /** Where the tracker asks for it with this step. */
+  /** Present if the tracker requests it with this step. */
   readonly completions?: CompletionTable | undefined;
 }
 
@@ -56,23 +56,23 @@ export interface TrackedEnd {
   readonly state: "finished" | "stopped" | "failed";
 }
 
-/** An entry that a tracker is sent. */
+/** An entry sent to a tracker. */
 export type Tracked = TrackedStep | TrackedEnd;
 
-/** What a tracker is given with its entries. */
+/** Input of a tracker besides its entries. */
 export interface Sending {
   readonly run: TrackedRun;
-  /** Aborts when the attempt has taken too long, or the run ends. */
+  /** Aborts when the attempt times out, or the run ends. */
   readonly signal: AbortSignal;
-  /** What the tracker wants to know next time, also after a kill: plain JSON, undefined at first. */
+  /** The tracker's state from its last call, also after a kill: plain JSON, undefined at first. */
   readonly memory: unknown;
 }
 
 /**
- * A sink that sends: called beside the run, never in its way, with what waits in order, at most `MOST_AT_ONCE` entries.
- * Resolves with the memory to keep (undefined: as before). When it rejects, the same entries are sent again later;
- * a `retryAfterMs` on the error says how much later, and `refused: true` that it will never take them: then they are
- * set aside in a file.
+ * A sink that sends: called in the background with the waiting entries in order, at most `MOST_AT_ONCE`. Resolves
+ * with the state to keep (undefined: unchanged). If it rejects, the same entries are sent again later; a
+ * `retryAfterMs` on the error gives the delay, and `refused: true` means that they can never be accepted: then they
+ * are set aside in a file.
  */
 export interface Tracker {
   /** A plain file name, unique in the run. */
@@ -87,10 +87,10 @@ export interface Tracker {
 /** Entries of one `send`. */
 export const MOST_AT_ONCE = 50;
 
-/** Why a tracker did not take what it was sent. */
+/** Why a tracker did not accept its entries. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
-  /** It never will. */
+  /** True if it never will. */
   readonly refused: boolean;
   readonly retryAfterMs: number | undefined;
 
@@ -101,7 +101,7 @@ export class NotTaken extends Error {
   }
 }
 
-/** A step as it is kept and sent. @param every steps for a table of completions */
+/** A step in the form that is spooled and sent. @param every interval in steps of a table of completions */
 export function trackedStep(
   { step, version, metrics }: StepRecord,
   { endedAt, epochMs, groups }: StepDetails,

@@ -7,7 +7,7 @@ import type { CompletionTable } from "./completions.ts";
 /** A table as W&B's history has it: by the file that holds it. */
 export interface TableFile {
   readonly _type: "table-file";
-  /** Among the run's files. */
+  /** Path among the run's files. */
   readonly path: string;
   readonly sha256: string;
   readonly size: number;

@@ -35,7 +35,7 @@ export interface WandbOptions {
   readonly run: TrackedRun;
   /** When the run folder was first used, milliseconds since 1970. */
   readonly createdAt: number;
-  /** A table of completions each so many steps. */
+  /** Interval in steps of a table of completions. */
   readonly completions?: number | undefined;
 }
 

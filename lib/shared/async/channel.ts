@@ -19,7 +19,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#signal();
   }
 
-  /** No more will be pushed; items in the queue are still delivered. Idempotent. */
+  /** No more items will be pushed; queued items are still delivered. Idempotent. */
   end(): void {
     if (this.#state === "open") this.#state = "ended";
     this.#signal();
@@ -62,7 +62,7 @@ export class Channel<T> implements AsyncIterable<T> {
   }
 }
 
-/** Feeds a channel from an iterable as fast as it comes; the channel ends or fails as the iterable does. */
+/** Feeds a channel from an iterable at the iterable's speed; the channel ends or fails when the iterable does. */
 export async function pour<T>(source: AsyncIterable<T>, channel: Channel<T>): Promise<void> {
   try {
     for await (const item of source) channel.push(item);

@@ -1,12 +1,13 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * What `work` comes to, under a signal that is aborted with `parent` (and its reason), or with a TimeoutError after `ms`
- * milliseconds. It is up to `work` to heed the signal. Afterwards nothing of it is left, but that `parent` no longer warns
- * of many listeners.
+ * Awaits `work` with a signal that aborts with `parent` (and its reason), or with a TimeoutError after `ms`
+ * milliseconds. `work` must observe the signal. Afterwards removes its listeners and timer; `parent` no longer warns
+ * about many listeners.
  *
- * `AbortSignal.any([parent, AbortSignal.timeout(ms)])` does not do: the one holds the other weakly, and the deadline is
- * lost to the next garbage collection (nodejs/node issue 57736). A server that never answered was waited for without end.
+ * `AbortSignal.any([parent, AbortSignal.timeout(ms)])` is not enough: the composite holds its sources weakly, and the
+ * deadline is lost at the next garbage collection (nodejs/node issue 57736). A server that never answered was then
+ * awaited forever.
  */
 export async function within<T>(
   ms: number,

@@ -4,7 +4,7 @@ export class Semaphore {
   #out = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param permits may grow: those that wait get the new ones when the next is given back */
+  /** @param permits may grow: waiting callers get the new permits at the next release */
   constructor(permits: () => number) {
     this.#permits = permits;
   }

@@ -5,27 +5,26 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../../errors.ts";
 
-/** Of a lock's sockets behind the lock's name: the process's number and random digits. */
+/** Suffix of a lock's sockets after the lock's name: the process id and random digits. */
 const REST = /^-(\d+)-[0-9a-f]+$/;
 const OF_FOLDER = "lock";
-/** Two processes that start at the same moment may both step back; each tries again after a random pause. */
+/** Two processes that start simultaneously may both back off; each retries after a random pause. */
 const TRIES = 6;
 const MAX_WAIT_MS = 40;
 
 /**
- * Keeps a second run out of a folder until disposed, or until the process ends, however it ends. Each process listens
- * at a socket of its own in the folder, and has the lock if, after that, no other socket answers: of two processes,
- * the later one finds the earlier. A dead process does not answer, so no lock goes stale. A socket's name is found
- * through the folder's inode: by every process of this machine that sees the volume, in any namespace (container),
- * but not by other machines. On a file system without sockets the folder is not locked.
- * @param what what holds the lock, for messages
- * @param name locks of other names in the same folder are independent of each other
- * Throws HONE_ERR_USAGE if the folder is locked, with the number of the process in `details.pid`; HONE_ERR_IO if the lock
- * cannot be made.
+ * Keeps a second run out of a folder until disposed, or until the process ends in any way. Each process listens on
+ * its own socket in the folder, and has the lock if, after that, no other socket answers: of two processes, the later
+ * one finds the earlier. A dead process does not answer, so no lock goes stale. A socket's name is found through the
+ * folder's inode: by every process of this machine that sees the volume, in any namespace (container), but not by
+ * other machines. On a file system without sockets the folder is not locked.
+ * @param what the lock's holder, for messages
+ * @param name locks of different names in the same folder are independent of each other Throws HONE_ERR_USAGE if the
+ * folder is locked, with the process id in `details.pid`; HONE_ERR_IO if the lock cannot be created.
  */
 export async function lockFolder(dir: string, what = "a run", name = OF_FOLDER): Promise<Disposable> {
   const fd = openFolder(dir);
-  // A socket's path may have 107 bytes; this one is short whatever the folder.
+  // A socket's path may have 107 bytes; this one is short for every folder.
   const folder = process.platform === "linux" ? `/proc/self/fd/${fd}` : dir;
   let held = false;
   try {
@@ -43,7 +42,7 @@ export async function lockFolder(dir: string, what = "a run", name = OF_FOLDER):
   }
 }
 
-/** The server that holds the lock, undefined where there can be none; or the process that has it. */
+/** The server that holds the lock, undefined if sockets are not supported; or the process that has it. */
 type Taken = { readonly server: Server | undefined } | { readonly pid: number | undefined };
 
 async function take(folder: string, lock: string): Promise<Taken> {
@@ -53,8 +52,8 @@ async function take(folder: string, lock: string): Promise<Taken> {
   const names = socketsOf(folder, lock);
   const others = names.filter((name) => name !== own);
   const living = await Promise.all(others.map((name) => answers(join(folder, name))));
-  // A process that took our socket for dead, before it listened, listens itself: so it has answered, or ours is
-  // removed by now.
+  // A process that considered our socket dead, because we were not listening yet, is listening itself: so either it has
+  // answered, or our socket has been removed.
   const alive = others.find((_, i) => living[i]);
   if (alive !== undefined || !names.includes(own)) {
     server.close();
@@ -82,7 +81,10 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-/** Whether a process listens. Only a socket whose process is gone refuses connections; one that may not be asked counts as alive. */
+/**
+ * True if a process listens. Only a socket whose process has exited refuses connections; one without permission
+ * counts as alive.
+ */
 export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const visitor = connect(path);
@@ -116,7 +118,7 @@ function taken(dir: string, what: string, pid: number | undefined): HoneError {
   });
 }
 
-/** Whether a process of this machine holds the folder's lock now; false for a folder that cannot be read. */
+/** True if a process of this machine holds the folder's lock now; false for a folder that cannot be read. */
 export async function isLocked(dir: string): Promise<boolean> {
   let fd: number;
   try {

@@ -13,8 +13,8 @@ import { promisify } from "node:util";
 import { HoneError } from "../../errors.ts";
 
 /**
- * As "a+" and "w+", but never through a symbolic link (ELOOP): in a folder that somebody else made, a file's name may be
- * a link to any file of the user's. Modes of openSync and writeFile.
+ * Like "a+" and "w+", but never through a symbolic link (ELOOP): in a folder created by another user, a file name may
+ * be a link to any file of this user. Modes of openSync and writeFile.
  */
 export const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 export const REWRITING = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
@@ -68,8 +68,9 @@ export function readPlainFile(path: string, mostBytes: number, hint?: string): B
 }
 
 /**
- * A file block by block. Every block is cut behind the last `end` in it, and is a view of memory that the next one is read
- * into; a block without one grows up to `mostBytes`. Throws HONE_ERR_IO as readPlainFile does, Error for a longer one.
+ * Yields a file in blocks. Each block ends after the last `end` in it, and is a view of a buffer that the next one
+ * overwrites; a block without `end` grows up to `mostBytes`. Throws HONE_ERR_IO as readPlainFile does, Error for a
+ * longer one.
  */
 export async function* plainFileBlocks(path: string, end: number, mostBytes: number): AsyncGenerator<Buffer> {
   const { fd } = openPlain(path, undefined);

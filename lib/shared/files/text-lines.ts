@@ -6,10 +6,10 @@ import { streamPlainFile } from "./plain-file.ts";
 const LONGEST_LINE = 1 << 26;
 
 /**
- * Lines of a UTF-8 file in order, without their ends and without a byte order mark, while it is being read: one block
- * of it is held at a time. A last line needs no end. Who stops early closes the file.
- * Throws HONE_ERR_IO for what cannot be read or is no file, HONE_ERR_DATA naming a line of more than 2^26 characters.
- * @param hint what to do when it cannot be read.
+ * Lines of a UTF-8 file in order, without line ends and byte order mark, while it is being read: holds one block at a
+ * time. The last line needs no line end. Closes the file if the caller stops early. Throws HONE_ERR_IO for a path
+ * that cannot be read or is not a file, HONE_ERR_DATA naming a line of more than 2^26 characters.
+ * @param hint remedy if it cannot be read
  */
 export async function* textLines(path: string, hint?: string): AsyncGenerator<string, void, undefined> {
   const input = streamPlainFile(path, hint);
@@ -43,7 +43,7 @@ export async function* textLines(path: string, hint?: string): AsyncGenerator<st
   }
 }
 
-/** The JSON object that a line is; undefined where it is none. */
+/** The JSON object in a line; undefined if it is not one. */
 export function objectOfLine(line: string): object | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -53,7 +53,7 @@ export function objectOfLine(line: string): object | undefined {
   }
 }
 
-/** Without "\r" at its end and, in the first line, a byte order mark. */
+/** Strips "\r" from the end and, in the first line, a byte order mark. */
 function clean(line: string, number: number): string {
   const end = line.endsWith("\r") ? -1 : undefined;
   return line.slice(number === 1 && line.startsWith("\ufeff") ? 1 : 0, end);

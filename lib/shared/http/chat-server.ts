@@ -13,32 +13,32 @@ export interface ChatServerOptions {
   readonly key?: string | undefined;
   /** Connections at once. */
   readonly concurrency: number;
-  /** For one answer, from the request to its last byte; a request that waits for a connection has not begun. */
+  /** Limit for one response, from the request to its last byte; excludes waiting for a connection. */
   readonly timeoutMs: number;
   /** Tries of a request after the first. */
   readonly retries: number;
-  /** Wait before the first of those; doubles, and is cut to between half and all of that by chance. */
+  /** Wait before the first retry; doubles each time, and is multiplied by a random factor from a half to one. */
   readonly backoffMs: number;
 }
 
 const LONGEST_WAIT_MS = 60_000;
 const MOST_BYTES = 64 << 20;
-/** A server that answers so will answer so again, whatever is asked. */
+/** Statuses with which a server would answer every request. */
 const HOPELESS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
-/** So it answers to one request that it does not like. */
+/** Statuses with which a server rejects this particular request. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** What a request came to: JSON, or why there is none after all tries. */
+/** Outcome of a request: JSON, or the reason why all tries failed. */
 export type Reply = { readonly json: unknown } | { readonly outage: string };
 
-/** What came back. */
+/** A response. */
 interface Exchanged {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
 }
 
-/** A try that failed. */
+/** A failed try. */
 class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   readonly isFinal: boolean;
@@ -87,8 +87,8 @@ export class ChatServer implements Disposable {
   }
 
   /**
-   * Posts JSON below the address. @param read makes the reply of it; what it throws makes the reply one that is tried again.
-   * Throws HONE_ERR_ENDPOINT where the server refuses every request.
+   * Posts JSON below the base URL. @param read parses the reply; if it throws, the request is retried Throws
+   * HONE_ERR_ENDPOINT if the server refuses every request.
    */
   async post<T>(
     path: string,

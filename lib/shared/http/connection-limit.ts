@@ -2,12 +2,12 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Limits the open connections of a server. One too many ends the connection that has waited longest without a request of
- * its own: the slots of silent clients go to those who ask. Where every connection has a request, the new one is ended.
+ * Limits the open connections of a server. A connection over the limit closes the one that has been without a request
+ * for longest, so silent clients make room for active ones. If every connection has a request, closes the new one.
  */
 export function limitConnections(server: Server, most: number): void {
   const open = new Set<Socket>();
-  /** Those without a request in progress, the longest first. */
+  /** Connections without a request in progress, the longest silent first. */
   const silent = new Set<Socket>();
   const forget = (socket: Socket) => {
     open.delete(socket);

@@ -1,4 +1,7 @@
-/** What a model folder says about its tokenizer beside tokenizer.json: special tokens, ends, chat templates. */
+/**
+ * Reads the files of a model folder about its tokenizer other than tokenizer.json: special tokens, end tokens, chat
+ * templates.
+ */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoneError } from "../../errors.ts";
@@ -8,14 +11,14 @@ import { readPlainFile } from "../files/plain-file.ts";
 const MOST_BYTES = 1 << 26;
 
 export interface TokenizerConfig {
-  /** Where tokenizer.json lies. */
+  /** Folder of tokenizer.json. */
   readonly tokenizerFile: string;
   readonly bosToken: string | undefined;
   readonly eosToken: string | undefined;
   readonly padToken: string | undefined;
-  /** Every token that config.json (text_config too) and generation_config.json name as an end. */
+  /** Every end token in config.json (including text_config) and generation_config.json. */
   readonly eosIds: readonly number[];
-  /** Jinja sources by name; "default" is the one used unless another is asked for. Empty if the folder has none. */
+  /** Jinja sources by name; "default" is used unless another is requested. Empty if the folder has none. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplateSource>;
 }
 
@@ -76,7 +79,7 @@ function tokenName(value: unknown, file: string, field: string): string | undefi
   throw new HoneError("HONE_ERR_FORMAT", `${file}: ${field} is ${JSON.stringify(value)}, expected a token`);
 }
 
-/** One id or a list of them, in either file, as a wrapper's own or its text model's. */
+/** One id or a list, in either file, of a wrapper or its text model. */
 function readEosIds(folder: string): number[] {
   const ids = new Set<number>();
   for (const name of ["generation_config.json", "config.json"]) {

@@ -1,34 +1,34 @@
-/** How the text between the marks of a form is read. Patterns are tried at one place; `name` and `value` are groups. */
+/** How to parse the text between the marks of a form. Patterns match at the current position; `name` and `value` are groups. */
 export type CallBody =
   /** JSON: an object a call, with these keys. */
   | {
       readonly kind: "json";
       readonly holds: "object" | "list" | "either";
       readonly keys: readonly [name: string, given: string];
-      /** Between several objects without a list. */
+      /** Separator of several objects outside a list. */
       readonly between?: RegExp;
     }
-  /** The name, then the arguments as a JSON object; one call after the other. */
+  /** The name, then the arguments as a JSON object; calls in sequence. */
   | { readonly kind: "named"; readonly header: RegExp; readonly footer: string }
-  /** The name, then each argument in tags of its own. `text`, if there is such a group, says whether a value is a text. */
+  /** The name, then each argument in its own tags. A group `text`, if present, tells that a value is a string. */
   | { readonly kind: "tagged"; readonly header: RegExp; readonly parameter: RegExp; readonly footer: string }
-  /** Calls in Python syntax: a list of them, or one a line. */
+  /** Calls in Python syntax: a list of them, or one per line. */
   | { readonly kind: "python"; readonly holds: "list" | "lines" };
 
-/** How the chat templates of some families of models write calls of tools. */
+/** A format of tool calls in the chat templates of some model families. */
 export interface ToolCallForm {
   readonly name: string;
   readonly families: string;
-  /** What begins a block of calls; forms with the same pattern are told apart by what the block holds. */
+  /** Start of a block of calls; forms with the same pattern differ in the block's content. */
   readonly open: RegExp | undefined;
-  /** What ends it; undefined where a block goes to the next one or to the end of the text. */
+  /** End of a block; undefined if a block extends to the next one or to the end of the text. */
   readonly close?: RegExp;
-  /** Whether the end of the text may end a block too: its mark is a token that ends the turn. */
+  /** True if the end of the text may also end a block: the end mark is a token that ends the turn. */
   readonly closeMayLack?: true;
-  /** How a text begins that is calls as a whole, without marks. */
+  /** Start of a text that consists of calls without marks. */
   readonly whole?: RegExp;
   readonly body: CallBody;
-  /** One call. Throws TypeError for arguments that JSON cannot say. */
+  /** Formats one call. Throws TypeError for arguments that JSON cannot represent. */
   write(name: string, given: Readonly<Record<string, unknown>>): string;
 }
 
@@ -79,8 +79,8 @@ const functionTags = (name: string, given: Readonly<Record<string, unknown>>): s
   `<function=${name}>\n${eachOf(given, (key, value) => `<parameter=${key}>\n${value}\n</parameter>`)}\n</function>`;
 
 /**
- * Every form that is read, one row a family; docs/reference/verify.md shows them. Of forms with the same marks the first that reads a
- * text counts.
+ * Every supported form, one row per family; docs/reference/verify.md lists them. Among forms with the same marks the
+ * first that parses a text is used.
  * Source: the chat templates that the models' publishers ship.
  */
 export const TOOL_CALL_FORMS: readonly ToolCallForm[] = [

@@ -1,13 +1,13 @@
 /** Type of both factors of the layers' products. */
 export type Arithmetic = "f32" | "bf16";
 
-/** How matrices, keys and values are kept, and of what products are made. */
+/** Storage type of matrices, keys and values, and type of the products' factors. */
 export interface WeightTypes {
   readonly weightStorage: "f32" | "bf16";
   readonly arithmetic: Arithmetic;
 }
 
-/** The set of which the core says that it multiplies bf16 by an instruction; other sets take longer for the same bits. */
+/** The instruction set with bf16 products in hardware; other sets emulate them more slowly with the same bits. */
 export const BF16_SET = "avx512bf16";
 
 /** Returns the type of a model's weights in its files, by its config.json: bf16, or f32 for all others. */
@@ -18,7 +18,10 @@ export function storedAs(config: string): "f32" | "bf16" {
   return stored === "bfloat16" ? "bf16" : "f32";
 }
 
-/** Returns the arithmetic of weights kept so: bf16 where they are bf16 and the core has an instruction for it. On a GPU always bf16. */
+/**
+ * Returns the default arithmetic for a storage type: bf16 for bf16 weights if the core has an instruction for it.
+ * Always bf16 on a GPU.
+ */
 export const defaultArithmetic = (
   device: "cpu" | "cuda",
   weightStorage: WeightTypes["weightStorage"] | undefined,

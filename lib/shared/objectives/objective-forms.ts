@@ -1,17 +1,17 @@
-/** What an objective makes of a token's ratio and advantage, and over what it averages (docs/reference/recipe.md, objectives). */
+/** How an objective uses a token's ratio and advantage, and how it averages (docs/reference/recipe.md, objectives). */
 export interface ObjectiveForm {
-  /** Whose ratio a term has. */
+  /** Whether a term has the token's or the sequence's ratio. */
   readonly ratio: "token" | "sequence";
   /**
-   * What keeps the ratio in its range: min(x A, clip(x) A), the same of its logarithm, a clipped weight held constant, with or
-   * without a lower end, a smooth gate, or nothing.
+   * How the ratio is bounded: min(x A, clip(x) A), the same of its logarithm, a clipped weight held constant, with or
+   * without a lower end, a smooth gate, or not at all.
    */
   readonly bound: "clip" | "log-clip" | "weight" | "weight-above" | "gate" | "none";
   /** Weight of a sequence's mean term in the loss: w_i / N by `sequenceWeight`, 1 / (groups |g|), or n_i over what is named. */
   readonly average: "sequence" | "group" | "tokens" | "normalizer" | "sequences";
 }
 
-/** Every kind but "custom", whose function says it all. */
+/** Every kind but "custom", which its function defines completely. */
 export const OBJECTIVE_FORMS = {
   gspo: { ratio: "sequence", bound: "clip", average: "sequence" },
   grpo: { ratio: "token", bound: "clip", average: "group" },
@@ -27,18 +27,18 @@ export const OBJECTIVE_FORMS = {
   supervised: { ratio: "token", bound: "none", average: "tokens" },
 } as const satisfies Record<string, ObjectiveForm>;
 
-/** What the losses of a step, or of one of its updates, are divided by. */
+/** Divisors of the losses of a step, or of one of its updates. */
 export interface LossTotals {
   /** N, with sequences that only count. */
   readonly sequences: number;
   readonly groups: number;
   /** Sum of n_i. */
   readonly tokens: number;
-  /** Of dr-grpo, tokens. */
+  /** For dr-grpo, tokens. */
   readonly normalizer: number;
 }
 
-/** w of: loss = sum over sequences of w times the mean over a sequence's n tokens of the objective's term. */
+/** Weight w in: loss = sum over sequences of w times the mean over a sequence's n tokens of the objective's term. */
 export function weightInLoss(
   objective: { readonly kind: keyof typeof OBJECTIVE_FORMS; readonly sequenceWeight: "uniform" | "length" },
   { sequences, groups, tokens, normalizer }: LossTotals,
@@ -59,7 +59,7 @@ export function weightInLoss(
   }
 }
 
-/** Whose ratio an objective clips, and how far from 1 it may be; undefined where it clips none, or only its function knows. */
+/** The ratio that an objective clips, and its distances from 1; undefined if it does not clip, or is a custom function. */
 export function clipRange(objective: {
   readonly kind: keyof typeof OBJECTIVE_FORMS | "custom";
   readonly clipLow: number;

@@ -17,18 +17,18 @@ const USE = {
 } as const;
 
 /**
- * The function that a module exports; one that was loaded is kept. Throws HONE_ERR_CONFIG for a file that is not there,
- * has another hash, cannot be imported, or exports no such function.
+ * The exported function of a module, cached once loaded. Throws HONE_ERR_CONFIG for a file that does not exist, has
+ * another hash, cannot be imported, or exports no such function.
  */
 export const loadSlopes = (module: SlopesModule): Promise<SlopesFunction> => loadHashed(module, USE);
 
-/** What a function is told of the recipe's `objective`. */
+/** Settings of the recipe's `objective` that a function receives. */
 export type SlopesSettings = Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight">;
 
 /**
- * Asks for slopes and losses of a micro-batch. True where each sequence's loss is its own; false where there is one for all
- * of several, put down as the first's. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or with
- * what the function threw as its cause.
+ * Calls the function for slopes and losses of a micro-batch. Returns true if each sequence has its own loss; false if
+ * there is one loss for several, stored as the first sequence's. Throws HONE_ERR_OBJECTIVE naming the fault of the
+ * result, or with the function's exception as its cause.
  */
 export function askSlopes(
   slopes: SlopesFunction,
@@ -53,14 +53,14 @@ export function askSlopes(
 }
 
 /**
- * What a function's `firstPass` makes of a step's tokens. Throws HONE_ERR_OBJECTIVE naming what is wrong with the answer, or
- * with what it threw as its cause.
+ * Calls a function's `firstPass` on a step's tokens. Throws HONE_ERR_OBJECTIVE naming the fault of the result, or
+ * with its exception as its cause.
  */
 export function askFirstPass(slopes: SlopesFunction, tokens: StepTokens): Float64Array {
   const name = `${slopes.name || "objective.slopes"}.firstPass`;
   const bounds = { clipLow: Math.fround(tokens.clipLow), clipHigh: Math.fround(tokens.clipHigh) };
   const answer = called(name, slopes.firstPass!, { ...tokens, ...bounds });
-  if (answer instanceof Promise) answer.catch(() => {}); // refused below, whatever comes of it
+  if (answer instanceof Promise) answer.catch(() => {}); // refused below, so its rejection must not be unhandled
   const wanted = tokens.logprobs.length;
   if (!(answer instanceof Float64Array) || answer.length !== wanted)
     throw fault(`${name} must return a Float64Array of ${wanted}, a number for each token of the step`);
@@ -77,11 +77,11 @@ function called<Input>(name: string, slopes: (input: Input) => unknown, input: I
   }
 }
 
-/** One number is the first sequence's that has tokens: the trainer adds them all up. */
+/** A single loss is stored at the first non-empty sequence: the trainer adds them all up. */
 function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): boolean {
   const all = typeof answer === "number" ? [answer] : answer instanceof Float64Array ? answer : undefined;
   if (all === undefined) {
-    if (answer instanceof Promise) answer.catch(() => {}); // told of as a promise, whatever comes of it
+    if (answer instanceof Promise) answer.catch(() => {}); // reported below as a promise, so its rejection must not be unhandled
     const what = answer instanceof Promise ? "a promise" : answer === null ? "null" : `${typeof answer}`;
     throw fault(
       `${name} returned ${what}; it must return the loss: a number, or a Float64Array of one a sequence`,

@@ -8,7 +8,7 @@ export interface JsonMaker<Value> {
   number(digits: string, isInteger: boolean): Value;
   string(text: string): Value;
   list(items: Value[]): Value;
-  /** In the order of the text, with duplicate keys. */
+  /** Members in the order of the text, including duplicate keys. */
   object(members: [key: string, value: Value][]): Value;
   /** Words that a dialect knows beside JSON's three, each with its value: NaN. */
   readonly words?: ReadonlyMap<string, Value>;
@@ -25,8 +25,8 @@ export function readJsonText<Value>(text: string, make: JsonMaker<Value>): Value
 }
 
 /**
- * The members of a JSON object as JSON text by key, digits unchanged; of equal keys the last wins. Values are
- * separated but not parsed: each is parsed on its own later, so that a bad one fails alone. Throws HONE_ERR_DATA.
+ * The members of a JSON object as JSON text by key, with unchanged digits; of equal keys the last wins. Values are
+ * separated but not parsed: each is parsed separately later, so that a bad one fails alone. Throws HONE_ERR_DATA.
  */
 export function membersOf(json: string): Map<string, string> {
   return refusing("object", () => new JsonText(json).members());
@@ -49,7 +49,7 @@ function refusing<T>(what: string, read: () => T): T {
 const BLANK = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const WORD = /-?[A-Za-z]+/y;
-/** What a value may be that is no string, list or object. */
+/** Characters of a value that is neither string, list nor object. */
 const BARE = /[^\s,:[\]{}"]+/y;
 const UNBRACKETED = /[^"[\]{}]*/y;
 const BRACKETS: ReadonlySet<string> = new Set("[]{}");
@@ -110,7 +110,7 @@ class Cursor {
     this.fault("no end of the string");
   }
 
-  /** How many backslashes stand before `end`, counting none before `start`. */
+  /** Number of backslashes before `end`, not counting any before `start`. */
   #backslashes(start: number, end: number): number {
     let first = end;
     while (first > start && this.text[first - 1] === "\\") first -= 1;

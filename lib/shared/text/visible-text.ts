@@ -1,18 +1,22 @@
-/** What a screen may act on, hide or draw backwards: controls, formats, lone surrogates, private and unassigned characters. */
+/**
+ * Characters that a screen may interpret, hide or reorder: controls, formats, lone surrogates, private and unassigned
+ * characters.
+ */
 const UNSAFE = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
 /** Marks that pile up over the lines above. */
 const PILED = /(\p{M}{4})(\p{M}+)/gu;
-/** Columns of a tab, whose width would depend on where it stands. */
+/** Replacement of a tab, whose width would depend on its column. */
 const TAB = "    ";
 
 /**
- * Untrusted text made safe for any screen: what would act on it or change the order of what is read is
- * spelled, `\x1b`, `\u202e`, `\u{e0041}`; of marks that pile up four are left. Line ends stay, tabs become spaces.
+ * Untrusted text made safe for any screen: characters that would be interpreted or change the reading order are
+ * escaped, `\x1b`, `\u202e`, `\u{e0041}`; keeps at most four stacked combining marks. Line ends stay, tabs become
+ * spaces.
  */
 export const visibleText = (text: string): string =>
   text.replaceAll("\t", TAB).replace(UNSAFE, spelled).replace(PILED, "$1…");
 
-/** JSON that means the same and shows the same everywhere: what a screen may act on is escaped as JSON does it. */
+/** JSON with the same meaning that displays the same everywhere: escapes characters that a screen may interpret. */
 export const visibleJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(UNSAFE, (character) =>
     Array.from({ length: character.length }, (_, i) => `\\u${hex(character.charCodeAt(i), 4)}`).join(""),
