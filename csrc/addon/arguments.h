@@ -10,8 +10,8 @@
 
 namespace hone::addon {
 
-/// An object of options. `where` names it in messages ("engine", "step"). A missing field and an undefined one are the
-/// same.
+/// A JavaScript object of options. `where` names it in messages ("engine", "step"). A missing field equals an undefined
+/// one.
 class Fields {
  public:
   /// Throws kConfig unless `value` is an object.

@@ -20,7 +20,7 @@ struct Values {
 
   int64_t count() const { return int64_t(bytes.size()) / dtype_bytes(dtype); }
   TensorView view() { return {bytes.data(), dtype, {count()}}; }
-  /// As many elements as `count`, of the same kind.
+  /// Allocates `count` elements of the same kind.
   Values room(int64_t count) const { return {type, dtype, std::vector<std::byte>(size_t(count * dtype_bytes(dtype)))}; }
 };
 

@@ -13,7 +13,7 @@ namespace hone::addon {
 class CommunicatorObject : public Napi::ObjectWrap<CommunicatorObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The communicator behind a JavaScript object of this class; kConfig, naming `where`, for anything else.
+  /// The communicator behind a JavaScript object of this class; throws kConfig, naming `where`, for anything else.
   static CommunicatorObject& from(const Napi::Value& value, const char* where);
 
   explicit CommunicatorObject(const Napi::CallbackInfo& info);

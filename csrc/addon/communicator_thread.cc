@@ -57,7 +57,7 @@ Napi::Promise CommunicatorThread::connect(Napi::Env env, std::vector<std::string
   return run_as_promise(env, *worker_, "communicator: closed.", job);
 }
 
-/// What closes and aborts all there is; null until it is connected. Trusts that mutex_ is held.
+/// The outermost communicator, which closes and aborts all others; null until connected. Trusts that mutex_ is held.
 std::shared_ptr<dist::Communicator> CommunicatorThread::whole() const {
   if (gpus_) return gpus_;
   return communicator_;

@@ -27,7 +27,7 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
  public:
   using Job = std::function<JobResult(dist::Communicator&)>;
 
-  /// Listens from here on, on the calling thread, so that its errors are thrown here.
+  /// Listens from here on, on the calling thread, so that errors are thrown here.
   explicit CommunicatorThread(const CommunicatorSettings& settings);
   ~CommunicatorThread();
 
@@ -44,15 +44,15 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   Napi::Promise close(Napi::Env env);
   /// Any thread, also while a job waits.
   void abort(const std::string& reason);
-  /// JavaScript thread. To be called for a thread that is there and is to use() it: at the end of the environment the
-  /// group is then aborted before that thread, which may wait for another rank, is joined.
+  /// JavaScript thread. Registers a thread that will use() the group: at the end of the environment the group is
+  /// aborted before that thread is joined, since it may be waiting for another rank.
   void abort_before_others(Napi::Env env);
 
-  /// Any thread: lends the communicator to `f` and keeps it from everybody else until that ends. Throws kState unless
-  /// it is connected. of: whose memory `f` exchanges too, as for communicator().
+  /// Any thread: lends the communicator to `f` exclusively until `f` returns. Throws kState unless it is connected. of:
+  /// the stream whose memory `f` also exchanges, as for communicator().
   void use(const std::function<void(dist::Communicator&)>& f, Stream::Backend of = Stream::Backend::kCpu);
-  /// For a caller that needs it longer than a job: for a GPU, a communicator that takes its memory too. Throws kState unless it is connected,
-  /// kUnsupported without NCCL.
+  /// For a caller that needs it for longer than a job; for a GPU, a communicator that also exchanges its memory. Throws
+  /// kState unless it is connected, kUnsupported without NCCL.
   std::shared_ptr<dist::Communicator> communicator(Stream::Backend of = Stream::Backend::kCpu);
   Worker& worker() { return *worker_; }
 
@@ -64,7 +64,7 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   mutable std::mutex mutex_;  // of what follows
   std::unique_ptr<dist::GlooTransport> transport_;  // until it is connected
   std::shared_ptr<dist::HostCommunicator> communicator_;
-  std::shared_ptr<dist::GpuCommunicator> gpus_;  // wraps the other one; made at the first call
+  std::shared_ptr<dist::GpuCommunicator> gpus_;  // wraps the other communicator; created at the first call
   bool called_ = false, aborted_ = false;  // connect was; abort was
   std::string why_;
   std::mutex use_;

@@ -14,9 +14,9 @@ namespace hone::addon {
 class EngineObject : public Napi::ObjectWrap<EngineObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The engine behind a JavaScript object of this class of any copy of the addon; kConfig for anything else.
+  /// The engine behind a JavaScript object of this class, from any copy of the addon; throws kConfig for anything else.
   static EngineObject& from(const Napi::Value& value);
-  /// Its thread, for weights of `model`; kConfig, naming `what`, for an engine of another model.
+  /// Its thread, to receive weights of `model`; throws kConfig, naming `what`, for an engine of another model.
   static std::shared_ptr<EngineThread> thread_for(const model::ModelConfig& model, const Napi::Value& value, const char* what);
 
   explicit EngineObject(const Napi::CallbackInfo& info);
@@ -29,11 +29,11 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
-  /// How the handlers find this object, while it lives; JavaScript thread only.
+  /// Lets the handlers find this object while it lives; JavaScript thread only.
   struct Link {
     EngineObject* object = nullptr;
     int64_t in_flight = 0;  // attempts; while positive the object holds a reference to itself
-    bool failed = false;    // on_error was called: nothing more will come
+    bool failed = false;    // on_error was called: no further calls follow
   };
   static EngineThread::Handlers handlers(const std::shared_ptr<Link>& link);
   static void call(const Napi::Object& self, const char* handler, const Napi::Value& argument);

@@ -60,7 +60,7 @@ void EngineThread::guarded(const std::function<void()>& job) {
   } catch (...) {
     failed_ = true;
     worker_->deliver([self = shared_from_this(), failure = std::current_exception()](Napi::Env env) {
-      self->flush(env);  // what was sampled before the failure comes first
+      self->flush(env);  // tokens sampled before the failure are delivered first
       self->handlers_.on_error(env, failure);
     });
   }
@@ -80,7 +80,7 @@ void EngineThread::flush(Napi::Env env) {
   {
     const std::lock_guard lock(mutex_);
     delivering_.clear();
-    std::swap(pending_, delivering_);  // both keep their memory
+    std::swap(pending_, delivering_);  // both keep their allocations
     scheduled_ = false;
   }
   if (!delivering_.request.empty() || !delivering_.ended_request.empty()) handlers_.on_message(env, delivering_);

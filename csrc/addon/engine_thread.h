@@ -1,4 +1,4 @@
-// An engine on a thread of its own; knows nothing of JavaScript but the worker's deliveries.
+// Runs an engine on its own thread; knows nothing of JavaScript except the worker's deliveries.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ class EngineThread : public std::enable_shared_from_this<EngineThread> {
  public:
   struct Handlers {
     std::function<void(Napi::Env, const engine::StepOutput&)> on_message;
-    std::function<void(Napi::Env, std::exception_ptr)> on_error;  // nothing more will come
+    std::function<void(Napi::Env, std::exception_ptr)> on_error;  // no further calls follow
     std::function<void()> on_end;  // once the thread is joined; also at teardown
   };
-  /// The engine is made here, on the calling thread, so that its errors are thrown here.
+  /// Creates the engine on the calling thread, so that its errors are thrown here.
   EngineThread(const model::ModelConfig& model, const engine::EngineConfig& config);
 
   /// Call once, before anything else, on the JavaScript thread.

@@ -7,10 +7,10 @@
 
 namespace hone::addon {
 
-/// hone::Error keeps its code; bad_alloc is OUT_OF_MEMORY; anything else is INTERNAL.
+/// hone::Error keeps its code; bad_alloc becomes OUT_OF_MEMORY; anything else INTERNAL.
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
 
-/// Runs f and rethrows what it throws as a JavaScript error. Napi::Error passes as it is.
+/// Runs f and rethrows its exceptions as JavaScript errors. Napi::Error passes unchanged.
 template <class F>
 auto translated(Napi::Env env, F&& f) {
   try {

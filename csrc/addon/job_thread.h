@@ -9,7 +9,8 @@
 
 namespace hone::addon {
 
-/// Jobs run in order. Life: start() -> stop() -> join(); what is queued behind the job in progress at stop() is cancelled.
+/// Runs jobs in order. Life: start() -> stop() -> join(); jobs queued at stop() behind the one in progress are
+/// cancelled.
 class JobThread {
  public:
   using Job = std::function<void()>;

@@ -1,4 +1,4 @@
-// How much memory a model, an engine and a trainer take, for a memory plan.
+// Memory that a model, an engine and a trainer need, for a memory plan.
 #pragma once
 
 #include <napi.h>

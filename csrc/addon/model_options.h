@@ -1,4 +1,4 @@
-// From JavaScript options to the core's configuration records, and back.
+// Converts JavaScript options to the core's configuration records, and back.
 #pragma once
 
 #include <napi.h>
@@ -14,7 +14,7 @@ model::ModelConfig read_model_config(const Napi::Value& value);
 /// the core read it.
 Napi::Value describe_model(const Napi::CallbackInfo& call);
 class Fields;
-/// The options device ("cpu" where it is left out), weightStorage, and arithmetic (f32 where it is left out).
+/// The options device (default "cpu"), weightStorage, and arithmetic (default f32).
 Stream::Backend read_device(const Fields& options);
 DType read_storage(const Fields& options);
 kernels::Arithmetic read_arithmetic(const Fields& options);

@@ -9,12 +9,12 @@
 
 namespace hone::addon {
 
-/// How a job's result is shown to JavaScript, there; nullptr: undefined.
+/// Converts a job's result to JavaScript, on the JavaScript thread; nullptr: undefined.
 using JobResult = std::function<Napi::Value(Napi::Env)>;
 
-/// JavaScript thread. The promise rejects with what the job throws, or with STATE and the words `closed` if the worker
-/// stops first; the process and what the job keeps live until it is settled. `settled` is then called on the JavaScript
-/// thread, unless that is being torn down. The job keeps the worker.
+/// JavaScript thread. The promise rejects with the job's exception, or with STATE and the message `closed` if the
+/// worker stops first; the process and the objects captured by the job live until it is settled. `settled` is then
+/// called on the JavaScript thread, unless that is being torn down. The job keeps the worker alive.
 Napi::Promise run_as_promise(Napi::Env env, Worker& worker, const char* closed, std::function<JobResult()> job,
                              std::function<void(Napi::Env)> settled = nullptr);
 

@@ -43,7 +43,7 @@ Napi::Object to_js(Napi::Env env, const SlopesRequest& r) {
   return out;
 }
 
-/// Its memory may have been given away meanwhile, which a Napi::Float64Array would not notice.
+/// The array's memory may have been detached meanwhile, which a Napi::Float64Array would not notice.
 void copy_back(const Napi::Float64Array& from, int64_t n, const char* name, double* to) {
   size_t length = 0;
   void* data = nullptr;
@@ -88,7 +88,7 @@ void SlopesFunction::ask(Worker& worker, const SlopesRequest& request) const {
     try {
       call(env, function_, request);
     } catch (const Napi::Error& error) {
-      // holds a reference, which may not leave this thread
+      // the exception holds a JavaScript reference, which may not leave this thread
       failure = std::make_exception_ptr(Error(Code::kState, "slopes: " + error.Message()));
     } catch (...) {
       failure = std::current_exception();

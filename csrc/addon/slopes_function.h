@@ -10,15 +10,15 @@
 
 namespace hone::addon {
 
-/// Kept alive from read() to release(), both on the JavaScript thread; where that is torn down first, Node drops it.
+/// Kept alive from read() to release(), both on the JavaScript thread; if that is torn down first, Node drops it.
 class SlopesFunction {
  public:
-  /// The function `slopes` among a step's options; null where there is none. Throws kConfig for anything else.
+  /// Reads the function `slopes` from a step's options; null if there is none. Throws kConfig for anything else.
   static std::shared_ptr<SlopesFunction> read(const Napi::Value& options);
 
-  /// Trainer's thread: calls it with copies of what is asked and waits for its answer. It fills `out` and `losses` of its
-  /// argument. Throws kState with its message if it throws, and if JavaScript is torn down; kShape for an array that is
-  /// no longer there.
+  /// Trainer's thread: calls the function with copies of the request and waits for its answer. The function fills `out`
+  /// and `losses` of its argument. Throws kState with its message if it throws, and if JavaScript is torn down; kShape
+  /// for a detached array.
   void ask(Worker& worker, const trainer::SlopesRequest& request) const;
   void release(Napi::Env env);
 

@@ -1,4 +1,4 @@
-// What a trainer does as a teacher, and what its student is given of it: lib/native/teacher-face.ts.
+// A trainer's jobs as a teacher, and the data for its student: lib/native/teacher-face.ts.
 #pragma once
 
 #include <napi.h>

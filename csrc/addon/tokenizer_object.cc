@@ -17,7 +17,7 @@ bool to_flag(const Napi::Value& value, const char* name) {
   return value.As<Napi::Boolean>();
 }
 
-/// A value that is no 32-bit integer becomes an id that no vocabulary has.
+/// A value that is not a 32-bit integer becomes an id outside every vocabulary.
 int32_t to_token(const Napi::Value& value) {
   const double id = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
   if (!(id >= 0 && id <= INT32_MAX && id == double(int32_t(id)))) fail(Code::kData, "a token id must be an integer, 0 or more.");

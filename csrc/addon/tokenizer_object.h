@@ -16,7 +16,7 @@ namespace hone::addon {
 class TokenizerObject : public Napi::ObjectWrap<TokenizerObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The tokenizer behind a JavaScript object of this class; kConfig for anything else.
+  /// The tokenizer behind a JavaScript object of this class; throws kConfig for anything else.
   static const std::shared_ptr<text::Tokenizer>& from(const Napi::Value& value);
 
   explicit TokenizerObject(const Napi::CallbackInfo& info);

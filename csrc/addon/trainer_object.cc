@@ -42,7 +42,7 @@ Job step_job(std::shared_ptr<OwnedBatch> batch, const trainer::StepOptions& opti
   };
 }
 
-/// What a step and a measurement of its gradients are given.
+/// Arguments of a step and of a measurement of its gradients.
 struct StepCall {
   std::shared_ptr<OwnedBatch> batch;
   trainer::StepOptions options;
@@ -125,7 +125,7 @@ Job parameter_job(const std::string& name) {
   };
 }
 
-/// A call that resolves with nothing.
+/// A call that resolves to undefined.
 template <typename Act>
 Job silent(Act act) {
   return [act](TrainerThread& thread) -> TrainerThread::Result {
@@ -164,7 +164,7 @@ Job send_job(const Sending& sending) {
   };
 }
 
-/// A group that a trainer is given: of its ranks, or of what they write while they train.
+/// A group in a trainer's options: that of its ranks, or that of their background writes.
 std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const char* name) {
   const Fields f(options, "trainer");
   if (!f.has("sharding")) return nullptr;
@@ -173,7 +173,7 @@ std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const
   return CommunicatorObject::from(sharding.get(name), (std::string("trainer.sharding.") + name).c_str()).thread();
 }
 
-/// TrainerThread's save or stage, with what `call` is given.
+/// TrainerThread's save or stage, with the arguments of `call`.
 Job saving_job(const Napi::CallbackInfo& info, const std::string& call, void (TrainerThread::*act)(const std::string&, const std::string&)) {
   const auto [directory, extra] = translated(info.Env(), [&] {
     return std::make_pair(to_text(info[0], (call + ": directory").c_str()), to_text(info[1], (call + ": extra").c_str()));

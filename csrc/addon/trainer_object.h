@@ -9,8 +9,8 @@
 
 namespace hone::addon {
 
-/// Every method but `version` queues a job and returns a promise; jobs run in order. Arrays are copied at the
-/// call. The process stays alive while jobs are queued.
+/// Every method except `version` queues a job and returns a promise; jobs run in order. Arrays are copied at the call.
+/// The process stays alive while jobs are queued.
 class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
  public:
   static Napi::Function define(Napi::Env env);

@@ -23,8 +23,8 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   using Result = JobResult;
   using Job = std::function<Result(TrainerThread&)>;
 
-  /// The trainer is made here, on the calling thread, so that its errors are thrown here. group: null for one rank alone;
-  /// every job has it to itself. writers: the same ranks once more, for what they write while they train.
+  /// Creates the trainer on the calling thread, so that its errors are thrown here. group: null for a single rank; each
+  /// job has exclusive use of it. writers: a second group of the same ranks, for background writes.
   TrainerThread(const model::ModelConfig& model, const trainer::TrainerConfig& config,
                 std::shared_ptr<CommunicatorThread> group = nullptr, std::shared_ptr<CommunicatorThread> writers = nullptr);
 
@@ -36,19 +36,19 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   /// thread, unless that is being torn down.
   Napi::Promise run(Napi::Env env, Job job, std::function<void(Napi::Env)> settled = nullptr);
 
-  /// To be called within a job.
+  /// Call only within a job.
   trainer::Trainer& trainer() { return *trainer_; }
-  /// To be called within a job: lends it a communicator, which may be its trainer's own.
+  /// Call only within a job: lends it a communicator, which may be its trainer's own.
   void use(CommunicatorThread& group, const std::function<void(dist::Communicator&)>& f);
-  /// To be called within a job: gives the weights to an engine. A reader that learns of the version from the engine finds it
-  /// here as well.
+  /// Call only within a job: passes the weights to an engine. A reader that learns of the version from the engine finds
+  /// it here as well.
   void publish(EngineThread& engine);
 
-  /// To be called within a job: copies the state, which is then written to a folder by a thread of its own. Both wait for
-  /// what is being written. Throws what Trainer's throw; kState among ranks without `writers`.
+  /// Call only within a job: copies the state, which a separate thread then writes to a folder. Both wait for a write
+  /// in progress. Throws the trainer's errors; kState for ranks without `writers`.
   void stage(const std::string& directory, const std::string& extra);
   void save(const std::string& directory, const std::string& extra);
-  /// JavaScript thread: settles when what was staged last is written, or with what kept it from being.
+  /// JavaScript thread: settles when the last staged checkpoint is written, or with the error that prevented it.
   Napi::Promise written(Napi::Env env);
   /// JavaScript thread: Worker::close, of both.
   Napi::Promise close(Napi::Env env);

@@ -1,4 +1,4 @@
-// A training batch copied out of JavaScript, whose arrays may change or be collected during training.
+// Copies a training batch out of JavaScript, whose arrays may change or be collected during training.
 #pragma once
 
 #include <napi.h>

@@ -20,7 +20,7 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
   ~WeightReceiverObject() override;
 
  private:
-  /// What outlives the JavaScript object while a job runs.
+  /// The part that outlives the JavaScript object while a job runs.
   struct Receiver {
     Receiver(const model::ModelConfig& config, Stream::Backend device, DType storage, kernels::Arithmetic arithmetic);
     std::shared_ptr<ThreadPool> pool;

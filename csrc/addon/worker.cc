@@ -64,7 +64,7 @@ void Worker::call_js(napi_env env, napi_value, void* context, void*) {
     try {
       delivery(env);
     } catch (const Napi::Error& error) {
-      // No JavaScript caller could catch it: report it as an uncaught exception.
+      // No JavaScript caller could catch the error: report it as an uncaught exception.
       napi_fatal_exception(env, error.Value());
     } catch (...) {
       napi_fatal_exception(env, to_js_error(env, std::current_exception()).Value());
@@ -110,7 +110,7 @@ void Worker::finish(Napi::Env env) {
 void Worker::at_teardown(void* context) {
   auto* self = static_cast<Worker*>(context);
   { const std::lock_guard lock(self->mutex_); self->torn_down_ = true; }
-  self->answered_.notify_all();  // a job that waits for an answer would never be joined
+  self->answered_.notify_all();  // otherwise a job that waits for an answer would never be joined
   self->thread_.stop();
   self->join();
 }

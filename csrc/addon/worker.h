@@ -14,13 +14,13 @@
 
 namespace hone::addon {
 
-/// Jobs run in order on the worker's own thread; deliveries run in order on the JavaScript thread, many of them
-/// per wake-up. Life: open() -> close() or env teardown. The thread is joined on the JavaScript thread, never
-/// while it holds work longer than the job in progress; what is queued behind that is cancelled.
-///
-/// Order at teardown (each has its reason in Node's rules): the cleanup hook is added after the thread-safe
-/// function, so it runs before it; it stops and joins; only then Node drops the function, whose finalizer
-/// gives up the last reference to this object.
+/// Jobs run in order on the worker's own thread; deliveries run in order on the JavaScript thread, batched per wake-up.
+/// Life: open() -> close() or env teardown. The thread is joined on the JavaScript thread, which waits at most for the
+/// job in progress; queued jobs are cancelled.
+/// 
+/// Order at teardown (required by Node's rules): the cleanup hook is added after the thread-safe function, so it runs
+/// before it; it stops and joins; only then Node drops the function, whose finalizer releases the last reference to
+/// this object.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
   using Job = JobThread::Job;
@@ -40,14 +40,14 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// Worker's thread: the same, and waits until it ran, which must not throw. False if JavaScript is torn down first.
   bool ask(const Delivery& delivery);
 
-  /// JavaScript thread: keeps the process alive while held. Calls nest.
+  /// JavaScript thread: keeps the process alive until released. Calls nest.
   void hold(Napi::Env env);
   void release(Napi::Env env);
 
   /// JavaScript thread. Finishes the job in progress, cancels the rest, joins, then resolves. Idempotent:
   /// later calls get a promise of their own.
   Napi::Promise close(Napi::Env env);
-  /// The same without a promise, for finalizers: returns at once.
+  /// The same without a promise, for finalizers: returns immediately.
   void abandon() { thread_.stop(); }
   bool closing() const { return thread_.stopped(); }
 
@@ -70,7 +70,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   bool joined_ = false;
   int holds_ = 0;
   std::vector<Napi::Promise::Deferred> closers_;
-  JobThread thread_;  // last: it is joined before what its jobs use is gone
+  JobThread thread_;  // declared last: it is joined before the members that its jobs use are destroyed
 };
 
 }  // namespace hone::addon

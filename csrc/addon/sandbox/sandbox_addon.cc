@@ -14,8 +14,7 @@ Napi::Value serve(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), double(bytes));
 }
 
-/// end(status: number): never. Ends the process without Node's own clean-up, which would touch what belongs to the
-/// server.
+/// end(status: number): never. Ends the process without Node's own clean-up, which would touch state of the server.
 void end(const Napi::CallbackInfo& info) { _exit(info[0].As<Napi::Number>().Int32Value()); }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
