@@ -20,13 +20,13 @@ constexpr int64_t kHugePage = 2 << 20;
 
 std::atomic<int64_t> live[3];  // by kind of memory
 
-/// Weights and activations are read in long runs, where address translation for pages of 4 KB would be the bottleneck.
+/// Weights and activations are read sequentially, where address translation for 4 KB pages would be the bottleneck.
 void* allocate_host(int64_t bytes) {
   const bool large = bytes >= 2 * kHugePage;
   void* block = nullptr;
   if (posix_memalign(&block, large ? size_t(kHugePage) : 64, size_t(bytes)) != 0) return nullptr;
 #if defined(__linux__)
-  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // a hint; ignored where the system cannot
+  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // only a hint
 #endif
   return block;
 }

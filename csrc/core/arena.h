@@ -1,4 +1,4 @@
-// One allocation per purpose; views are handed out from it and released together.
+// One allocation per purpose; views are taken from it and released together.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ class Arena {
   }
   TensorView take_view(DType dtype, std::initializer_list<int64_t> dims);
 
-  /// Makes the whole block read as zeros that take no memory until they are written. Returns false and does nothing
-  /// where the system cannot do that (a device, a small block, no Linux). For a fresh block: its contents are lost.
+  /// Makes the whole block read as zeros that take no memory until they are written. Returns false and does nothing if
+  /// the system does not support it (a device, a small block, not Linux). For a fresh block: its contents are lost.
   bool discard();
   /// Zeros a piece; whole pages of host memory in it take no memory until they are written.
   void discard(void* from, int64_t bytes);
 
-  /// mark() .. release(mark) gives back everything taken in between.
+  /// mark() .. release(mark) frees everything taken in between.
   int64_t mark() const { return used_; }
   void release(int64_t mark) { used_ = mark; }
   int64_t capacity() const { return capacity_; }

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// What is wrong with the settings of one file, gathered so that the user sees everything at once.
+/// Collects all problems of one file's settings, so that the user sees them at once.
 struct ConfigProblems {
   struct Problem {
     Code code;
@@ -22,13 +22,13 @@ struct ConfigProblems {
   std::vector<std::string> unknown;  // "<where>: <field> = <value>", fields that were not read
 
   void add(Code code, std::string text) { found.push_back({code, std::move(text)}); }
-  /// Throws one error with every text, under the code of the first. Nothing if there is none.
+  /// Throws one error with every text, under the code of the first. Does nothing if there is none.
   void raise() const;
 };
 
-/// A view of one JSON object. Every read marks its field as understood; unread fields are reported at the end. All
-/// errors name "<where>: <field>", the value found and the values allowed. With `problems`, errors are gathered there
-/// and a failing read returns its fallback, or 1 for an integer without one; without, they are thrown.
+/// A view of one JSON object. Every read marks its field as known; unread fields are reported at the end. All errors
+/// name "<where>: <field>", the value found and the values allowed. With `problems`, errors are collected there and a
+/// failing read returns its fallback, or 1 for an integer without one; without, they are thrown.
 class ConfigFields {
  public:
   /// Throws kFormat if json is not an object. Borrows json and problems.
@@ -41,12 +41,12 @@ class ConfigFields {
   bool boolean(const char* field, bool fallback);
   /// Empty if absent or null.
   std::string text(const char* field);
-  /// Whether the file has the field, even as null. Does not count as a read.
+  /// True if the file has the field, even as null. Does not count as a read.
   bool present(const char* field) const { return json_.find(field) != nullptr; }
   /// The value, or nullptr if absent or null.
   const Json* value(const char* field);
 
-  /// Each item of an array of integers (numbers, texts); empty if absent or null.
+  /// Elements of an array of integers (numbers, texts); empty if the field is absent or null.
   std::vector<int64_t> integers(const char* field);
   std::vector<double> numbers(const char* field);
   std::vector<std::string> texts(const char* field);

@@ -31,7 +31,7 @@ int cpu_quota(const std::string& groups, const std::string& mount) {
     controllers.append(line, first + 1, second - first - 1).push_back(',');
     const bool unified = controllers == ",,";
     if (!unified && controllers.find(",cpu,") == controllers.npos) continue;
-    // A parent's limit holds as well; inside a container only the mount itself may be visible.
+    // A parent's limit also applies; inside a container only the mount itself may be visible.
     std::string path = line.substr(second + 1);
     for (;; path.resize(path.rfind('/'))) {
       least = std::min(least, allowed(mount + (unified ? "" : "/cpu") + path, unified));

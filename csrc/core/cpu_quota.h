@@ -1,12 +1,12 @@
-// How much CPU time a container may use.
+// CPU time that a container may use.
 #pragma once
 
 #include <string>
 
 namespace hone {
 
-/// CPUs' worth of time that this process's control groups allow, rounded up; 0 where none sets a limit. More threads
-/// than that would be stopped together, for the rest of every period.
+/// CPU limit of this process's control groups, in CPUs, rounded up; 0 if none sets a limit. More threads than that
+/// would be throttled together for the rest of every period.
 /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst (cpu.cfs_quota_us).
 int cpu_quota(const std::string& groups = "/proc/self/cgroup", const std::string& mount = "/sys/fs/cgroup");
 

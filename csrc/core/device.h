@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// Whose work a GPU starts first where streams compete: many small steps, or few long ones that can wait.
+/// Priority of a stream's work where streams compete for a GPU: many small steps, or few long ones that can wait.
 enum class Priority : uint8_t { kBatch, kUrgent };
 
 /// Owns what a Stream refers to. On a GPU: the first device the process sees (CUDA_VISIBLE_DEVICES chooses).
@@ -30,8 +30,8 @@ class Device {
 /// Waits until all work given to the stream is done. CPU ops are done when they return.
 void synchronize(const Stream& stream);
 
-/// A point in a stream's work, for which another stream waits; the host does not. On the CPU, where work is done when
-/// its call returns, nothing waits. Movable.
+/// A point in a stream's work for which another stream, but not the host, waits. On the CPU, where work is finished
+/// when its call returns, waiting does nothing. Movable.
 class Event {
  public:
   /// For streams of that device. Throws kCuda.
@@ -41,14 +41,14 @@ class Event {
   Event& operator=(Event&& other) noexcept;
   /// Everything that the stream was given so far.
   void record(const Stream& stream) const;
-  /// What the stream is given from now on starts after what was recorded last; at once if nothing was.
+  /// Makes later work of the stream wait for the recorded work; does nothing if none was recorded.
   void hold(const Stream& stream) const;
 
  private:
   void* handle_ = nullptr;
 };
 
-/// Copies host memory to the stream's; `from` may be reused at once, unless it is page-locked.
+/// Copies host memory to the stream's; `from` may be reused immediately, unless it is page-locked.
 void upload(const Stream& stream, void* to, const void* from, int64_t bytes);
 /// Copies the stream's memory to the host's; waits until it is there.
 void download(const Stream& stream, void* to, const void* from, int64_t bytes);
@@ -65,14 +65,14 @@ constexpr DType dtype_of() {
   return std::is_same_v<T, int32_t> ? DType::kI32 : DType::kU8;
 }
 
-/// Arrays that the host writes and kernels read, or the other way round. They have one layout in host and device
-/// memory, so that one copy transfers all of them. On the CPU both are the same memory and nothing is copied.
+/// Arrays that the host writes and kernels read, or vice versa. They have one layout in host and device memory, so that
+/// one copy transfers all of them. On the CPU both are the same memory and nothing is copied.
 class SharedArrays {
  public:
   template <class T>
   struct Array {
     T* host = nullptr;
-    T* device = nullptr;  // what a kernel is given
+    T* device = nullptr;  // argument for kernels
     int64_t size = 0;
     TensorView view() const { return {device, dtype_of<T>(), {size}}; }
   };
@@ -86,7 +86,7 @@ class SharedArrays {
   }
   void clear() { host_.release(0); }
   int64_t used() const { return host_.used(); }
-  /// Bytes [begin, end) of what was taken, as used() counts them.
+  /// Bytes [begin, end) of the allocations, as counted by used().
   void upload(const Stream& stream, int64_t begin, int64_t end) const;
   void download(const Stream& stream, int64_t begin, int64_t end) const;
 
@@ -103,8 +103,8 @@ class Graph {
   ~Graph();
   Graph(Graph&& other) noexcept;
   Graph& operator=(Graph&& other) noexcept;
-  /// Records what `work` gives to the stream, without doing it, and replaces the earlier recording. Returns false on
-  /// the CPU, without calling `work`. Throws what `work` throws, and kCuda for work that cannot be recorded.
+  /// Records the work that `work` puts on the stream, without running it, and replaces the earlier recording. Returns
+  /// false on the CPU, without calling `work`. Throws the errors of `work`, and kCuda for work that cannot be recorded.
   template <class Work>
   bool record(const Stream& stream, const Work& work) {
     if (!begin(stream)) return false;

@@ -1,4 +1,4 @@
-// What this process could compute on besides the CPU: asked at run time, never required.
+// Devices other than the CPU that this process could use: queried at run time, never required.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace hone {
 
-/// CUDA as compiled in and as found. `reason` says in one sentence why `devices` is empty.
+/// CUDA as compiled in and as found. `reason` is one sentence that explains why `devices` is empty.
 struct CudaInfo {
   std::string compiled;              // toolkit version, "13.0"; empty: built without CUDA
   std::string driver;                // newest CUDA version the driver supports; empty: no driver
   std::vector<std::string> devices;  // "NVIDIA H200 (sm_90, 139.8 GiB)"
-  uint64_t memory_bytes = 0;         // of the first device, the one that is used; 0: none
+  uint64_t memory_bytes = 0;         // of the first device, which is the one used; 0: none
   std::string reason;
 };
 /// Never throws; costs up to a few milliseconds the first time.

@@ -1,4 +1,4 @@
-// Every failure the core reports on purpose: a stable code and a sentence for people.
+// Errors that the core raises on purpose: a stable code and a sentence for the user.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace hone {
 /// Stable codes. The addon maps each to one HONE_ERR_* class (lib/errors.ts); keep both lists equal.
 enum class Code {
   kShape,        // an argument has another shape or dtype than the op states
-  kConfig,       // a configuration value is unusable
-  kOutOfMemory,  // an arena, pool or cache is too small; the message says for what
+  kConfig,       // an invalid configuration value
+  kOutOfMemory,  // an arena, pool or cache is too small; the message names its purpose
   kIo,           // the operating system refused a file operation (errno text is in the message)
-  kFormat,       // a file is not what it claims to be: truncated, overlapping, wrong hash
+  kFormat,       // a malformed file: truncated, overlapping, wrong hash
   kState,        // the call is not allowed now (closed engine, no weights yet)
   kAborted,      // the caller asked to stop
-  kData,         // a row, a text or an id that was handed in cannot be used; the message says which part
+  kData,         // an unusable row, text or id in the input; the message names the part
   kNonFinite,    // NaN or Inf where a number is required; the message names the sample
   kCuda,         // the GPU, its driver or a kernel launch failed; the message has the runtime's own text
-  kCollective,   // ranks that work together lost one another: a remote error, or no answer in time
-  kUnsupported,  // a known feature this build or backend does not have
-  kInternal,     // a broken invariant: our bug
+  kCollective,   // cooperating ranks lost one another: a remote error, or no answer in time
+  kUnsupported,  // a known feature that this build or backend lacks
+  kInternal,     // a violated invariant: a bug of Hone
 };
 
 /// Name of a code as used in messages and by the addon, e.g. "SHAPE".

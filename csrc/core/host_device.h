@@ -1,4 +1,4 @@
-// Functions that the host and a GPU compute alike: nvcc compiles them for both, g++ sees plain functions.
+// Functions compiled for both the host and a GPU: nvcc compiles them for both, g++ sees plain functions.
 #pragma once
 
 #ifdef __CUDACC__

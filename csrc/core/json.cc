@@ -46,7 +46,7 @@ void expect_kind(Json::Kind kind, Json::Kind wanted, const char* where) {
   if (kind != wanted) fail(Code::kFormat, "%s is %s, expected %s.", where, kind_name(kind), kind_name(wanted));
 }
 
-/// Reads words, strings and numbers of RFC 8259, strictly, one after another.
+/// Scans words, strings and numbers of RFC 8259 strictly.
 class JsonScanner {
  public:
   JsonScanner(std::string_view text, const char* where) : text_(text), where_(where) {}

@@ -1,4 +1,4 @@
-// Counter-based randomness: what a rollout samples depends on its key and position, never on order.
+// Counter-based random numbers: a rollout's samples depend on its key and position, never on order.
 #pragma once
 
 #include <array>

@@ -32,7 +32,7 @@ struct Stream {
 
 /// Element type of activations, their gradients, keys and values: f32 on the CPU, bf16 on a GPU.
 inline DType activation_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
-/// Where the tensors of a stream's ops lie.
+/// Location of the tensors of a stream's ops.
 inline Memory tensor_memory(const Stream& stream) { return stream.is_cuda() ? Memory::kDevice : Memory::kHost; }
 
 }  // namespace hone

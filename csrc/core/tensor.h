@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// The second line is stored in files and passed through; nothing computes with it.
+/// The types of the second line are stored in files and passed through; no op computes with them.
 enum class DType : uint8_t { kF32, kBF16, kF16, kF64, kI32, kI64, kU8, kU32,
                              kBool, kI8, kI16, kU16, kU64, kF8E4M3, kF8E5M2 };
 

@@ -37,7 +37,7 @@ class ThreadPool {
   /// A call from inside a chunk runs inline.
   void parallel_for(int64_t n, int64_t grain, RangeFunction f);
 
-  /// While it lives, this thread keeps a core busy between its calls as well (one engine step, one trainer step), and
+  /// During its lifetime this thread keeps a core busy even between calls (one engine step, one trainer step), so
   /// helpers leave that core alone. Null pool: does nothing. May be nested.
   class Occupied {
    public:

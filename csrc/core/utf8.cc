@@ -54,7 +54,7 @@ size_t maximal_subpart(std::string_view text) {
   const uint8_t a = uint8_t(text[0]);
   const size_t wanted = a >= 0xF0 ? 4 : a >= 0xE0 ? 3 : 2;
   size_t n = 1;
-  // Whether k bytes can begin a sequence is whether some completion is well formed; only byte 2 is ever special.
+  // k bytes can begin a sequence if some completion is well formed; only byte 2 has special rules.
   while (n < wanted && n < text.size()) {
     static constexpr char kFill[] = "\x80\x80\x80";
     std::string probe(text.substr(0, n + 1));

@@ -35,7 +35,7 @@ inline CodePoint code_point_at(const char* p) {
   return {(a & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63), 4};
 }
 
-/// The code point that ends before `end`. Trusts likewise, and that there is one.
+/// The code point that ends before `end`. Trusts that the text is well formed and that there is one.
 inline CodePoint code_point_before(const char* end) {
   const char* p = end - 1;
   while ((uint8_t(*p) & 0xC0) == 0x80) --p;

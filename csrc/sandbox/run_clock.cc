@@ -18,7 +18,7 @@ struct Times {
   bool ready = false;          // to run, or running
 };
 
-/// What of /proc/<pid>/<name> fits into `text`; empty if there is none.
+/// Reads the part of /proc/<pid>/<name> that fits into `text`; empty if there is none.
 void read_of(pid_t pid, const char* name, std::span<char> text) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/%s", int(pid), name);
@@ -38,7 +38,7 @@ Times times_of(pid_t pid) {
   unsigned long long ran = 0, waited = 0;
   if (std::sscanf(text, "%llu %llu", &ran, &waited) == 2) times.ran = double(ran) / 1e9, times.waited = double(waited) / 1e9;
   read_of(pid, "stat", text);
-  const char* const named = std::strrchr(text, ')');  // a name may have parentheses
+  const char* const named = std::strrchr(text, ')');  // a name may contain parentheses
   times.ready = named && std::strncmp(named, ") R", 3) == 0;
   return times;
 }

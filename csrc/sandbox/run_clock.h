@@ -11,12 +11,12 @@ namespace hone::sandbox {
 /// Seconds: for shorter runs the kernel is not asked.
 inline constexpr double kShort = 0.1;
 
-/// What is to be said of a run's time.
+/// State of a run's time.
 enum class Time : uint8_t {
   kLeft,
-  /// It has run for its limit.
+  /// It has used up its time limit.
   kSpent,
-  /// It has not, but waits for a processor for so long that it is given up; no fault of its own.
+  /// It has not, but has waited for a processor for so long that it is given up; not the program's fault.
   kStarved,
 };
 
@@ -26,7 +26,7 @@ class RunClock {
   RunClock() = default;
   RunClock(pid_t pid, double start, double limit) : pid_(pid), since_(start), limit_(limit), due_(start + limit) {}
 
-  /// How long it ran, without the time in which it waited for a processor.
+  /// How long it ran, excluding the time in which it waited for a processor.
   double spent(double now) const;
   /// When to call look() next.
   double due() const { return due_; }
@@ -50,14 +50,14 @@ class Standstill {
  public:
   explicit Standstill(double now) : looked_(now) {}
 
-  /// How much of the time since the look before was one. waited: after so long at most this look was to come.
+  /// Returns the running part of the time since the last poll. waited: longest expected time between two polls.
   double look(double now, double waited) {
     constexpr double kLate = 0.25;
     const double late = now - looked_ - waited;
     looked_ = now;
     return late < kLate ? 0 : late;
   }
-  /// Of the last look. Runs' time is kept by this: of a standstill since then only the next look tells.
+  /// Time of the last poll. Runs' time is measured by this: only the next poll detects a standstill since then.
   double looked() const { return looked_; }
 
  private:

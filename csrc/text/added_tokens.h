@@ -20,7 +20,7 @@ struct AddedToken {
   bool special;
 };
 
-/// A stretch of a text: an added token's, or (token == nullptr) ordinary text.
+/// A range of a text: an added token's, or (token == nullptr) ordinary text.
 struct Stretch {
   const AddedToken* token;
   std::string_view text;

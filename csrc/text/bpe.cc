@@ -91,7 +91,7 @@ void Bpe::spell(std::string_view piece) {
 void Bpe::spell_unknown(std::string_view unit, bool& unknown_before) {
   const auto missing = [this](char c) { return of_byte_[uint8_t(c)] < 0; };
   if (options_.byte_fallback && std::none_of(unit.begin(), unit.end(), missing)) {
-    // The reference keeps a held-back unknown token held back behind these bytes; so does this.
+    // The reference keeps a pending unknown token pending after these bytes; so does this.
     for (const char c : unit) merger_.push(of_byte_[uint8_t(c)]);
     return;
   }

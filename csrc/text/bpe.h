@@ -18,7 +18,7 @@ struct BpeOptions {
   bool byte_level = false;     // pieces are bytes and every token a string of bytes; else of characters
   bool byte_fallback = false;  // an unknown character becomes its bytes' <0xNN> tokens, if all exist
   bool fuse_unk = false;       // neighbouring unknown characters become one unknown token
-  bool ignore_merges = false;  // a piece that is a token as a whole is that token
+  bool ignore_merges = false;  // a piece that is a complete token becomes that token
   int32_t unk = -1;            // the unknown token; < 0 for none
 };
 

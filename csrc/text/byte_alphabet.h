@@ -1,11 +1,11 @@
-// How byte-level vocabularies write bytes: each as a printable character.
+// Byte-level vocabularies represent each byte by a printable character.
 #pragma once
 
 #include <string>
 
 namespace hone::text {
 
-/// The bytes that `name` stands for; false, and `bytes` unspecified, if a character of it stands for none.
+/// The bytes represented by `name`; false, and `bytes` unspecified, if a character of it represents none.
 /// Source: openai/gpt-2, encoder.py, bytes_to_unicode.
 bool bytes_of(const std::string& name, std::string& bytes);
 

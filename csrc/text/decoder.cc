@@ -25,7 +25,7 @@ int byte_of(const std::string& content) {
   return value;
 }
 
-/// The order in which the steps of a chain may come; each must be later than the one before, but Replace may repeat.
+/// The order in which the steps of a chain may occur; each must be later than the previous one, but Replace may repeat.
 enum Stage { kReplace, kByteFallback, kFuse, kStrip, kEnd };
 
 class RulesReader {
@@ -151,7 +151,7 @@ void DecodeStream::end_run() {
   run_.clear();
 }
 
-/// Whether the next token may still change what waits: it ends in U+FFFD, or would if it were given out now.
+/// True if the next token may still change the pending text: it ends in U+FFFD, or would if it were returned now.
 bool DecodeStream::uncertain() const {
   const std::string_view text = run_.empty() ? waiting_ : run_;
   if (!run_.empty() && utf8_prefix(run_) < run_.size()) return true;

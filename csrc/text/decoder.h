@@ -1,4 +1,4 @@
-// Token ids back to text, whole or as they come.
+// Decodes token ids to text, at once or incrementally.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct DecoderRules {
   static DecoderRules from_json(const Json& json, const std::string& where);
 };
 
-/// What a token contributes, made once for each token of a vocabulary.
+/// A token's contribution to the text, computed once for each token of a vocabulary.
 struct DecodedToken {
   std::string text;      // UTF-8, but any bytes with byte_level
   std::string at_start;  // the same as the first token of a text, where that differs (Metaspace)
@@ -36,9 +36,9 @@ struct DecodedToken {
 
 DecodedToken decoded_token(const DecoderRules& rules, const std::string& content, bool special);
 
-/// Text of tokens as they arrive, never half a character: an incomplete or ill-formed end waits for the next token. All
-/// pieces joined are the text of all tokens, with one exception: a run of <0xNN> bytes that becomes ill-formed after a
-/// part of it was given out (decoded as a whole, all of it would have been U+FFFD).
+/// Text of tokens as they arrive, never half a character: an incomplete or ill-formed end waits for the next token. The
+/// joined pieces are the text of all tokens, with one exception: a run of <0xNN> bytes that becomes ill-formed after a
+/// part of it was returned (decoded as a whole, all of it would have been U+FFFD).
 class DecodeStream {
  public:
   /// Borrows both.
@@ -47,7 +47,7 @@ class DecodeStream {
 
   /// Text that is certain now, often empty. Throws kData on an id outside the vocabulary.
   std::string step(int32_t id);
-  /// What still waits, ill-formed sequences as U+FFFD; then the stream starts anew.
+  /// The pending rest, ill-formed sequences as U+FFFD; then resets the stream.
   std::string finish();
 
   /// Takes a token without returning text.
@@ -66,7 +66,7 @@ class DecodeStream {
   std::string run_;      // bytes of byte_fallback behind it
   int64_t stripped_ = 0;
   bool first_ = true;   // no token yet
-  bool strips_ = true;  // nothing but strippable characters yet
+  bool strips_ = true;  // only strippable characters so far
 };
 
 }  // namespace hone::text

@@ -12,7 +12,7 @@ class IdMap {
  public:
   IdMap() : slots_(16) {}
 
-  /// Keeps the first value of a key; returns whether it was new. `key` may be anything but kEmpty.
+  /// Keeps the first value of a key; returns whether it was new. `key` may be anything except kEmpty.
   bool insert(uint64_t key, Value value) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[place(key)];
@@ -35,7 +35,7 @@ class IdMap {
     uint64_t key = kEmpty;
     Value value{};
   };
-  /// The slot of the key, or the free one where it belongs.
+  /// The slot of the key, or the free one for it.
   size_t place(uint64_t key) const {
     const size_t mask = slots_.size() - 1;
     uint64_t h = key * 0x9E3779B97F4A7C15ull;

@@ -41,7 +41,7 @@ void Merger::merge(std::vector<int32_t>& out) {
   clear();
 }
 
-/// Joins the pair of a candidate, unless one of its halves has meanwhile become part of something else.
+/// Joins the pair of a candidate, unless one of its halves has been merged already.
 void Merger::join(const Candidate& best) {
   Symbol& left = symbols_[size_t(best.at)];
   if (left.id < 0 || left.next < 0) return;

@@ -12,15 +12,15 @@ namespace hone::text {
 /// Source: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", section 3.2.
 class Merger {
  public:
-  /// `first` and `second` become `both`, the token of their joined texts. Lower ranks go first. Only the first call for
-  /// a pair counts.
+  /// `first` and `second` become `both`, the token of their joined texts. Lower ranks are merged first. Only the first
+  /// call for a pair counts.
   void add(int32_t first, int32_t second, int32_t rank, int32_t both) {
     merges_.insert(pair_key(first, second), {rank, both});
   }
 
   /// Starts a new row.
   void clear() { symbols_.clear(); }
-  /// Puts an id, not negative, at the end of the row. It takes at most INT32_MAX of them.
+  /// Appends a non-negative id to the row. It takes at most INT32_MAX of them.
   void push(int32_t id) {
     const int32_t at = int32_t(symbols_.size());
     symbols_.push_back({id, at - 1, at + 1});

@@ -1,4 +1,4 @@
-// How ordinary text is changed before it is cut into pieces.
+// Normalization of ordinary text before it is split into pieces.
 #pragma once
 
 #include <string>

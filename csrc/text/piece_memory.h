@@ -20,7 +20,7 @@ class PieceMemory {
 
   /// Appends the ids of a piece; false if it is not remembered.
   bool recall(std::string_view piece, std::vector<int32_t>& out) const;
-  /// `piece` is new here. Does nothing if it has more than kMostBytes bytes.
+  /// `piece` must be new. Does nothing if it has more than kMostBytes bytes.
   void remember(std::string_view piece, const int32_t* ids, size_t count);
 
  private:

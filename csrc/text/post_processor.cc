@@ -43,7 +43,7 @@ void add(PostProcessor& out, const Json& json, const std::string& where) {
     }
   } else if (type == "TemplateProcessing") {
     add_template(out, value_or_null(fields, "single"), value_or_null(fields, "special_tokens"), where);
-    fields.ignore({"pair"});  // for two texts at once, which is not used here
+    fields.ignore({"pair"});  // for pairs of texts, which are not supported here
   } else {
     fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // offsets only
   }

@@ -52,7 +52,7 @@ void PreTokenizer::isolate(Scan scan, std::string_view text, bool gaps, std::vec
 }
 
 void PreTokenizer::rewrite(const Step& step, bool first, std::string& scratch, std::vector<std::string_view>& pieces) {
-  std::string out;  // the pieces may lie in scratch
+  std::string out;  // the pieces may be views of scratch
   std::vector<size_t> ends;
   for (const std::string_view piece : pieces) {
     if (step.kind == Step::Kind::kPrefixSpace) {

@@ -1,4 +1,4 @@
-// Cuts normalized text into the pieces that are encoded one by one.
+// Splits normalized text into the pieces that are encoded one by one.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace hone::text {
 
-/// Applies the steps of its rules one after the other.
+/// Applies the steps of its rules in sequence.
 class PreTokenizer {
  public:
-  /// Without a step a text is one piece.
+  /// Without a step, a text is one piece.
   PreTokenizer() = default;
   explicit PreTokenizer(PreTokenizerRules rules) : rules_(std::move(rules)) {}
 

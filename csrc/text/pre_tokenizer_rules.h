@@ -1,4 +1,4 @@
-// How a tokenizer.json says that text is cut into pieces.
+// A tokenizer.json's rules for splitting text into pieces.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace hone::text {
 
 /// Split, Digits, Metaspace and ByteLevel, in the order in which they are applied.
 struct PreTokenizerRules {
-  /// What becomes of the matches of a step, and of the gaps between them.
+  /// Treatment of the matches of a step, and of the gaps between them.
   enum class Behavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
   struct Step {
     enum class Kind { kScan, kLiteral, kDigits, kMetaspace, kPrefixSpace } kind;
     Scan scan = nullptr;
-    std::string literal{};  // what to split at; of Metaspace, what stands for a space
+    std::string literal{};  // text to split at; for Metaspace, the replacement of a space
     Behavior behavior = Behavior::kIsolated;
     enum class Prepend { kAlways, kFirst, kNever } prepend = Prepend::kNever;
   };

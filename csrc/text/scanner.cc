@@ -18,7 +18,7 @@ class Cursor {
   uint8_t classes(size_t at) const { return ends(at) ? 0 : classes_[code_point_at(text_.data() + at).value]; }
   size_t after(size_t at) const { return at + code_point_at(text_.data() + at).bytes; }
   bool newline(size_t at) const { return byte(at) == '\n' || byte(at) == '\r'; }
-  /// Whether a character of none of these classes is there; false at the end.
+  /// True if a character of none of these classes follows; false at the end.
   bool none_of(size_t at, uint8_t unwanted) const { return !ends(at) && !(classes(at) & unwanted); }
   /// First character of the text from `at`, 0 at its end.
   uint32_t code(size_t at) const { return ends(at) ? 0 : code_point_at(text_.data() + at).value; }
@@ -70,7 +70,7 @@ class Cursor {
 
 constexpr uint8_t kLetterOrMark = kLetter | kUpperish | kLowerish;
 
-/// [^\r\n\p{L}\p{N}] at `at`: the character that a word may take along in front; `unwanted` without the line ends.
+/// [^\r\n\p{L}\p{N}] at `at`: the character that may precede a word in its piece; `unwanted` excludes line ends.
 bool may_lead(const Cursor& c, size_t at, uint8_t unwanted = kLetter | kNumber) {
   return c.none_of(at, unwanted) && !c.newline(at);
 }
@@ -84,7 +84,7 @@ size_t word(const Cursor& c, size_t at, uint8_t letters, uint8_t unwanted = kLet
 
 /// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ ; `at` itself without a match.
 size_t upper_then_lower(const Cursor& c, size_t at) {
-  size_t end = at, both = at;  // both: behind the last character of the first run that the second class has too
+  size_t end = at, both = at;  // both: after the last character of the first run that is also in the second class
   while (c.classes(end) & kUpperish) {
     const bool lowerish = c.classes(end) & kLowerish;
     end = c.after(end);
@@ -129,7 +129,7 @@ size_t lines_or_spaces(const Cursor& c, size_t at) {
   return lines > at ? lines : c.spaces(at);
 }
 
-/// What the newer patterns share behind words and numbers.
+/// Common part of the newer patterns after words and numbers.
 size_t symbols_or_space(const Cursor& c, size_t at, std::string_view trailing) {
   const size_t end = symbols(c, at, trailing);
   return end > at ? end : lines_or_spaces(c, at);

@@ -17,7 +17,7 @@
 namespace hone::text {
 
 struct EncodeOptions {
-  bool add_special = false;    // what the post-processor puts around a text (bos, eos)
+  bool add_special = false;    // special tokens that the post-processor adds around a text (bos, eos)
   bool spell_special = false;  // spellings of special tokens in the text are ordinary characters
 };
 
@@ -40,7 +40,7 @@ class Tokenizer {
   /// Borrows this.
   DecodeStream stream(bool skip_special) const { return DecodeStream(rules_, decoded_, skip_special); }
 
-  /// One more than the greatest id; ids may have holes.
+  /// One more than the greatest id; ids may have gaps.
   int32_t vocabulary_size() const { return int32_t(vocabulary_.size()); }
   /// A token's name as the file has it, normalized if it is an added token looked for in normalized text; nullptr for a hole or an id outside.
   const std::string* name_of(int32_t id) const;

@@ -86,7 +86,7 @@ const Normalizer& normalizer() {
   return one;
 }
 
-/// Sorts the marks between starters by their class; equal ones keep their order.
+/// Sorts the marks between starters by their class; stable.
 void sort_marks(std::vector<Mark>& all) {
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
@@ -100,7 +100,7 @@ void sort_marks(std::vector<Mark>& all) {
 void compose_into(std::string& out, std::vector<Mark>& all) {
   constexpr size_t kNone = size_t(-1);
   size_t starter = kNone, kept = 0;
-  uint8_t last = 0;  // rank of the last kept mark after the starter; 0 right behind it
+  uint8_t last = 0;  // rank of the last kept mark after the starter; 0 right after it
   for (const Mark mark : all) {
     const bool adjacent = starter != kNone && kept == starter + 1;
     const bool open = starter != kNone && (adjacent || (mark.rank && last < mark.rank));

@@ -16,7 +16,7 @@ enum CharClass : uint8_t {
   kLowerish = 16, // Ll, Lm, Lo, M
   kWord = 32,     // \w of regular expressions: Alphabetic, M, Nd, Pc, Join_Control
   kSymbol = 64,   // P, S
-  kActive = 128,  // NFC may change it or join it to what is before
+  kActive = 128,  // NFC may change it or compose it with preceding characters
 };
 
 /// Class byte by code point, 0x110000 of them; 0 for unassigned ones.

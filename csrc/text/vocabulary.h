@@ -14,10 +14,10 @@ namespace hone::text {
 /// An id as a file has it. Throws kFormat if it is negative or no vocabulary is that large.
 int32_t token_id(const Json& json, const std::string& where);
 
-/// Each token has one id and each id one token; ids may have holes.
+/// A bijection of tokens and ids; ids may have gaps.
 class Vocabulary {
  public:
-  /// Entering the same token twice is fine. Throws kFormat naming `where` if it has another id, or its id another
+  /// Entering the same token twice is allowed. Throws kFormat naming `where` if it has another id, or its id another
   /// token.
   void enter(int32_t id, const std::string& name, const std::string& where);
   /// Sets what name() returns from now on; the token is still found by its old name.
@@ -29,7 +29,7 @@ class Vocabulary {
   const std::string& name(int32_t id) const { return names_[size_t(id)]; }
   /// -1 if there is no such token.
   int32_t id_of(const std::string& name) const;
-  /// Every token and its id, in no order.
+  /// Every token and its id, in arbitrary order.
   const std::unordered_map<std::string, int32_t>& ids() const { return ids_; }
 
  private:

@@ -15,7 +15,7 @@ inline void check(cudaError_t status, const char* what) {
        cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
-/// An attribute of the device that this thread uses. Throws kCuda.
+/// An attribute of this thread's current device. Throws kCuda.
 inline int device_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");

@@ -19,7 +19,7 @@ void synchronize(void* stream);
 
 /// Copies between any two memories, in stream order. Ordinary host memory may be reused when the call returns.
 void copy(void* stream, void* to, const void* from, int64_t bytes);
-/// Copies `rows` pieces of `bytes` each, whose starts lie a pitch (in bytes) apart.
+/// Copies `rows` pieces of `bytes` each, whose starts are a pitch (in bytes) apart.
 void copy_rows(void* stream, void* to, int64_t to_pitch, const void* from, int64_t from_pitch, int64_t bytes,
                int64_t rows);
 void zero(void* stream, void* to, int64_t bytes);
@@ -28,10 +28,10 @@ void zero(void* stream, void* to, int64_t bytes);
 void* create_event();
 void destroy_event(void* event) noexcept;
 void record_event(void* event, void* stream);
-/// What the stream is given from now on starts after what the event recorded last, if anything.
+/// Makes later work of the stream wait for the work that the event recorded last, if any.
 void wait_for_event(void* event, void* stream);
 
-/// Between the two, work given to the stream is recorded, not done; end_capture returns a graph ready to launch.
+/// Between these two calls, work on the stream is recorded instead of run; end_capture returns a graph ready to launch.
 void begin_capture(void* stream);
 void* end_capture(void* stream);
 void launch_graph(void* graph, void* stream);

@@ -1,4 +1,4 @@
-// The one place where a kernel is launched. test/csrc/cuda_shim has a host version of this header.
+// The only place that launches kernels. test/csrc/cuda_shim has a host version of this header.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,8 +12,8 @@
 
 namespace hone::cuda {
 
-/// Whether the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one. Without sm_90a
-/// among the architectures (CUDAARCHS=90, native) their kernels are empty, and a Hopper takes the portable ones.
+/// True if the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one. Without sm_90a
+/// among the architectures (CUDAARCHS=90, native) their kernels are empty, and a Hopper uses the portable ones.
 #ifdef HONE_WITHOUT_SM90A
 inline constexpr bool kSm90Built = false;
 #else
@@ -31,16 +31,16 @@ inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic)), name);
 }
 
-/// How a kernel stands to its neighbours. `cluster`: so many neighbouring blocks of the grid's x, of which that is a
-/// multiple, share their memory (sm_90, at most 8; 0: none). `early`: its blocks may begin while the kernel before it on
-/// the stream still runs, if that one lets them; it calls await_predecessor() (kernels/cuda/early.cuh).
+/// Launch attributes. `cluster`: number of neighbouring blocks along x that share their memory (sm_90, at most 8; 0:
+/// none); the grid's x is a multiple of it. `early`: its blocks may start while the previous kernel on the stream still
+/// runs, if that one allows it; it calls await_predecessor() (kernels/cuda/early.cuh).
 struct Launch {
   int cluster = 0;
   bool early = false;
 };
 
-/// Whether a kernel's machine code here has the instruction that it has to wait with: that of sm_90a, on a Hopper.
-/// With HONE_CUDA_PORTABLE none begins early.
+/// True if the machine code for this device has the wait instruction, which needs sm_90a on a Hopper. With
+/// HONE_CUDA_PORTABLE no kernel starts early.
 inline bool may_begin_early() {
   static const bool may = [] {
     const char* const portable = std::getenv("HONE_CUDA_PORTABLE");
@@ -81,7 +81,7 @@ void launch(const char* name, Launch how, void (*kernel)(P...), dim3 grid, dim3 
 #define HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   HONE_LAUNCH_AS(::hone::cuda::Launch{}, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
-/// The same, beginning early.
+/// The same with an early start.
 #define HONE_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream, ...) \
   HONE_LAUNCH_AS((::hone::cuda::Launch{0, true}), kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 

@@ -1,11 +1,11 @@
-// How much shared memory a launch may use.
+// Shared memory that a launch may use.
 #pragma once
 
 #include <cstddef>
 
 namespace hone::cuda {
 
-/// What a block may use, static and dynamic together, without opting in to more.
+/// Shared memory, static and dynamic together, that a block may use without opting in to more.
 inline constexpr size_t kPlainSharedBytes = 48 * 1024;
 
 constexpr bool exceeds_plain_shared(size_t fixed, size_t dynamic) { return fixed + dynamic > kPlainSharedBytes; }
