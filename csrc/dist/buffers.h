@@ -1,4 +1,4 @@
-// What the buffers of a collective must be, whatever carries them. All of it throws kShape.
+// Requirements for the buffers of a collective over any transport. All functions throw kShape.
 #pragma once
 
 #include "core/tensor.h"
@@ -9,9 +9,9 @@ namespace hone::dist {
 void expect_buffer(const char* what, const TensorView& view);
 /// `root` is one of `size` ranks.
 void expect_root(const char* what, int root, int size);
-/// `larger` holds one part of `smaller`'s size for each rank.
+/// `larger` has one part of `smaller`'s size for each rank.
 void expect_parts(const char* what, const TensorView& larger, const TensorView& smaller, int size);
-/// Both hold one part for each rank.
+/// Both have one part for each rank.
 void expect_exchange(const char* what, const TensorView& source, const TensorView& destination, int size);
 /// `team` is at least 1 and divides `size`.
 void expect_team(const char* what, int team, int size);

@@ -11,12 +11,12 @@ namespace hone::dist {
 
 enum class ReduceOp : uint8_t { kSum, kMax };
 
-/// What a group exchanges, whatever carries it. All ranks call the same in the same order. A collective may return before
-/// it has run: buffers live until wait() has returned, or the communicator has failed.
-///
+/// Collectives over any transport. All ranks make the same calls in the same order. A collective may return before it
+/// has run: buffers must live until wait() has returned, or the communicator has failed.
+/// 
 /// A collective throws kShape for buffers that do not fit together, kCollective for a remote error, a lost peer or a
-/// time-out, kAborted after abort(), kState once the group is closed; after any of these but kShape only close() is left.
-/// One thread calls everything but abort(), which any may.
+/// time-out, kAborted after abort(), kState once the group is closed; after any of these except kShape only close() may
+/// be called. One thread makes all calls except abort(), which any thread may make.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -32,19 +32,20 @@ class Communicator {
   virtual void reduce_scatter(const Stream& stream, const TensorView& source, const TensorView& destination, ReduceOp op) = 0;
   /// source [n] -> destination [size * n], rank after rank.
   virtual void all_gather(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
-  /// source [size * n] -> destination [size * n]: part p goes to rank p, part p of the result came from rank p.
+  /// source [size * n] -> destination [size * n]: part p is sent to rank p, part p of the result was received from rank
+  /// p.
   virtual void all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination) = 0;
-  /// The same within teams: ranks [0, team), [team, 2 team), ... exchange among themselves, source [team * n] -> destination
-  /// [team * n]. Every team goes its own way: what one calls, and how often, another need not. All calls of a group's life
-  /// give the same `team`, which divides size(). Ranks of a team also have the same order of its calls among those of all
-  /// ranks; where they have not, the time-out tells.
+  /// The same within teams: ranks [0, team), [team, 2 team), ... exchange among themselves, source [team * n] ->
+  /// destination [team * n]. Teams are independent: their numbers of calls may differ. All calls in a group's life use
+  /// the same `team`, which divides size(). Ranks of a team must interleave these calls with those of all ranks in the
+  /// same order; otherwise the call times out.
   virtual void team_all_to_all(const Stream& stream, const TensorView& source, const TensorView& destination, int team) = 0;
 
   /// Returns when every collective queued on the stream has run on this rank.
   virtual void wait(const Stream& stream) = 0;
   /// Lets queued collectives end, then leaves the group. Idempotent.
   virtual void close() = 0;
-  /// From any thread, at any time, idempotent: waiting calls throw kAborted. Queued collectives are lost.
+  /// From any thread, at any time, idempotent: pending calls throw kAborted. Queued collectives are lost.
   virtual void abort(const std::string& reason) = 0;
 };
 

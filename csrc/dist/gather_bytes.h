@@ -8,7 +8,7 @@
 
 namespace hone::dist {
 
-/// What every rank hands in, rank after rank. A collective, in the host's memory; takes P times the longest.
+/// Gathers one string per rank, in rank order. A collective, in host memory; takes P times the longest.
 std::vector<std::string> gather_bytes(Communicator& ranks, const std::string& own);
 
 }  // namespace hone::dist

@@ -10,8 +10,8 @@ namespace hone::dist {
 
 class GlooLibrary {
  public:
-  /// Opens the library at `path`; the default lies beside the addon. Throws kUnsupported with the reason and the next command.
-  /// The library stays open as long as the object lives.
+  /// Opens the library at `path`; by default the one beside the addon. Throws kUnsupported with the reason and a
+  /// remedy. The library stays open as long as the object lives.
   static std::shared_ptr<const GlooLibrary> open(const std::string& path = default_path());
   ~GlooLibrary();
   GlooLibrary(const GlooLibrary&) = delete;
@@ -29,7 +29,7 @@ class GlooLibrary {
   const HoneGlooFunctions* functions_ = nullptr;
 };
 
-/// What a machine has, for `hone doctor`.
+/// Availability on this machine, for `hone doctor`.
 struct GlooInfo {
   std::string version;  // empty: none
   std::string reason;   // why not

@@ -1,4 +1,4 @@
-// Ranks that reach one another over TCP, by Gloo.
+// A transport between ranks over TCP, using Gloo.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace hone::dist {
 
-/// Made in two steps, between which the caller carries what each rank prepared to the others: how to reach it, and a secret
-/// without which no connection is accepted (RankSockets). Nothing is encrypted.
+/// Connects in two steps; between them the caller transports each rank's prepared data to the others: its address, and
+/// a secret without which connections are refused (RankSockets). Nothing is encrypted.
 class GlooTransport final : public Transport {
  public:
-  /// Listens at `host`, a name or an address of this machine that the others reach, until connect() ends. Throws kShape for a rank that is not one
-  /// of `size`, kIo for another machine's host.
+  /// Listens at `host`, a name or address of this machine that the others can reach, until connect() ends. Throws
+  /// kShape for a rank outside [0, size), kIo for another machine's host.
   GlooTransport(std::shared_ptr<const GlooLibrary> library, const std::string& host, int rank, int size,
                 std::chrono::milliseconds connect_timeout);
   ~GlooTransport() override;
 
-  /// What each rank needs to reach this one; that for itself is empty.
+  /// The data that each rank needs to connect to this one; empty for this rank itself.
   std::vector<std::string> prepare() const;
-  /// blobs[p]: what rank p prepared for this one. Returns when all are connected, once. Throws kConfig for a blob that is not
-  /// that, kCollective where a rank is not there within connect_timeout, kAborted after interrupt().
+  /// blobs[p]: what rank p prepared for this one. Returns when all are connected; call once. Throws kConfig for an
+  /// invalid blob, kCollective if a rank does not connect within connect_timeout, kAborted after interrupt().
   void connect(const std::vector<std::string>& blobs);
 
   int rank() const override { return rank_; }

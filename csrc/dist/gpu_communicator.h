@@ -1,4 +1,4 @@
-// A group of ranks with a GPU each that reach one another over their hosts too.
+// A group of ranks with a GPU each that can also reach one another through their hosts.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace hone::dist {
 
-/// What lies in a GPU's memory goes over NCCL, what lies in the host's over the hosts' group, by the stream of the call.
-/// NCCL's group is formed over the other one in the first collective of a GPU's stream, which all ranks then make together:
-/// team_all_to_all is no such one, and throws kState where it would be.
-/// States, time-outs and errors are those of the group that carries a call.
+/// Sends GPU memory over NCCL and host memory over the hosts' group, depending on the stream of the call. Forms NCCL's
+/// group over the other one in the first collective on a GPU stream, which all ranks must make together:
+/// team_all_to_all is not such a call, and throws kState if it comes first.
+/// States, time-outs and errors are those of the group that runs a call.
 class GpuCommunicator final : public Communicator {
  public:
-  /// hosts: connected; no other thread calls it meanwhile, and it is closed and aborted with this one. Throws nothing.
+  /// hosts: connected; used by no other thread, and closed and aborted with this one. Throws nothing.
   GpuCommunicator(std::shared_ptr<Communicator> hosts, std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : hosts_(std::move(hosts)), library_(library), gpus_(std::move(library), options) {}
 

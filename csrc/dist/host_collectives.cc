@@ -8,8 +8,8 @@
 namespace hone::dist {
 namespace {
 
-constexpr uint64_t kTeamTags = uint64_t(1) << 55;  // a collective of a team meets none of all ranks
-constexpr int64_t kSmallBytes = 16 << 10;  // up to here everybody adds everything: one round instead of two
+constexpr uint64_t kTeamTags = uint64_t(1) << 55;  // separates tags of team collectives from those of all ranks
+constexpr int64_t kSmallBytes = 16 << 10;  // up to this size every rank reduces everything: one round instead of two
 
 const char* kind_name(Label::Kind kind) {
   switch (kind) {
@@ -38,7 +38,7 @@ void copy_within(std::byte* to, const std::byte* from, int64_t bytes) {
   if (to != from && bytes > 0) std::memmove(to, from, size_t(bytes));
 }
 
-/// What goes to each peer of an all-to-all, and comes from it; the own part is copied.
+/// The parts of an all-to-all sent to and received from each peer; the own part is copied.
 struct Parts {
   Transport::Pieces sends, receives;
   Parts(const TensorView& source, const TensorView& destination, const Peers& peers, int own) {

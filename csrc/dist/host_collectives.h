@@ -10,8 +10,7 @@
 
 namespace hone::dist {
 
-/// What a rank calls, and as its how manieth collective, those of teams counted apart; ranks tell each other before anything
-/// else moves.
+/// A collective and its sequence number, counted separately for teams; ranks compare labels before other data moves.
 struct Label {
   enum class Kind : uint8_t { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kTeamAllToAll, kClose };
   uint64_t sequence = 0;
@@ -31,12 +30,12 @@ struct Peers {
   int first = 0, count = 0;
 };
 
-/// Each collective first compares labels, then moves bytes; sums and maxima are taken in the order of ranks, so that they
-/// have the same bits on every rank and in every run. A failure leaves the group useless. Buffers are checked by the
-/// calls; those of no elements must not be given.
-///
+/// Each collective first compares labels, then moves bytes; sums and maxima are taken in rank order, so that they have
+/// the same bits on every rank and in every run. A failure makes the group unusable. The callers check buffers and do
+/// not pass empty ones.
+/// 
 /// Throws kCollective for ranks that made different calls (the message has both), for a lost peer and after `timeout`,
-/// which covers a collective from its beginning to its end; kAborted after transport().interrupt().
+/// which covers a whole collective; kAborted after transport().interrupt().
 class HostCollectives {
  public:
   HostCollectives(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
@@ -52,7 +51,7 @@ class HostCollectives {
   void all_gather(const TensorView& source, const TensorView& destination);
   void all_to_all(const TensorView& source, const TensorView& destination);
   void team_all_to_all(const TensorView& source, const TensorView& destination, int team);
-  /// All ranks have ended.
+  /// Waits until all ranks have ended.
   void close();
 
  private:

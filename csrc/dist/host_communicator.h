@@ -15,7 +15,7 @@ namespace hone::dist {
 /// reads: kUnsupported for a GPU's stream. For the rest see Communicator, HostQueue and HostCollectives.
 class HostCommunicator final : public Communicator {
  public:
-  /// `transport` is connected. `timeout`: for one collective, from the moment it begins to its end.
+  /// `transport` is connected. `timeout`: for a whole collective.
   HostCommunicator(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
       : collectives_(std::move(transport), timeout), queue_(collectives_.transport()) {}
 

@@ -118,7 +118,7 @@ void HostQueue::abort(const std::string& reason) {
   if (state_ != State::kReady) return;
   end(State::kAborted, reason);
   transport_.interrupt();
-  if (!running_) transport_.leave();  // otherwise the thread does, once it has let go of the buffers
+  if (!running_) transport_.leave();  // otherwise the thread leaves once it has released the buffers
 }
 
 }  // namespace hone::dist

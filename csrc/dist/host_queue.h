@@ -1,4 +1,4 @@
-// What a communicator of hosts has still to do, and the thread that does it.
+// Pending work of a host communicator, and the thread that runs it.
 #pragma once
 
 #include <condition_variable>
@@ -51,7 +51,7 @@ class HostQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> queue_;
-  bool running_ = false;  // a job has the buffers
+  bool running_ = false;  // a job is using the buffers
   State state_ = State::kReady;
   std::string why_;              // what led to failed or aborted
   std::optional<Error> untold_;  // what a job threw, until a call has rethrown it

@@ -17,7 +17,7 @@ class NcclCommunicator final : public Communicator {
   explicit NcclCommunicator(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : group_(std::move(library), options) {}
 
-  /// Made by one rank and passed to initialise() by all of them. That rank must outlive their call.
+  /// Created by one rank and passed to initialise() by all of them. That rank must outlive their call.
   static NcclUniqueId make_id(const NcclLibrary& library);
 
   void initialise(const NcclUniqueId& id, int rank, int size) { group_.join(id, rank, size); }

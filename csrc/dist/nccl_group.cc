@@ -79,8 +79,8 @@ void NcclGroup::abort(const std::string& reason) {
   release(State::kAborted, reason);
 }
 
-/// Polls until NCCL has done what `first` may only have begun. The lock is free between polls, so that abort() can take
-/// it.
+/// Polls until NCCL has finished the operation that `first` may only have started. Releases the lock between polls, so
+/// that abort() can take it.
 void NcclGroup::settle(Lock& lock, const char* what, NcclResult first, Clock::time_point deadline) {
   const State during = state_;
   NcclResult result = first;

@@ -19,23 +19,23 @@ bool stream_idle(const Stream& stream);
 
 struct CommunicatorOptions {
   std::chrono::milliseconds init_timeout{120'000};
-  /// For a collective to be accepted, for wait(), and for close().
+  /// Limit for a collective to be accepted, for wait(), and for close().
   std::chrono::milliseconds timeout{600'000};
   StreamProbe idle = stream_idle;
 };
 
-/// Nothing here blocks for longer than its time-out: NCCL runs in its non-blocking mode, is polled, and is aborted
-/// when time is up or a rank reports an error. One thread calls everything but abort() and state(), which any may.
-///
-/// Every call throws kState in a state it is not for (the message names the state and what led to it), kCollective for
-/// a remote or asynchronous error or a time-out, kAborted after abort().
+/// No call blocks for longer than its time-out: NCCL runs in non-blocking mode, is polled, and is aborted on a time-out
+/// or when a rank reports an error. One thread makes all calls except abort() and state(), which any thread may make.
+/// 
+/// Every call throws kState in a state that does not allow it (the message names the state and its cause), kCollective
+/// for a remote or asynchronous error or a time-out, kAborted after abort().
 class NcclGroup {
  public:
   NcclGroup(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options);
   /// Aborts what is still open.
   ~NcclGroup();
 
-  /// Joins `size` ranks; returns when all have. Uninitialised only. Throws kShape for a rank that is not one of them.
+  /// Joins `size` ranks; returns when all have joined. Uninitialised only. Throws kShape for a rank outside the group.
   void join(const NcclUniqueId& id, int rank, int size);
 
   /// Hands one operation to NCCL and waits until NCCL has accepted it (not until it has run). Ready only. `call` checks
@@ -47,7 +47,7 @@ class NcclGroup {
   void wait(const Stream& stream);
   /// Lets queued operations end, then leaves the group. Idempotent; from failed and aborted it only changes the state.
   void leave();
-  /// From any thread, at any time, idempotent: waiting calls throw kAborted. Queued operations are lost.
+  /// From any thread, at any time, idempotent: pending calls throw kAborted. Queued operations are lost.
   void abort(const std::string& reason);
 
   State state() const;

@@ -22,12 +22,12 @@ class NcclHandle {
   /// The argument of a collective.
   NcclComm_t get() const { return comm_; }
 
-  /// Begin an operation; return kNcclInProgress, whose end poll() then reports, or the result if it is known already.
+  /// Start an operation; return kNcclInProgress, and poll() then reports its end, or the result if it is already known.
   NcclResult create(const NcclUniqueId& id, int rank, int size);
   NcclResult finalize();
   NcclResult poll() const;
 
-  /// Release everything. destroy() is for a finalized communicator; abort() for any, and does nothing without one.
+  /// Release all resources. destroy() is for a finalized communicator; abort() for any, and does nothing without one.
   NcclResult destroy();
   void abort();
 

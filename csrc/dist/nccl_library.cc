@@ -33,7 +33,7 @@ struct Feature {
   std::vector<Symbol> symbols;
 };
 
-/// All functions that are used. All of them are required: the newest row gives the oldest version that works.
+/// All functions that are used; all are required, so the newest row determines the oldest supported version.
 const std::vector<Feature>& features() {
   using F = NcclFunctions;
   static const std::vector<Feature> all = {

@@ -71,7 +71,7 @@ struct NcclFunctions {
   NcclResult (*group_end)() = nullptr;
 };
 
-/// A row of the table: a function that is used, and the NCCL version that introduced it.
+/// A row of the table: a function, and the NCCL version that introduced it.
 struct NcclCapability {
   std::string name;     // "non-blocking initialisation"
   std::string since;    // "2.14"
@@ -104,7 +104,7 @@ class NcclLibrary {
   std::vector<NcclCapability> capabilities_;
 };
 
-/// What a machine has, for `hone doctor`.
+/// Availability on this machine, for `hone doctor`.
 struct NcclInfo {
   std::string version;                       // empty: no usable library
   std::string reason;                        // why not

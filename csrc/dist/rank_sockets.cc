@@ -22,7 +22,7 @@ using Secret = RankSockets::Secret;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAgain{50};  // after which a rank that hung up is called again
-constexpr size_t kStrangers = 64;   // so many more than there are ranks may wait; then the one that came first goes
+constexpr size_t kStrangers = 64;   // most unauthenticated connections beyond the number of ranks; then the oldest is closed
 
 [[noreturn]] void cannot_listen(const std::string& host, const char* why) {
   fail(Code::kIo, "communicator: cannot listen at host \"%s\": %s.", host.c_str(), why);
@@ -65,7 +65,7 @@ bool say(const Descriptor& socket, const Secret& secret) {  // of a new connecti
   return send(socket.get(), secret.data(), secret.size(), MSG_NOSIGNAL) == ssize_t(secret.size());
 }
 
-/// A secret on its way, which may come in pieces.
+/// An incoming secret, which may arrive in pieces.
 class Hearing {
  public:
   enum class Progress { kMore, kWhole, kEnded };
@@ -84,13 +84,13 @@ class Hearing {
   size_t bytes_ = 0;
 };
 
-/// A connection that may be a rank's.
+/// An incoming connection that may be a rank's.
 struct Guest {
   Descriptor socket;
   Hearing hearing;
 };
 
-/// To a lower rank: none, on its way, answered.
+/// State of a connection to a lower rank: none, in progress, answered.
 struct Call {
   int peer = 0;
   Descriptor socket{};
@@ -99,7 +99,7 @@ struct Call {
   Hearing hearing{};
 };
 
-/// One connect(): what comes in, and what goes out, until each peer has a socket.
+/// One connect(): incoming and outgoing connections, until each peer has a socket.
 class Meeting {
  public:
   using Invitations = std::vector<RankSockets::Invitation>;
@@ -172,7 +172,7 @@ class Meeting {
     if (peer >= 0 && say(socket, theirs_[size_t(peer)].secret)) sockets_[size_t(peer)] = std::move(socket);
   }
 
-  /// -1: none of those that are still to come.
+  /// -1: not the secret of a missing rank.
   int who_says(const Secret& secret) const {
     for (int peer = rank_ + 1; peer < size(); ++peer) {
       if (!sockets_[size_t(peer)] && own_[size_t(peer)].secret == secret) return peer;
@@ -205,10 +205,10 @@ class Meeting {
     else hang_up(call);
   }
 
-  /// A rank with too many unauthenticated connections may have closed this one as one of them.
+  /// A rank with too many unauthenticated connections may have closed this one among them: try again.
   void hang_up(Call& call) { call = Call{.peer = call.peer, .again = Clock::now() + kAgain}; }
 
-  /// A rank that has prepared anything listens until it has met all others.
+  /// A rank that has prepared its data listens until it has connected to all others.
   [[noreturn]] void gone(const Call& call, int error) const {
     fail(Code::kCollective, "rank %d of %d: connect: rank %d is gone (%s).", rank_, size(), call.peer, std::strerror(error));
   }

@@ -12,31 +12,31 @@
 
 namespace hone::dist {
 
-/// Of two ranks the higher one connects. Each sends the secret that the other has drawn for it, which the caller carries between
-/// them. Who does not know one is let go unheard, and costs the group nothing but its turn. Secrets and all that follows them
-/// travel in the clear.
+/// Of two ranks the higher one connects. Each sends the secret that the other has generated for it, which the caller
+/// transports between them. A connection without a valid secret is closed. Secrets and all later data are sent
+/// unencrypted.
 class RankSockets {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
   using Secret = std::array<char, 32>;
-  /// As it is carried, in the bytes of machines of one kind.
+  /// Invitation as transported, in the byte order of machines of one kind.
   struct Invitation {
     sockaddr_storage address;
     Secret secret;
   };
 
-  /// Listens at `host`, a name or an address of this machine, and at no other of its addresses. Throws kIo.
+  /// Listens at `host`, a name or address of this machine, and at no other of its addresses. Throws kIo.
   RankSockets(const std::string& host, int rank, int size);
 
-  /// What `peer` needs to reach this rank.
+  /// The data that `peer` needs to connect to this rank.
   const Invitation& invitation(int peer) const { return own_[size_t(peer)]; }
 
-  /// theirs[p]: what rank p has prepared for this one. Returns a socket a peer, none for itself, when each peer has asked for
-  /// it or answered; once. However it ends, the listening socket is closed. Throws kCollective for ranks that are gone, or not there
-  /// by the deadline, and names them; kAborted after interrupt().
+  /// theirs[p]: what rank p has prepared for this one. Returns one socket per peer, none for itself, once each peer has
+  /// connected or answered; call once. Always closes the listening socket. Throws kCollective naming ranks that are
+  /// lost, or not connected by the deadline; kAborted after interrupt().
   std::vector<Descriptor> connect(const std::vector<Invitation>& theirs, Deadline deadline);
 
-  /// From any thread: connect() that runs or begins throws.
+  /// From any thread: a running or later connect() throws.
   void interrupt();
 
  private:

@@ -6,7 +6,7 @@
 namespace hone::dist {
 namespace {
 
-constexpr int64_t kBlock = 1024;  // elements whose running result stays in the first cache
+constexpr int64_t kBlock = 1024;  // block whose running result stays in the L1 cache
 
 struct Bf16 {
   uint16_t bits;

@@ -5,7 +5,7 @@
 
 namespace hone::dist {
 
-/// Every collective is a copy at most, done when it returns. Nothing to wait for, to leave or to break off.
+/// Every collective is at most a copy, finished when it returns. wait, close and abort do nothing.
 class SoloCommunicator final : public Communicator {
  public:
   int rank() const override { return 0; }

@@ -1,4 +1,4 @@
-// Where a communicator is in its life.
+// State of a communicator.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace hone::dist {
 enum class State : uint8_t { kUninitialised, kInitialising, kReady, kFailed, kAborted, kClosed };
 const char* state_name(State state);
 
-/// Throws kAborted (of an aborted one) or kState unless `state` is the wanted one. `why`: what led to failed or aborted.
+/// Throws kAborted (for an aborted one) or kState unless `state` is the wanted one. `why`: cause of a failed or aborted
+/// state.
 void require_state(State state, State wanted, const char* what, const std::string& why);
 
 }  // namespace hone::dist

@@ -1,4 +1,4 @@
-// How ranks on hosts reach one another: bytes from one to another, with a deadline.
+// Transport between ranks on hosts: sends bytes from one to another, with a deadline.
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,11 @@
 
 namespace hone::dist {
 
-/// A rank's connections to all others of its group, complete when made. Destroying it leaves the group.
+/// A rank's connections to all others of its group, connected when constructed. The destructor leaves the group.
 class Transport {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  /// What goes to `peer`, or comes from it; a piece of no bytes is not one.
+  /// Data sent to `peer`, or received from it; never empty.
   struct Piece {
     int peer = 0;
     void* data = nullptr;
@@ -23,13 +23,13 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Sends and receives at once, at most one piece each way with a peer; returns when all of it is done. A piece meets
-  /// the one that its peer gives under the same tag, of the same length (trusted). A tag is used once.
-  /// Throws kCollective for a peer that is gone and for a deadline that has passed, kAborted after interrupt(); memory
-  /// of the pieces is then left alone.
+  /// Sends and receives concurrently, at most one piece in each direction per peer; returns when all transfers are
+  /// finished. A piece matches its peer's piece with the same tag, of the same length (trusted). A tag is used once.
+  /// Throws kCollective for a lost peer or a missed deadline, kAborted after interrupt(); memory of the pieces is then
+  /// no longer accessed.
   virtual void exchange(uint64_t tag, const Pieces& sends, const Pieces& receives, Deadline deadline) = 0;
 
-  /// From any thread, at any time: an exchange that runs and every later one throw.
+  /// From any thread, at any time: a running exchange and every later one throw.
   virtual void interrupt() = 0;
   /// Breaks the connections off, so that the others notice. Idempotent.
   virtual void leave() = 0;

@@ -5,7 +5,7 @@
 
 namespace hone::dist {
 
-// Never cudaStreamSynchronize: a collective whose peer is gone never ends, and an abort would have to wait for it.
+// Never cudaStreamSynchronize: a collective whose peer is lost never ends, and an abort would have to wait for it.
 bool stream_idle(const Stream& stream) {
   if (!stream.is_cuda()) return true;
   const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream.handle));

@@ -1,5 +1,5 @@
-// What hone_gloo.so offers: Gloo has a C++ interface, so the few calls that are used stand behind C ones, in a library of
-// their own that is opened by name. The core needs neither Gloo nor its headers.
+// Interface of hone_gloo.so: Gloo has a C++ interface, so the few functions that are used are wrapped in C ones, in a
+// library of their own that is opened by name. The core needs neither Gloo nor its headers.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ struct HoneGlooGroup;  // a rank's sockets to all others
 
 enum HoneGlooStatus : int {
   kHoneGlooOk = 0,
-  kHoneGlooLost = 1,         // a peer is gone, or the network is
+  kHoneGlooLost = 1,         // a peer or the network is lost
   kHoneGlooLate = 2,         // the time is over
   kHoneGlooInterrupted = 3,  // by interrupt()
   kHoneGlooMisused = 4,
@@ -23,7 +23,7 @@ struct HoneGlooPiece {
   size_t bytes;
 };
 
-/// Where a failed call says why; cut to fit, ended by a zero.
+/// Receives the reason of a failed call; truncated, zero-terminated.
 struct HoneGlooText {
   char text[512];
 };
@@ -33,12 +33,13 @@ struct HoneGlooFunctions {
   const char* gloo;   // "0.5.0"
   /// Null, and why.
   HoneGlooGroup* (*create)(int rank, int size, HoneGlooText* why);
-  /// Once a peer: a socket, not blocking, at whose other end that peer does the same. Owns it from here on, however it ends.
+  /// Called once per peer: a non-blocking socket whose other end that peer passes to the same call. Takes ownership,
+  /// even if it fails.
   HoneGlooStatus (*take)(HoneGlooGroup*, int peer, int socket, HoneGlooText* why);
-  /// All of it at once, at most one piece each way with a peer. Blocks.
+  /// Runs all transfers concurrently, at most one piece in each direction per peer. Blocks.
   HoneGlooStatus (*exchange)(HoneGlooGroup*, uint64_t tag, const HoneGlooPiece* sends, size_t send_count,
                              const HoneGlooPiece* receives, size_t receive_count, int64_t timeout_ms, HoneGlooText* why);
-  /// From any thread: exchange() that runs, and every later one, returns interrupted.
+  /// From any thread: a running exchange() and every later one return interrupted.
   void (*interrupt)(HoneGlooGroup*);
   /// Closes the sockets; not while exchange() runs.
   void (*leave)(HoneGlooGroup*);
@@ -47,6 +48,6 @@ struct HoneGlooFunctions {
 
 inline constexpr int kHoneGlooVersion = 2;
 
-/// The one symbol of the library.
+/// The library's only exported symbol.
 const HoneGlooFunctions* hone_gloo();
 }

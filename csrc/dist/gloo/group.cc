@@ -1,4 +1,4 @@
-// A rank's sockets over Gloo, and the C table in front of them. Every exception of Gloo ends here.
+// A rank's sockets over Gloo, and the C table in front of them. No exception of Gloo leaves this file.
 #include <gloo/common/error.h>
 #include <gloo/config.h>
 #include <gloo/transport/context.h>
@@ -70,16 +70,16 @@ class WithoutPreemption {
 /// loopback that no option asked for.
 constexpr const char* kNowhere = "127.71.76.79";
 
-/// Its thread tries for a connection's lock and comes back at once, again and again, while a caller has it. One that woke in
-/// the caller's place, because the answer to what the caller sends is there already, would spin until its time is over:
-/// milliseconds for an exchange of microseconds.
+/// Gloo's thread polls for a connection's lock while a caller holds it. If it woke instead of the caller, because the
+/// answer to the caller's message has already arrived, it would spin for its whole time slice: milliseconds for an
+/// exchange of microseconds.
 std::shared_ptr<gloo::transport::Device> make_device() {
   const WithoutPreemption scope;
   return tcp::CreateDevice(kNowhere);
 }
 
-/// A connection whose events come by Gloo's thread, where an exception would be caught by no one and end the process. Of
-/// the arguments it matters only that they are passed on; they differ by Gloo's version.
+/// A connection whose events run on Gloo's thread, where an uncaught exception would end the process. Passes all
+/// arguments on; they differ between Gloo versions.
 template <class Events>
 class GuardedPair;
 template <class... Arguments>
@@ -96,8 +96,8 @@ class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
   }
 };
 
-/// Over a socket of which it is known who is at the other end. Gloo's own way to connect takes the first to arrive for the
-/// peer: at a port for each (in 2022), or by a number that counts from 0.
+/// A pair over an authenticated socket. Gloo's own connect accepts the first connection as the peer: at one port each
+/// (in 2022), or by a sequential number.
 class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
  public:
   using GuardedPair::GuardedPair;
@@ -111,7 +111,7 @@ class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
     }
     sockaddr_storage other{};
     socklen_t bytes = sizeof(other);
-    getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &bytes);  // of one that is lost already none
+    getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &bytes);  // a lost connection has none
     peer_ = tcp::Address(other);
     device_->registerDescriptor(socket.get(), EPOLLIN, this);
     fd_ = socket.release();
@@ -124,13 +124,13 @@ void say(HoneGlooText* why, const char* text) {
   why->text[sizeof(why->text) - 1] = 0;
 }
 
-/// Gloo (of 2022) tells the buffers that wait their turn when a connection ends, but not the one whose bytes were on their
-/// way at that moment: its wait would last until the time is over. So one buffer a peer waits for a message that is never
-/// sent, and receives completions; a thread polls it, and wakes the others.
+/// When a connection ends, Gloo (2022) notifies queued buffers, but not the one whose bytes were in transit, which
+/// would wait until its time-out. So one buffer per peer waits for a message that is never sent, and receives the
+/// error; a thread polls it, and wakes the others.
 class Watch {
  public:
   using Wake = std::function<void(int peer)>;
-  /// `gone` is called from a thread of its own, every kEvery for every peer that is gone.
+  /// `gone` is called from a separate thread, at intervals of kEvery, for every lost peer.
   explicit Watch(Wake gone) : gone_(std::move(gone)), thread_([this] { run(); }) {}
   Watch(const Watch&) = delete;
   ~Watch() {
@@ -226,8 +226,8 @@ struct HoneGlooGroup {
   std::shared_ptr<gloo::transport::Context> context;
 
  private:
-  /// A wait that is woken before its end was interrupted, or its peer is gone: then only what had arrived before that counts.
-  /// Gloo says of a wait that was woken that it is not done, even where it is, and who wakes may do so again meanwhile.
+  /// A wait that is woken early was interrupted, or its peer is lost: then only data that had arrived before counts.
+  /// Gloo reports a woken wait as unfinished even if it is finished, and another wake may follow meanwhile.
   template <class Wait>
   void finish(int peer, Clock::time_point deadline, const Wait& wait) {
     if (wait(left_until(deadline))) return;
@@ -235,7 +235,7 @@ struct HoneGlooGroup {
     if (interrupted) throw Interrupted();
     try {
       const milliseconds at_once(1);
-      if (wait(at_once) || wait(at_once)) return;  // the first may return for a wake that came before the lock
+      if (wait(at_once) || wait(at_once)) return;  // the first wait may return for a wake from before the lock
     } catch (const gloo::IoException&) {  // it did not arrive: that it was not there in time is not the reason
     }
     throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");

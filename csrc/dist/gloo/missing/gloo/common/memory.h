@@ -1,5 +1,5 @@
-// Gloo's headers of a connection include this one, and no installation of Gloo has it (2018 to 2025). Found only where that is
-// so. Nothing here uses these types: they take the place, by size, of those that a connection is laid out with.
+// Gloo's connection headers include this file, but no installation of Gloo has it (2018 to 2025). Used only if it is
+// missing. Its types are not used: they only have the sizes needed for a connection's memory layout.
 #pragma once
 
 #include <memory>
