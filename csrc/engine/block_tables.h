@@ -8,8 +8,8 @@
 
 namespace hone::engine {
 
-/// One row of page numbers, in the order of positions, for each sequence or prompt that computes. A row belongs to one
-/// owner from open() to close(); entries behind the owner's pages are stale and unused.
+/// One row of page numbers, in order of positions, for each computing sequence or prompt. A row belongs to one owner
+/// from open() to close(); entries after the owner's pages are stale and unused.
 class BlockTables {
  public:
   /// `width`: the pages of the longest context.

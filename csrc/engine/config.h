@@ -1,4 +1,4 @@
-// What an engine is made with.
+// Options of an engine.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct EngineConfig {
   uint64_t run_seed = 0;
   DType weight_storage = DType::kF32;  // of the weights to expect, and of keys and values
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;  // of the weights to expect, on the CPU
-  Stream::Backend device = Stream::Backend::kCpu;  // a GPU always stores bf16
+  Stream::Backend device = Stream::Backend::kCpu;  // a GPU always uses bf16
   bool graphs = true;              // on a GPU: record decode steps and repeat them by one launch
   /// Bytes of each token id, for stop strings; may be empty when none are used.
   std::vector<std::string> token_bytes;

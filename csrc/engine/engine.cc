@@ -74,7 +74,7 @@ struct Engine::Impl {
       : model(m),
         threads(threads),
         config(checked(model, c)),
-        device(config.device, threads, Priority::kUrgent),  // short steps beside a trainer's long ones
+        device(config.device, threads, Priority::kUrgent),  // higher priority than a trainer's long steps
         pool(model, config.pages, config.page_tokens, config.weight_storage, device.stream()),
         scheduler(config, pool, model.state_floats()) {
     if (device.stream().is_cuda()) gpu = std::make_unique<DeviceStep>(model, config, pool, device.stream());

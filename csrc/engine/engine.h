@@ -12,7 +12,7 @@
 
 namespace hone::engine {
 
-/// What one step did, structure of arrays; row i is one new token of one attempt.
+/// Results of one step, structure of arrays; row i is one new token of one attempt.
 struct StepOutput {
   std::vector<uint64_t> request;
   std::vector<int32_t> attempt;          // 0 .. count-1 within the request
@@ -43,7 +43,7 @@ struct EngineStats {
   uint32_t version = 0;
 };
 
-/// Not thread-safe: one thread calls everything. (The addon gives it a thread and a mailbox.)
+/// Not thread-safe: one thread makes all calls. (The addon gives it a thread and a mailbox.)
 class Engine {
  public:
   /// Throws kConfig naming the field; kOutOfMemory if the cache cannot be had; kCuda without a GPU to use,
@@ -63,10 +63,9 @@ class Engine {
   /// just have finished.
   void abort(uint64_t request, int32_t attempt = -1);
 
-  /// One step: admit, prefill chunks, one token for every decoding row. Returns false if there was nothing
-  /// to do or to report (no sequence, no weights, or all waiting for a version). Overwrites output.
-  /// Throws kNonFinite if the weights give NaN (all requests are dropped then), kState if a plan needs a
-  /// version that was left out.
+  /// One step: admits, runs prefill chunks, samples one token for every decoding row. Returns false if there was
+  /// nothing to do or to report (no sequence, no weights, or all waiting for a version). Overwrites output. Throws
+  /// kNonFinite if the weights give NaN (then drops all requests), kState if a plan needs a skipped version.
   bool step(StepOutput& output);
   EngineStats stats() const;
 

@@ -21,11 +21,11 @@ class GroupTable {
   Group* find(uint64_t request) const;
   const std::vector<std::unique_ptr<Group>>& all() const { return groups_; }
 
-  /// Whether any group has a plan of versions.
+  /// True if any group has a plan of versions.
   bool any_planned() const { return planned_ > 0; }
   /// Oldest version that an unfinished planned sequence needs next.
   std::optional<uint32_t> oldest_needed_version() const;
-  /// Whether any sequence or prompt could continue under `version`.
+  /// True if any sequence or prompt could continue under `version`.
   bool runnable(uint32_t version) const;
 
  private:

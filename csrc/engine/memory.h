@@ -1,4 +1,4 @@
-// How much memory an engine will take.
+// Memory that an engine will need.
 #pragma once
 
 #include <cstdint>

@@ -31,12 +31,12 @@ class PagePool {
   int32_t total() const { return total_; }
   int32_t free_pages() const { return static_cast<int32_t>(free_.size()); }
   int32_t page_tokens() const { return page_tokens_; }
-  /// How many pages hold `tokens` tokens.
+  /// Number of pages for `tokens` tokens.
   int32_t pages_for(int64_t tokens) const {
     return static_cast<int32_t>((tokens + page_tokens_ - 1) / page_tokens_);
   }
 
-  /// A page with one reference. Throws kInternal when none is free: callers look at free_pages() first.
+  /// A page with one reference. Throws kInternal if none is free: callers check free_pages() first.
   int32_t take();
   void retain(int32_t page) { ++references_[static_cast<size_t>(page)]; }
   /// Drops one reference; the page is free again when it was the last.
@@ -52,7 +52,7 @@ class PagePool {
   /// Zeroes everything. After non-finite values, stale lanes would otherwise spoil the results of later owners.
   void scrub();
 
-  /// layer: one of attention, by its place among those (ModelConfig::index_in_kind).
+  /// layer: index among the attention layers (ModelConfig::index_in_kind).
   kernels::KvPages layer(int64_t layer) const;
 
  private:

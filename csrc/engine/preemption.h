@@ -10,9 +10,9 @@
 
 namespace hone::engine {
 
-/// A request that waits for a weight version loses its pages to host memory first, then the youngest request, and last
-/// the requester's own attempts, latest first. An older request never loses pages to a younger one. The constructor's
-/// arguments must outlive it.
+/// When pages run out, moves pages to host memory, in this order: those of requests that wait for a weight version,
+/// those of the youngest request, and last those of the requester's own attempts, latest first. An older request never
+/// loses pages to a younger one. The constructor's arguments must outlive it.
 class Preemption {
  public:
   Preemption(const PagePool& pool, Residency& residency, const GroupTable& groups, Queues& queues)

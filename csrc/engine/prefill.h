@@ -13,9 +13,9 @@
 
 namespace hone::engine {
 
-/// A waiting prompt is started when a slot is free for one of its attempts and enough pages are free. The rows of a
-/// step that decoding leaves go to the prompts in progress, the oldest first. The constructor's arguments must outlive
-/// it.
+/// Starts a waiting prompt when a slot is free for one of its attempts and enough pages are free. Gives the rows of a
+/// step that decoding does not use to the prompts in progress, the oldest first. The constructor's arguments must
+/// outlive it.
 class Prefill {
  public:
   Prefill(const EngineConfig& config, const PagePool& pool, Residency& residency, Preemption& preemption,

@@ -25,7 +25,8 @@ void erase_from(std::vector<T*>& queue, const T* item) {
   if (it != queue.end()) queue.erase(it);
 }
 
-/// A group is in one of the first two until its prompt is cached; then each of its sequences is in one of the others.
+/// A group is in one of the first two queues until its prompt is cached; then each of its sequences is in one of the
+/// others.
 struct Queues {
   std::vector<Group*> waiting, prefilling;   // by order
   std::vector<Sequence*> parked, running;    // by order, attempt

@@ -33,7 +33,7 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
     fail(Code::kConfig, "request %llu: prompt %zu + maxTokens %d is %lld tokens, above engine.maxContext %d.", id,
          r.prompt.size(), r.max_tokens, (long long)length, config.max_context);
   }
-  // The key of the last token is never written. A partial prompt page is kept aside for the other attempts.
+  // The key of the last token is never written. A partial prompt page is copied for the other attempts.
   const int64_t W = config.page_tokens, aside = r.count > 1 && int64_t(r.prompt.size()) % W != 0;
   const int64_t pages = (length - 1 + W - 1) / W + aside;
   if (pages > config.pages) {

@@ -1,4 +1,4 @@
-// What an engine and a request must satisfy, each rule with its own sentence.
+// Rules for an engine and a request, each with its own message.
 #pragma once
 
 #include "engine/config.h"

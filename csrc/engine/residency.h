@@ -1,4 +1,4 @@
-// Where the keys and values of sequences are: in pages, in host memory, or not computed yet. Mechanism, no policy.
+// Location of sequences' keys and values: in pages, in host memory, or not computed yet. Mechanism, no policy.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace hone::engine {
 
-/// Moves groups and sequences in and out of the page pool and keeps the block tables of what computes. Recurrent states are
-/// in host memory all the time: a sequence that loses its pages keeps its state, a half prefilled prompt that does loses both.
-/// Callers make sure that free_pages() suffices (the *_need functions say how much).
+/// Moves groups and sequences in and out of the page pool and maintains the block tables of computing ones. Recurrent
+/// states are always in host memory: a sequence that loses its pages keeps its state, a partly prefilled prompt loses
+/// both. Callers ensure that free_pages() suffices (the *_need functions return the need).
 class Residency {
  public:
-  /// At most `max_running` sequences and as many prefilling prompts compute at once. state_floats: of a sequence's recurrent
-  /// states (ModelConfig::state_floats).
+  /// At most `max_running` sequences and as many prefilling prompts compute at once. state_floats: size of a sequence's
+  /// recurrent states (ModelConfig::state_floats).
   Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0);
 
   /// A group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
@@ -26,7 +26,7 @@ class Residency {
   void end_prompt(Group& group);
   void abandon_prompt(Group& group);
 
-  /// How many pages resume() takes, including the one for the next row.
+  /// Pages that resume() needs, including the one for the next row.
   int32_t resume_need(const Sequence& sequence) const;
   /// Lets a parked sequence compute: restores the prompt if it was saved, shares its full pages and copies the partial
   /// one (the last member takes it), or restores the sequence's private pages bit for bit.
@@ -38,7 +38,7 @@ class Residency {
   void park(Sequence& sequence);
   /// Saves private pages to host memory and gives up all pages.
   void swap_out(Sequence& sequence);
-  /// As swap_out, for the prompt pages of a group none of whose members is resident.
+  /// Like swap_out, for the prompt pages of a group without resident members.
   void swap_out_prompt(Group& group);
   /// Releases everything for good.
   void discard(Sequence& sequence);

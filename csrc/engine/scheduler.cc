@@ -48,7 +48,7 @@ const std::vector<Piece>& Scheduler::schedule(uint32_t version, bool admit) {
   park_waiting_for_version(version);
   resume_parked(version);
   grow_running(version);
-  // The last running sequence was preempted for older ones that only held pages: those run now.
+  // The last running sequence was preempted for older ones that only held pages: run those now.
   if (queues_.running.empty()) resume_parked(version);
   for (Sequence* s : queues_.running) {
     pieces_.push_back({s->group, s, &s->last_token, 1, s->position(), s->table_row, 1});
@@ -78,8 +78,8 @@ void Scheduler::resume_parked(uint32_t version) {
       ++i;
       continue;
     }
-    // One page in reserve for each running sequence, so that a resumed one is not swapped out again at once. The first
-    // in the queue gets its pages in any case.
+    // One page in reserve for each running sequence, so that a resumed one is not swapped out again immediately. The
+    // first in the queue gets its pages in any case.
     const int32_t need = residency_.resume_need(*s), reserve = int32_t(queues_.running.size());
     const bool fits = queues_.running.empty() ? preemption_.make_room(need, *s->group, s, version)
                                               : need == 0 || need + reserve <= pool_.free_pages();
@@ -106,7 +106,7 @@ void Scheduler::grow_running(uint32_t version) {
     if (!preemption_.make_room(1, *s->group, s, version) && s->state == Sequence::State::kRunning) {
       preemption_.preempt_sequence(*s);
     }
-    i = 0;  // any sequence may have left the list
+    i = 0;  // any sequence may have been removed from the list
   }
 }
 

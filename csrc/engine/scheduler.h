@@ -18,10 +18,10 @@
 
 namespace hone::engine {
 
-/// First come, first served. Decoding sequences take slots in order of submission; a new prompt is prefilled
-/// when a slot is free for one of its attempts and its pages are there. When pages run out the youngest
-/// request loses its pages to host memory, so the oldest one that may run always progresses. A sequence that
-/// waits for a weight version gives up its slot, and its pages before anyone else's.
+/// First come, first served. Decoding sequences take slots in order of submission; a new prompt is prefilled when a
+/// slot is free for one of its attempts and its pages are available. When pages run out, the youngest request's pages
+/// move to host memory, so the oldest one that may run always progresses. A sequence that waits for a weight version
+/// gives up its slot, and its pages before any other.
 class Scheduler {
  public:
   /// state_floats: as Residency takes it.
@@ -36,15 +36,15 @@ class Scheduler {
   /// Ends everything.
   void clear();
 
-  /// The rows of the next step, decoding ones first; empty if nothing may run under `version`. With `admit`
-  /// false no new prompt is started. The pieces stay valid until the next call.
+  /// The rows of the next step, decoding ones first; empty if none may run under `version`. With `admit` false no new
+  /// prompt is started. The pieces stay valid until the next call.
   const std::vector<Piece>& schedule(uint32_t version, bool admit);
-  /// Whether anyone could continue under `version`: then schedule() gives them rows.
+  /// True if any row could run under `version`: then schedule() returns rows.
   bool runnable(uint32_t version) const { return groups_.runnable(version); }
   /// Call after the step: chunks are cached; a finished prompt parks its members, ready to decode.
   void advance_prompts(uint32_t version) { prefill_.advance(pieces_, version); }
 
-  /// Whether a prompt is partly prefilled: a weight swap now would mix versions inside it.
+  /// True if a prompt is partly prefilled: a weight swap now would mix versions inside it.
   bool prefilling() const { return !queues_.prefilling.empty(); }
   /// Oldest version that an unfinished planned sequence needs next.
   std::optional<uint32_t> oldest_needed_version() const { return groups_.oldest_needed_version(); }

@@ -13,8 +13,8 @@ namespace hone::engine {
 
 struct Group;
 
-/// One attempt. Its cached keys and values are positions [0, prompt + generated - 1): those of the last
-/// token are written by the step that feeds it.
+/// One attempt. Its cached keys and values are positions [0, prompt + generated - 1): the step that feeds the last
+/// token writes that token's.
 struct Sequence {
   enum class State : uint8_t {
     kPending,  // no token yet: the prompt is not prefilled
@@ -37,14 +37,14 @@ struct Sequence {
 
   bool resident() const { return !pages.empty(); }
   bool unfinished() const { return state != State::kEnded; }
-  /// Whether it comes before another sequence in every queue: request order, then attempt.
+  /// Order of sequences in every queue: by request, then by attempt.
   bool before(const Sequence& other) const;
   /// Position of the row that feeds last_token.
   int32_t position() const;
   /// The version its next token must be sampled with; none: any (or it has ended).
   std::optional<uint32_t> needed_version() const;
   bool runnable(uint32_t version) const { return needed_version().value_or(version) == version; }
-  /// Records one sampled token and says whether it was the last, and why.
+  /// Records one sampled token; returns whether and why it was the last.
   Finish accept(int32_t token, const std::vector<std::string>& token_bytes);
 };
 
@@ -73,7 +73,7 @@ struct Group {
   int32_t prompt_tokens() const { return static_cast<int32_t>(request.prompt.size()); }
   bool planned() const { return !request.plan.empty(); }
   bool partial_page() const { return static_cast<int32_t>(prompt_pages.size()) > shared_pages; }
-  /// Whether its prefill, or any member, may continue under `version`.
+  /// True if its prefill, or any member, may continue under `version`.
   bool runnable(uint32_t version) const;
 };
 

@@ -9,18 +9,18 @@
 namespace hone::engine {
 
 /// A step takes well under a millisecond; if another process keeps a helper off its core, the step waits for a whole
-/// time slice. So steps are split only while that gains over the price of the same work unsplit (on one thread, or
-/// split in another way). `ledger` stops splitting at once when a few steps lose much; a window of split steps stops it
-/// when they lose a little in total. Steps then stay unsplit for a while, twice as long after each failure, until a
-/// window gains: so a single stall, which may cost as much as a busy core does in many steps, is soon forgotten. One
-/// step in kProbeEvery is not split, to keep the price current. The choice never changes a bit of any result, only its
+/// time slice. So steps are split only while that is faster than the same work unsplit (on one thread, or split in
+/// another way). `ledger` stops splitting immediately when a few steps lose much; a window of split steps stops it when
+/// they lose a little in total. Steps then stay unsplit for a while, twice as long after each failure, until a window
+/// gains: so a single stall, which may cost as much as a busy core does in many steps, is soon forgotten. One step in
+/// kProbeEvery is not split, to keep the comparison current. The choice never changes any bit of a result, only its
 /// time.
 class SplitGovernor {
  public:
   /// Call once per step that could be split.
   bool split() const { return single_steps_left_ == 0; }
 
-  /// Records what a step took. `cost` is its size in any unit roughly proportional to time.
+  /// Records a step's time. `cost` is its size in any unit roughly proportional to time.
   void record(bool was_split, double cost, double seconds) {
     if (!was_split) {
       const double price = seconds / cost;

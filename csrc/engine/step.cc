@@ -55,7 +55,7 @@ int64_t scratch_bytes(const model::ModelConfig& model, int64_t rows) {
                   kernels::lm_head_scratch_bytes(Stream{}, kHostSampleRows, model.width, model.vocabulary));
 }
 
-/// The most rows that one step may have.
+/// Largest number of rows of a step.
 int64_t step_rows(const EngineConfig& config) { return std::max(config.step_tokens, config.max_running + 1); }
 
 }  // namespace
@@ -171,7 +171,7 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
 }
 
 StepRunner::ThreadScratch& StepRunner::claim_scratch() {
-  // There is one scratch per thread that can be here, so a free one is found at once.
+  // There is one scratch per thread that can be here, so the search finds a free one.
   for (size_t i = 0;; i = (i + 1) % thread_scratch_.size()) {
     if (!thread_scratch_[i].taken.exchange(true, std::memory_order_acquire)) return thread_scratch_[i];
   }

@@ -28,8 +28,8 @@ class PagedAttention final : public model::AttentionSource {
         block_tables_(block_tables),
         shared_(shared) {}
 
-  /// On a GPU, before the first layer: lists what rows read, once for every window that layers have. Takes
-  /// their memory (attention_paged_scratch_bytes), which is in use until the last layer is done.
+  /// On a GPU, before the first layer: lists the pages that rows read, once for every window of the layers. Takes their
+  /// memory (attention_paged_scratch_bytes), which is in use until the last layer is done.
   void list_work(const Stream& stream, Arena& memory) {
     const TensorView queries(nullptr, DType::kBF16, {positions_.dim(0), model_.heads, model_.head_dim});
     for (int64_t l = 0; l < model_.layers; ++l) {
@@ -38,8 +38,8 @@ class PagedAttention final : public model::AttentionSource {
     }
   }
 
-  /// Of a hybrid, before the first layer: pieces of consecutive rows, whose first rows are rows[0 .. pieces] less rows[0], and
-  /// the states that they continue.
+  /// For a hybrid model, before the first layer: pieces of consecutive rows, whose first rows are rows[0 .. pieces]
+  /// minus rows[0], and the states that they continue.
   void continue_states(const int32_t* rows, float* const* states, int64_t pieces) {
     for (int64_t i = 0; i <= pieces; ++i) runs_.push_back(rows[i] - rows[0]);
     states_.assign(states, states + pieces);

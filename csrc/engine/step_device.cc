@@ -17,7 +17,7 @@ void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T pad
   std::fill(std::copy(from.begin(), from.end(), to.host), to.host + to.size, padding);
 }
 
-/// How many windows layers have: each has a list of what its rows read.
+/// Number of different windows of the layers: each has its own list of pages.
 int64_t windows(const model::ModelConfig& model) {
   int64_t with = 0;
   for (int64_t l = 0; l < model.layers; ++l) with += model.window(l) > 0;
@@ -31,7 +31,7 @@ TensorView corner(int32_t* tables, int64_t rows, int64_t columns, int64_t width)
   return view;
 }
 
-/// That some row reads or writes: few of a table's, with room for long contexts.
+/// Pages that some row reads or writes: few of a table's columns, which allow for long contexts.
 int64_t pages_in_use(const StepRows& rows, int64_t page_tokens) {
   return *std::max_element(rows.positions.begin(), rows.positions.end()) / page_tokens + 1;
 }

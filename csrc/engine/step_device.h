@@ -23,7 +23,7 @@ int32_t decode_bucket(int32_t count, int32_t most);
 int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
 int64_t device_row_bytes(const EngineConfig& config);
 
-/// Has weights of its own, rewritten in place, so that addresses never change and a recorded step stays valid.
+/// Has its own weights, rewritten in place, so that addresses never change and a recorded step stays valid.
 class DeviceStep {
  public:
   DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream);
@@ -31,7 +31,7 @@ class DeviceStep {
   /// Call between two steps: copies the weights, which may be dropped or rewritten when this returns. Returns the copy
   /// to run with. Throws kConfig if the weights are not on the device.
   std::shared_ptr<const model::WeightSnapshot> take(const model::WeightSnapshot& weights);
-  /// As StepRunner::run, with the weights taken last.
+  /// Like StepRunner::run, with the last weights taken.
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:

@@ -1,4 +1,4 @@
-// How the threads of the CPU divide a step: one thread alone, or several in one of two ways.
+// How CPU threads divide a step: not at all, or in one of two ways.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace hone::engine {
 
 /// kAlone: the calling thread does everything. kRows: each thread takes some rows through all layers; there is one join
 /// per step, and one thread's attention, which waits for memory, overlaps another's products, so it is the fastest
-/// while every core is free. kOps: all threads work inside every op. If another process takes a core, a step by rows
+/// while every core is free. kOps: all threads work inside every op. If another process occupies a core, a step by rows
 /// waits for that thread's whole share of the rows, a step by ops for a small part of one op.
 enum class Sharing { kAlone, kRows, kOps };
 
@@ -37,17 +37,17 @@ inline constexpr int32_t kMinChunkRows = 4;
 
 /// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache;
 /// and unless all weights do, every thread needs enough rows to justify a pass over them. Inside the ops: not if all
-/// weights fit, where ops are too short.
+/// weights fit, since ops are then too short.
 inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_t threads) {
   if (threads == 1) return {false, false};
   const bool layer_fits = weights.largest <= WeightBytes::kCache && rows >= int64_t(threads) * kMinChunkRows;
   return {weights.fit_cache() || layer_fits, !weights.fit_cache()};
 }
 
-/// Chooses by the times of earlier steps: by rows if that gains over the other two, else inside the ops if that gains
-/// over one thread. A long step is always divided: a core that another process holds delays it by a few time slices at
-/// most, and one thread would take twice as long. Nor is its time recorded as one of one thread or of divided ops: per FLOP
-/// a prompt's rows cost less than a few rows that read all weights.
+/// Chooses by the times of earlier steps: by rows if that is faster than the other two, else inside the ops if that is
+/// faster than one thread. A long step is always divided: a core that another process holds delays it by a few time
+/// slices at most, and one thread would take twice as long. Its time is not recorded for one thread or divided ops: per
+/// FLOP a prompt's rows are cheaper than a few rows that read all weights.
 class StepSharing {
  public:
   static constexpr double kLongStep = 2e9;  // FLOPs: some 12 ms of a core
@@ -58,7 +58,7 @@ class StepSharing {
     return ways.ops && (is_long || in_ops_.split()) ? Sharing::kOps : Sharing::kAlone;
   }
 
-  /// Records what a step of cost `cost` took, divided as chosen among `ways`.
+  /// Records the time of a step of cost `cost`, divided as chosen among `ways`.
   void record(const SharingWays& ways, Sharing chosen, double cost, double seconds) {
     const bool is_long = cost >= kLongStep;
     if (ways.rows && (ways.ops || !is_long)) by_rows_.record(chosen == Sharing::kRows, cost, seconds);

@@ -22,7 +22,7 @@ class StopMatcher {
 
   bool empty() const { return strings_.empty(); }
   State start() const { return State(strings_.size(), 0); }
-  /// True once any string has occurred in all bytes seen so far.
+  /// True once any string has occurred in the bytes seen so far.
   bool advance(State& state, std::string_view bytes) const;
 
  private:

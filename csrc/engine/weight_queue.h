@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// The current snapshot and those waiting behind it.
+/// The current snapshot and the pending ones.
 class WeightQueue {
  public:
   using Snapshot = std::shared_ptr<const model::WeightSnapshot>;
@@ -22,9 +22,9 @@ class WeightQueue {
   /// Replaces the current snapshot by the same weights in other memory.
   void replace_current(Snapshot weights) { current_ = std::move(weights); }
 
-  /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan.
-  /// Without plans the newest pending version wins. With plans they are taken in order, never past `needed`.
-  /// Returns true if the current version changed. Throws kState if `needed` was left out of what was pushed.
+  /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan. Without plans
+  /// the newest pending version wins. With plans they are taken in order, never past `needed`. Returns true if the
+  /// current version changed. Throws kState if `needed` was never pushed.
   bool advance(std::optional<uint32_t> needed);
 
  private:
