@@ -13,24 +13,24 @@
 
 namespace hone::trainer {
 
-/// W' = W + s B A of one matrix at a time, in f32 where packs are made. The base lies in host memory, also with a GPU,
-/// which only ever holds the packed copies; on the CPU in bf16 too. Both must outlive this.
+/// W' = W + s B A of one matrix at a time, in f32 where it is packed. The base is in host memory, even with a GPU,
+/// which only holds the packed copies; on the CPU possibly in bf16. Both must outlive this.
 class AdaptedWeights {
  public:
   AdaptedWeights(const Stream& stream, model::Parameters& base, model::Adapters& adapters);
 
-  /// The base was written; all of it is formed again. On the CPU it is kept in bf16 from now on where it is exactly that, as
-  /// published models are: half the memory.
+  /// The base has been rewritten; all of it is computed again. On the CPU the base is stored as bf16 from now on if
+  /// that is exact, as for published models: half the memory.
   void base_changed();
   bool is_whole() const { return whole_; }
   /// Call before forming, once A or B have changed.
   void prepare() { adapters_.pack(stream_); }
   /// Call when everything that changed has been packed.
   void packed();
-  /// What stands for `from`, one of the base's views; `only_changed`: empty for what no adapter changes, unless the base
-  /// was written. Stays until the next call.
+  /// The matrix that replaces `from`, one of the base's views; `only_changed`: empty for a matrix that no adapter
+  /// changes, unless the base was rewritten. Valid until the next call.
   TensorView form(const TensorView& from, bool only_changed);
-  /// Which element of the base a view of it begins with, however that is stored.
+  /// Index of the base's element with which a view of it begins, regardless of storage.
   int64_t place(const TensorView& from) const;
 
  private:

@@ -13,22 +13,22 @@
 
 namespace hone::trainer {
 
-/// What goes into a folder, and write_draft of it. Layout: config.json and model*.safetensors as transformers reads them, optimizer*.safetensors with
-/// "m." and "v." before each name, manifest.json with size and sha256 of every file and of itself. With adapters
-/// adapter_config.json and adapter_model*.safetensors as PEFT reads them take the place of model*.safetensors.
-/// No file gets more than shard_bytes of tensors (a larger tensor has a file of its own).
+/// Prepares the content of a folder, and writes it with write_draft. Layout: config.json and model*.safetensors as
+/// transformers reads them, optimizer*.safetensors with "m." and "v." before each name, manifest.json with size and
+/// sha256 of every file and of itself. With adapters, adapter_config.json and adapter_model*.safetensors as PEFT reads
+/// them replace model*.safetensors. No file gets more than shard_bytes of tensors (a larger tensor has its own file).
 /// Throws kIo with the system's reason; nothing is left behind then and an older folder is untouched.
 CheckpointDraft whole_draft(const CheckpointState& state, const model::TensorBlock& parameters, Optimizer& optimizer, int64_t shard_bytes);
 void write_checkpoint(const std::string& directory, const CheckpointState& state, const model::TensorBlock& parameters,
                       Optimizer& optimizer, int64_t shard_bytes);
 
-/// A folder that was verified, whole and file by file, and fits a trainer: parameters and moments can be read from it. It
-/// does not matter how many ranks wrote it.
+/// A verified folder that is complete and fits a trainer: parameters and moments can be read from it, regardless of how
+/// many ranks wrote it.
 class CheckpointReader {
  public:
-  /// trained: what the trainer trains; nothing is written to it. Throws kIo; kFormat naming the file that is missing,
-  /// truncated or altered; kConfig if the folder is of another model, optimizer or type of moments, or has adapters
-  /// where the trainer has none, or others.
+  /// trained: what the trainer trains; not written to. Throws kIo; kFormat naming a missing, truncated or altered file;
+  /// kConfig if the folder is of another model, optimizer or type of moments, or has adapters but the trainer has none,
+  /// or others.
   CheckpointReader(const std::string& directory, const model::TensorBlock& trained, const OptimizerConfig& optimizer,
                    const model::AdapterConfig& adapters);
   const CheckpointState& state() const { return state_; }
@@ -42,11 +42,11 @@ class CheckpointReader {
   std::string prefix_;  // of what is trained
 };
 
-/// Before the names of what is trained.
+/// Prefix of the names of trained tensors.
 std::string trained_prefix(const model::AdapterConfig& adapters);
 
-/// Verifies everything first, then fills parameters and moments. Throws what CheckpointReader throws; nothing is
-/// overwritten unless all of it can be.
+/// Verifies everything first, then fills parameters and moments. Throws the errors of CheckpointReader; overwrites
+/// nothing unless all of it can be.
 CheckpointState read_checkpoint(const std::string& directory, model::TensorBlock& parameters, Optimizer& optimizer,
                                 const model::AdapterConfig& adapters = {});
 

@@ -35,7 +35,7 @@ void write_pieces(const std::string& folder, const CheckpointDraft& draft, std::
   }
 }
 
-/// What this rank writes to `folder`, manifest not included.
+/// Files that this rank writes to `folder`, without the manifest.
 std::vector<CheckpointFile> write_share(const std::string& folder, const CheckpointDraft& draft) {
   std::vector<CheckpointFile> files;
   if (!draft.writes) return files;
@@ -55,7 +55,7 @@ void write_manifest(const std::string& folder, const CheckpointDraft& draft, con
   write_text(folder, kManifest, manifest_text(draft.state, draft.moment_type, files, draft.format));
 }
 
-/// One line a file: names have no spaces.
+/// One line per file: names contain no spaces.
 std::string listed(const std::vector<CheckpointFile>& files) {
   std::ostringstream out;
   for (const CheckpointFile& file : files) out << file.name << ' ' << file.bytes << ' ' << file.sha256 << '\n';

@@ -1,4 +1,4 @@
-// What one trainer writes of a checkpoint's folder: tensors where they are, or copied so that they may change meanwhile.
+// A trainer's part of a checkpoint folder: tensors in place, or copied so that training may continue.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hone::trainer {
 
-/// All that goes into a folder, manifest included, but for the files of other ranks.
+/// The content of a folder, including the manifest, without the files of other ranks.
 struct CheckpointDraft {
   model::ModelConfig model;
   CheckpointState state;
@@ -26,19 +26,20 @@ struct CheckpointDraft {
   std::vector<StoredTensor> weights, moments;  // moments: this rank's alone
 };
 
-/// Writes <directory>.tmp-<process>, syncs it, and puts it at `directory` in one step (replacing a folder that is
-/// there). Throws kIo with the system's reason; nothing is left behind then and an older folder is untouched.
+/// Writes <directory>.tmp-<process>, syncs it, and renames it to `directory` in one step (replacing an existing
+/// folder). Throws kIo with the system's reason; nothing is left behind then and an older folder is untouched.
 void write_draft(const std::string& directory, const CheckpointDraft& draft);
-/// The same by all ranks together, each its share: rank 0 makes the folder, and once all have written, its manifest.
-/// Throws on every rank what write_draft throws, or kCollective naming the rank that failed.
+/// The same by all ranks together, each its share: rank 0 creates the folder, and, once all have written, its manifest.
+/// Throws the errors of write_draft on every rank, or kCollective naming the rank that failed.
 void write_draft_together(const std::string& directory, const CheckpointDraft& draft, dist::Communicator& ranks);
 
-/// A trainer's state at one moment, in host memory of its own, which is kept from one to the next.
+/// A copy of a trainer's state at one moment, in host memory that is reused by the next one.
 class StagedCheckpoint {
  public:
   /// Copies this rank's tensors, over what was staged before. Throws kOutOfMemory.
   void stage(CheckpointDraft draft, ThreadPool* pool);
-  /// Any thread, while none stages. ranks: null for a trainer that writes alone. Throws what write_draft throws.
+  /// Any thread, unless staging is in progress. ranks: null for a trainer that writes alone. Throws the errors of
+  /// write_draft.
   void write(const std::string& directory, dist::Communicator* ranks) const;
   int64_t bytes() const { return memory_.capacity(); }
 

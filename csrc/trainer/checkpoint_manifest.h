@@ -1,4 +1,4 @@
-// The manifest of a checkpoint folder: what it holds, and the sha256 of every file and of itself.
+// The manifest of a checkpoint folder: its contents, and the sha256 of every file and of itself.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hone::trainer {
 
-/// Everything a folder holds besides the tensors.
+/// Contents of a folder other than tensors.
 struct CheckpointState {
   uint32_t version = 0;
   int64_t optimizer_steps = 0;
@@ -28,13 +28,13 @@ struct CheckpointFile {
 
 inline constexpr const char* kManifest = "manifest.json";
 
-/// formatVersion of a folder whose moments are stored tensor by tensor, and of one where ranks wrote pieces of them.
+/// formatVersion of a folder with whole moment tensors, and of one where ranks wrote pieces of them.
 inline constexpr int64_t kWholeFormat = 1, kPieceFormat = 2;
 
 /// Text of manifest.json.
 std::string manifest_text(const CheckpointState& state, DType moments, const std::vector<CheckpointFile>& files, int64_t format);
 
-/// What a manifest says, once its own checksum and all files were verified.
+/// Contents according to a manifest, after its own checksum and all files were verified.
 struct CheckpointContents {
   CheckpointState state;
   std::string moments;             // name of their type

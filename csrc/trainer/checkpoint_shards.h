@@ -11,13 +11,13 @@
 namespace hone::trainer {
 
 /// This rank's share of a folder, to be written by all ranks together; rank 0's `extra` is kept. Layout: that of
-/// whole_draft, but that model*.safetensors come from all ranks in turn, and moments are in
+/// whole_draft, except that model*.safetensors come from all ranks in turn, and moments are in
 /// optimizer.rank-<i>-of-<P>*.safetensors, where a tensor of which a rank has elements 4096 to 8191 is called
 /// "m.<name>[4096:8192]".
 CheckpointDraft share_draft(const CheckpointState& state, const model::TensorBlock& trained, ShardedStep& step, int64_t shard_bytes);
 
-/// Every rank reads what it needs of a folder, whichever rank wrote it: all weights, and its own moments. Throws what
-/// CheckpointReader throws, or kCollective naming the rank that failed: some ranks may then have read it.
+/// Every rank reads its part of a folder, whichever rank wrote it: all weights, and its own moments. Throws the errors
+/// of CheckpointReader, or kCollective naming the rank that failed: some ranks may then have read it.
 CheckpointState read_sharded_checkpoint(const std::string& directory, model::TensorBlock& trained, ShardedStep& step,
                                         const model::AdapterConfig& adapters);
 

@@ -13,7 +13,7 @@
 
 namespace hone::trainer {
 
-/// A tensor, or a piece of one, to be stored under a name of its own. block: where the view lies; null for one in host memory.
+/// A tensor, or a piece of one, stored under its own name. block: owner of the view; null for one in host memory.
 struct StoredTensor {
   std::string name;
   const model::TensorBlock* block;
@@ -28,8 +28,8 @@ std::string piece_name(const std::string& tensor, int64_t first, int64_t count, 
 /// Appends all tensors of a block, each under its name after `prefix`.
 void append_tensors(const model::TensorBlock& block, const std::string& prefix, std::vector<StoredTensor>& out);
 
-/// Writes one safetensors file, durably. Tensors of a device are all copied to the host first: this takes host memory for
-/// a whole file.
+/// Writes one safetensors file, durably. Copies a device's tensors to the host first, which takes host memory for a
+/// whole file.
 CheckpointFile write_tensors(const std::string& folder, const std::string& name, const StoredTensor* tensors, size_t count);
 
 /// Writes <stem>.safetensors, or numbered files of at most shard_bytes with the index that transformers looks for.
@@ -37,16 +37,16 @@ CheckpointFile write_tensors(const std::string& folder, const std::string& name,
 void write_tensor_files(const std::string& folder, const std::string& stem, const std::vector<StoredTensor>& tensors,
                         int64_t shard_bytes, int rank, int ranks, std::vector<CheckpointFile>& files);
 
-/// All tensors of all files by name, wherever their pieces are.
+/// All tensors of all files by name, regardless of where their pieces are.
 class CheckpointTensors {
  public:
   /// Throws kFormat for a file that is not safetensors, or has pieces that are not numbered as piece_name does.
   void open(const std::string& path);
-  /// Throws kFormat naming the tensor unless every tensor is there, all of it once, with that dtype.
+  /// Throws kFormat naming the tensor unless every tensor is present exactly once, with that dtype.
   void check(const std::vector<model::TensorSpec>& specs, const std::string& prefix, DType dtype) const;
   /// Elements [first, first + count) of a tensor that was checked.
   void read(const std::string& name, int64_t first, int64_t count, void* out) const;
-  /// Every tensor of a block.
+  /// Fills every tensor of a block.
   void fill(model::TensorBlock& tensors, const std::string& prefix) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a trainer is made with.
+// Options of a trainer.
 #pragma once
 
 #include <cstdint>
@@ -20,40 +20,41 @@ struct OptimizerConfig {
   float gradient_clip = 0.3f;    // global norm; 0: off
   DType moments = DType::kF32;   // of AdamW; kBF16: rounded at random, see kernels::AdamWArgs
   uint64_t seed = 0;             // of those draws
-  /// On a GPU: AdamW's moments lie in page-locked host memory, and windows of them visit the device during an update; the
-  /// same bits. On the CPU they lie in the host's memory anyway.
+  /// On a GPU: AdamW's moments are in page-locked host memory, and an update streams windows of them through the
+  /// device; the same bits. On the CPU they are in host memory anyway.
   bool moments_on_host = false;
   int64_t window = int64_t(1) << 22;  // on a GPU: elements of AdamW that one call updates at most, a multiple of 16
 };
 
-/// What trainers that work together divide among themselves (docs/explanation/numerics.md). Each has the whole batch, and computes
-/// every P-th of its micro-batches.
+/// State that cooperating trainers shard (docs/explanation/numerics.md). Each has the whole batch, and computes every
+/// P-th of its micro-batches.
 struct Sharding {
-  /// kOptimizer: AdamW's moments. kGradients: gradients too; a rank has those of its shard, and of a micro-batch those of
-  /// the layer that is under way and of what lies outside of layers. kParameters: weights too, likewise; those of a layer
-  /// are gathered while the one before it is computed.
+  /// kOptimizer: AdamW's moments. kGradients: also gradients; a rank has those of its shard, and of a micro-batch those
+  /// of the current layer and of the tensors outside of layers. kParameters: also weights, likewise; those of a layer
+  /// are gathered while the previous one is computed.
   enum class Stage : uint8_t { kNone, kOptimizer, kGradients, kParameters } stage = Stage::kNone;
-  /// The same bits for any number of ranks, one included: the gradients of micro-batches are added up one by one, in
-  /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients and kParameters are exact.
+  /// Gives the same bits for any number of ranks, including one: adds up the gradients of micro-batches one by one, in
+  /// their order. Otherwise a rank adds up its own first, unless it keeps no gradients to add to: kGradients and
+  /// kParameters are exact.
   bool exact = false;
-  /// K: teams of so many neighbouring ranks have a micro-batch together, of K * packed_tokens tokens: each 1/K of its rows, and
-  /// in attention all rows of 1/K of the heads. What a micro-batch adds to gradients is then a sum of K parts, one a block of
-  /// its rows, in their order; one rank alone that is exact adds up the same parts. K divides the number of ranks, unless
-  /// that is 1, and the model's heads and key/value heads.
+  /// K: teams of K neighbouring ranks share a micro-batch of K * packed_tokens tokens: each takes 1/K of its rows, and,
+  /// in attention, all rows of 1/K of the heads. A micro-batch's gradient is then a sum of K parts, one per block of
+  /// its rows, in their order; a single exact rank adds up the same parts. K divides the number of ranks, unless that
+  /// is 1, and the model's heads and key/value heads.
   int sequence = 1;
 };
 
 struct TrainerConfig {
-  model::AdapterConfig adapters{};  // where on: their A and B are trained and nothing else
+  model::AdapterConfig adapters{};  // if enabled: only their A and B are trained
   OptimizerConfig optimizer;
-  int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets one of its own
-  bool recompute = false;  // activations: a layer keeps what enters it, and is computed again in the backward; the same bits
+  int64_t packed_tokens = 4096;  // T of a micro-batch; a longer sequence gets its own
+  bool recompute = false;  // activations: keep only a layer's input, and recompute the rest in the backward; the same bits
   int64_t head_rows = kernels::kHeadGradientRows;  // on a GPU: kernels::LmHeadGradArgs::chunk
   DType weight_storage = DType::kF32;  // on the CPU; a GPU always computes in bf16
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;  // on the CPU: of block matrices' products; kBF16 needs bf16 storage
   Stream::Backend device = Stream::Backend::kCpu;
-  /// On a GPU: attention runs the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
-  /// they always do). Otherwise it runs the fastest kernels, within the bound of docs/explanation/numerics.md.
+  /// On a GPU: attention uses the engine's instructions, so that log-probs equal the engine's to the bit (on the CPU
+  /// they always do). Otherwise it uses the fastest kernels, within the bound of docs/explanation/numerics.md.
   bool deterministic = false;
   Sharding sharding{};
 };

@@ -10,7 +10,7 @@ namespace hone::trainer {
 /// Muon's matrices are updated whole, by every rank alike; AdamW's weights are divided.
 class DividedStep final : public TrainingStep {
  public:
-  /// ranks: the group, or null for one rank alone. Throws what ShardedStep throws.
+  /// ranks: the group, or null for a single rank. Throws the errors of ShardedStep.
   DividedStep(const StepParts& parts, const TrainerConfig& config, dist::Communicator* ranks)
       : parts_(parts), whole_(parts), sharded_(parts.stream, parts.trained, config, ranks) {}
 
@@ -44,7 +44,7 @@ class DividedStep final : public TrainingStep {
   bool divides_update() const { return parts_.update.config().kind == OptimizerConfig::Kind::kAdamW; }
 
   StepParts parts_;
-  LocalStep whole_;  // what every rank does alike
+  LocalStep whole_;  // the part that every rank does in the same way
   ShardedStep sharded_;
 };
 

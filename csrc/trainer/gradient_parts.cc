@@ -9,9 +9,9 @@
 namespace hone::trainer {
 namespace {
 
-// One thread's share of a product, small enough that it stays in a core's cache for all products with it.
+// One thread's share of a product, small enough to stay in a core's cache for all products with it.
 constexpr int64_t kBlock = 8192;
-// What is brought down from a GPU at a time.
+// Elements copied from a GPU at a time.
 constexpr int64_t kPiece = 512 * kBlock;
 constexpr int64_t kLanes = 8;
 

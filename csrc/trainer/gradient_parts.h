@@ -1,4 +1,4 @@
-// Gradients of parts of a batch against each other: their inner products, of which norms and cosines are made.
+// Inner products of the gradients of a batch's parts, from which norms and cosines are computed.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ struct GradientParts {
 /// Throws kShape unless parts >= 1 and each of part_of [S] is in [0, parts).
 void check_parts(const int32_t* part_of, int64_t sequences, int32_t parts);
 
-/// The sequences of one part, packed on their own; none for a part without sequences.
+/// The sequences of one part, packed separately; none for an empty part.
 std::vector<MicroBatch> pack_part(const TrainingBatch& batch, const int32_t* part_of, int32_t part, int64_t packed_tokens);
 
 /// Host bytes of the products of P gradients of n elements.
 int64_t gradient_products_bytes(const Stream& stream, int64_t n, int32_t parts);
 
-/// Inner products of P gradients that come one after another: all but the last are kept in host memory as they are, f32.
-///   products[p, q] = sum_i g_p[i] g_q[i]
+/// Inner products of P gradients that arrive in sequence: keeps all but the last in host memory as f32. products[p, q]
+/// = sum_i g_p[i] g_q[i]
 /// Each product is exact (f32 times f32 in f64); the sums are f64, in an order that depends on n alone.
 class GradientProducts {
  public:
   /// n elements. Throws kOutOfMemory naming the purpose.
   GradientProducts(const Stream& stream, int64_t n, int32_t parts);
-  /// The next gradient [n] f32, in the stream's memory. Waits for it. Trusts that there are no more than `parts`.
+  /// Adds the next gradient [n] f32, in the stream's memory, and waits for it. Trusts that there are at most `parts`.
   void add(const TensorView& gradient);
   /// [P, P] of those added; 0 for the others.
   const std::vector<double>& products() const { return products_; }
@@ -46,7 +46,7 @@ class GradientProducts {
   int64_t n_;
   int32_t parts_, added_ = 0;
   Arena memory_;
-  float* piece_ = nullptr;       // where a piece of a gradient on a GPU comes down to
+  float* piece_ = nullptr;       // host buffer for a piece of a GPU's gradient
   std::vector<float*> kept_;     // [P - 1] of n elements
   std::vector<double> partial_;  // [blocks of a piece, P]
   std::vector<double> products_;

@@ -74,7 +74,7 @@ void GradientWindow::hand_on(int64_t layer) {
   }
 }
 
-/// A view of the parameters, as one of the window.
+/// Maps a view of the parameters to one of the window.
 TensorView GradientWindow::moved(TensorView view) const {
   const int64_t offset = view.as<float>() - parameters_.flat().as<float>();
   const auto starts_after = [](int64_t at, const ShardBucket& bucket) { return at < bucket.offset; };

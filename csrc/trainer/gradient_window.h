@@ -1,4 +1,4 @@
-// Gradients of one micro-batch, of which only a window exists at a time: a layer, and what lies outside of layers.
+// Gradients of one micro-batch in a window: a layer, and the tensors outside of layers.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace hone::trainer {
 
-/// Where a backward adds the gradients of all parameters, layer by layer. Whatever is finished is handed on
-/// and forgotten. Layers are finished from the last to the first, then embedding, final norm and head together.
+/// Where a backward adds the gradients of all parameters, layer by layer. Finished gradients are passed on and dropped.
+/// Layers are finished from the last to the first, then embedding, final norm and head together.
 class GradientWindow final : public model::LayerGradients {
  public:
   /// Takes a bucket's gradients, in the order of the layout's buckets within a layer.
@@ -24,7 +24,7 @@ class GradientWindow final : public model::LayerGradients {
 
   /// Zeros everything: a micro-batch begins.
   void begin(Take take);
-  /// Hands on what no backward has finished, as it is, so that every micro-batch ends with the same calls.
+  /// Passes on gradients that no backward has finished, so that every micro-batch ends with the same calls.
   void end();
 
   model::LayerViews layer(int64_t i) override;
@@ -45,7 +45,7 @@ class GradientWindow final : public model::LayerGradients {
   float *layer_ = nullptr, *outside_ = nullptr;
   int64_t widest_ = 0, outside_count_ = 0;  // elements of the widest layer, and of what is outside of layers
   std::vector<float*> of_bucket_;        // where each bucket's gradients are
-  int64_t next_ = -1;                    // the layer that is finished next; -1: what is outside of them
+  int64_t next_ = -1;                    // the layer that is finished next; -1: the tensors outside of layers
   Take take_;
 };
 

@@ -1,4 +1,4 @@
-// How much memory a trainer will take.
+// Memory that a trainer will need.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@ namespace hone::trainer {
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
   int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of; of ranks that divide
-                            // weights, on a GPU, what gathers a layer alone: theirs lie in its host's memory
-  int64_t trained = 0;      // f32 gradients of what is trained; of ranks that divide something its shard beside
+                            // weights; on a GPU with sharding only the buffer that gathers a layer: the weights are in
+                            // host memory
+  int64_t trained = 0;      // f32 gradients of trained weights; with sharding also its shard
   int64_t moments = 0;      // both, unless they are on the host
-  int64_t host_moments = 0; // both, in page-locked memory of a GPU's host; not in total(), unlike the windows of them there, which are in arrays
+  int64_t host_moments = 0; // both moments, in page-locked host memory; not in total(), unlike their windows on the device, which are in arrays
   int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
   int64_t adapters = 0;     // A and B, their packs, and the matrix that is formed; 0 without
   int64_t transposed = 0;   // the transposed head, for its backward
@@ -28,8 +29,8 @@ struct TrainerBytes {
 struct OneOfRanks {
   int rank = 0, size = 1;
 };
-/// For micro-batches of packed_tokens tokens a rank that shares them (Sharding::sequence), in at most `sequences` sequences. Needs no device. Trusts config.
-/// threads: size of the thread pool that a CPU trainer is given.
+/// For micro-batches of packed_tokens tokens per rank that shares them (Sharding::sequence), in at most `sequences`
+/// sequences. Needs no device. Trusts config. threads: size of a CPU trainer's thread pool.
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
                            const OneOfRanks& which = {});
 

@@ -122,7 +122,7 @@ void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, 
   }
 }
 
-/// All, and those the mask counts.
+/// Number of all tokens, and of those that the mask counts.
 std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBatch& which) {
   std::pair<int64_t, int64_t> out;
   for (int32_t i : which.sequences) {
@@ -132,7 +132,7 @@ std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBat
   return out;
 }
 
-/// Arrays [T] of a batch that may be null, and where their counted tokens go.
+/// Optional arrays [T] of a batch, and the destinations of their counted tokens.
 std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 6> token_values(const TrainingBatch& b) {
   return {{{b.behavior_logprobs, &PackedBatch::behavior},
            {b.reference_logprobs, &PackedBatch::reference},
@@ -251,7 +251,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .cu_seqlens = loss_starts.view(),
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
-          .token_weights = custom ? TensorView{} : optional(token_weights),  // a custom objective is given them
+          .token_weights = custom ? TensorView{} : optional(token_weights),  // passed to a custom objective
           .token_penalties = optional(token_penalties),
           .group_sizes = optional(group_sizes),
           .custom_slopes = custom ? custom_slopes.view() : TensorView{},

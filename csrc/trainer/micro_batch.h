@@ -18,9 +18,9 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 /// Bytes of a PackedBatch's arrays.
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences);
 
-/// T tokens, S sequences, R loss tokens: those the mask counts. Row r of the loss predicts token r of them from the
-/// hidden state before it, so everything the objective reads or writes has R entries, sequence after sequence.
-/// Arrays lie in memory that is kept from batch to batch: a warm step allocates nothing here.
+/// T tokens, S sequences, R loss tokens: those that the mask counts. Row r of the loss predicts token r of them from
+/// the hidden state before it, so everything that the objective reads or writes has R entries, sequence after sequence.
+/// Arrays use memory that is kept between batches: a warm step allocates nothing here.
 class PackedBatch {
  public:
   template <class T>
@@ -29,7 +29,7 @@ class PackedBatch {
   explicit PackedBatch(const Stream& stream, bool deterministic = false)
       : stream_(stream), deterministic_(deterministic) {}
   /// Copies the micro-batch's sequences side by side into the stream's memory, and cuts its rows into `parts` blocks.
-  /// exchange: rows() are then those of its rank alone, or null. Does not clear the results.
+  /// exchange: if given, rows() are then this rank's only. Does not clear the results.
   void gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts = 1, model::HeadExchange* exchange = nullptr);
   /// Copies the results back to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, custom_); }
@@ -45,9 +45,9 @@ class PackedBatch {
             .exchange = exchange_};
   }
   int64_t loss_rows() const { return targets.size; }
-  /// All rows in blocks, of all ranks.
+  /// All row blocks, of all ranks.
   const std::vector<model::RowBlock>& blocks() const { return blocks_; }
-  /// What an array of R entries has for the loss rows of rows().
+  /// The part of an array of R entries for the loss rows of rows().
   TensorView own(const auto& array) const { return model::rows_of(array.view(), own_.outputs); }
   const model::RowRange& own_rows() const { return own_.outputs; }
   /// Coefficients go to a and b, the loss of each sequence to `losses`; without its KL and entropy terms to
@@ -63,7 +63,7 @@ class PackedBatch {
   Array<float> logprobs, entropies, lse, a, b, ratios, weights, divergences;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
   Array<double> losses, policy_losses;                        // [S] with and without the regularizers
-  Array<double> custom_slopes, custom_losses;                 // [R], [S] what a custom objective said
+  Array<double> custom_slopes, custom_losses;                 // [R], [S] results of a custom objective
 
  private:
   void reserve(int64_t tokens, int64_t sequences);
@@ -78,7 +78,7 @@ class PackedBatch {
   model::HeadExchange* exchange_ = nullptr;
 };
 
-/// Which of the batch's counted tokens each of some loss rows of a micro-batch is.
+/// Indices, among the batch's counted tokens, of some loss rows of a micro-batch.
 std::vector<int32_t> numbers_of(const TrainingBatch& batch, const MicroBatch& which, const model::RowRange& rows);
 
 /// Asks a custom objective about a batch whose log-probs are known; waits for the stream.

@@ -12,7 +12,7 @@
 namespace hone::trainer {
 namespace {
 
-/// Of the rows that this process has: all of them in blocks, or one block, where it has that alone.
+/// Blocks of the rows that this process has: all of them, or one if ranks share the micro-batch.
 std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const PassWeights& weights) {
   if (weights.ranks) return model::one_block(packed.rows(), weights.grads[0]);
   std::vector<model::BlockGradients> out;
@@ -32,7 +32,7 @@ void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector
   for (int64_t r = 0; r < R; ++r) std::transform(rows.data() + r * C, rows.data() + (r + 1) * C, scores.hidden + to[size_t(r)] * C, bf16_to_f32);
 }
 
-/// The same of the k likeliest tokens of each. args: without ids and log-probs.
+/// The same for the k likeliest tokens of each. args: without ids and log-probs.
 void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std::vector<int32_t>& to, const TokenScores& scores) {
   const int64_t R = args.h.dim(0), k = scores.k;
   SharedArrays memory(stream, 2 * Arena::rounded(R * k * 4), "likeliest tokens");
@@ -47,7 +47,7 @@ void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std
   }
 }
 
-/// Of all ranks that have a micro-batch.
+/// For all ranks that share a micro-batch.
 std::vector<model::RowRange> outputs_of(const PackedBatch& packed) {
   std::vector<model::RowRange> outputs;
   for (const model::RowBlock& block : packed.blocks()) outputs.push_back(block.outputs);

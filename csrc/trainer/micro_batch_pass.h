@@ -22,8 +22,8 @@ struct StepLosses {
   int64_t first_bad = -1;            // the first that is not finite
 };
 
-/// What a pass reads, and the gradients it adds to: one for each block of rows. ranks: those that have the micro-batch
-/// together, each of which makes the same calls and adds the gradients of its own block alone; or null.
+/// Weights that a pass reads, and gradients to which it adds: one for each block of rows. ranks: those that share the
+/// micro-batch, each of which makes the same calls and adds the gradients of its own block only; or null.
 struct PassWeights {
   const model::WeightSnapshot& forward;
   const kernels::PackedMatrix& transposed_head;  // of the forward's; packed once the pass has begun
@@ -38,14 +38,16 @@ class MicroBatchPass {
   /// Room is planned for packed_tokens; only a longer single sequence makes it grow.
   MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options);
 
-  /// Makes room for a micro-batch of which this rank has so many tokens. Throws kOutOfMemory; then nothing is reserved.
+  /// Reserves memory for a micro-batch of which this rank has this many tokens. Throws kOutOfMemory; then nothing is
+  /// reserved.
   void reserve(int64_t tokens);
-  /// What a forward pass reads: as PassWeights has them.
+  /// Inputs of a forward pass, as in PassWeights.
   struct Reads {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
   };
-  /// Forward only: what `scores` ask for; of a team's micro-batch, in arrays [N, ...], this rank's own rows alone.
+  /// Forward only: computes what `scores` requests; for a team's micro-batch, in arrays [N, ...], only this rank's own
+  /// rows.
   void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TokenScores& scores);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
   /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before

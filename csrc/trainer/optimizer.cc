@@ -12,7 +12,7 @@ namespace {
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-/// In pieces that one call updates.
+/// Splits into pieces that one call updates.
 void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, std::vector<ParameterRun>& out) {
   for (int64_t begin = 0; begin < spec.numel(); begin += window) {
     out.push_back({spec.offset + begin, std::min(window, spec.numel() - begin), decay});
@@ -20,8 +20,8 @@ void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, st
 }
 
 /// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one range, which is
-/// impossible where each tensor has a packed copy of its own; there a large one is cut, wherever its moments lie, so that
-/// the norm of the change is added up in the same order.
+/// impossible if each tensor has its own packed copy; then a large one is split, wherever its moments are, so that the
+/// norm of the change is added up in the same order.
 void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config, bool joined,
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
@@ -39,7 +39,7 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
-/// As many neighbouring runs as fit a window, and so on.
+/// Groups neighbouring runs into windows, as many as fit each.
 std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64_t window) {
   std::vector<ParameterWindow> out;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -51,7 +51,7 @@ std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64
   return out;
 }
 
-/// Where they lie on the host. element: bytes of one moment.
+/// Windows of moments on the host. element: bytes of one moment.
 std::vector<StreamedMoments::Window> travelling(const std::vector<ParameterWindow>& windows, int64_t element, std::byte* m,
                                                 std::byte* v) {
   std::vector<StreamedMoments::Window> out;
@@ -61,14 +61,14 @@ std::vector<StreamedMoments::Window> travelling(const std::vector<ParameterWindo
   return out;
 }
 
-/// What moments take on a device that they visit.
+/// Device memory for streamed moments.
 int64_t visiting_bytes(const std::vector<ParameterRun>& adamw, const OptimizerConfig& config) {
   int64_t widest = 0;
   for (const ParameterWindow& window : divide(adamw, config.window)) widest = std::max(widest, window.count);
   return StreamedMoments::device_bytes(widest * dtype_bytes(config.moments));
 }
 
-/// Elements of a matrix that one thread updates alone, at most.
+/// Largest number of elements of a matrix that one thread updates alone.
 int64_t small_matrix(const Stream& stream) { return stream.is_cuda() ? 0 : kSmallMatrix; }
 
 /// Twice as many slots as threads, so that all threads end at about the same time.
@@ -84,9 +84,9 @@ int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, 
   return Arena::rounded(bytes);
 }
 
-/// Where the packed copy of a run is, if there is one. packs: by place of their parameters, which begin at param.
+/// The packed copy of a run, if there is one. packs: by their parameters' addresses, starting at param.
 TensorView packed_copy(const std::map<const float*, TensorView>& packs, const float* param, const ParameterRun& run) {
-  auto part = packs.upper_bound(param + run.offset);  // a part holds several tensors: q, k and v
+  auto part = packs.upper_bound(param + run.offset);  // a part contains several tensors: q, k and v
   if (part == packs.begin()) return {};
   --part;
   const TensorView& all = part->second;

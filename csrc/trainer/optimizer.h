@@ -20,11 +20,11 @@ namespace hone::trainer {
 /// Throws kConfig naming the field for a rate outside its range.
 void check_optimizer(const OptimizerConfig& config);
 
-/// Bytes of both moments, where OptimizerConfig::moments_on_host and the backend put them.
+/// Bytes of both moments, in the memory chosen by OptimizerConfig::moments_on_host and the backend.
 int64_t moment_bytes(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config);
-/// Whether they lie in the host's memory and are updated on a device.
+/// True if moments are in host memory but updated on a device.
 bool moments_visit(const Stream& stream, const OptimizerConfig& config);
-/// Bytes that an Optimizer takes in the stream's memory besides its moments. threads: size of the stream's pool.
+/// Bytes of an Optimizer in the stream's memory in addition to its moments. threads: size of the stream's pool.
 int64_t optimizer_bytes(const Stream& stream, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
                         int threads);
 
@@ -44,10 +44,10 @@ struct ParameterWindow {
 /// Moments m and v in the layout of the parameters, f32 or bf16; Muon keeps its momentum buffer in m.
 class Optimizer {
  public:
-  /// Moments lie in the memory of `stream`, or visit it. Throws what check_optimizer throws.
+  /// Moments are in the memory of `stream`, or stream through it. Throws the errors of check_optimizer.
   Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
             const Stream& stream);
-  /// Of all parameters of the model.
+  /// For all parameters of the model.
   Optimizer(const model::ModelConfig& model, const OptimizerConfig& config, const Stream& stream = {})
       : Optimizer(model, model::tensor_specs(model), config, stream) {}
 
@@ -84,7 +84,7 @@ class Optimizer {
   };
   void reserve(const Stream& stream, size_t slots);
   void settle() const { if (streamed_) streamed_->settle(); }
-  /// m, v: of the run's first element.
+  /// m, v: at the run's first element.
   void adamw(const Stream& stream, const Update& update, const Run& run, std::byte* m, std::byte* v, double* change);
   void adamw_runs(const Stream& stream, const Update& update, double* changes);
   void muon(const Stream& stream, const Update& update, const Run& run, double* change, Arena& scratch);
@@ -94,7 +94,7 @@ class Optimizer {
   model::TensorBlock m_, v_;
   std::vector<Run> adamw_, muon_;  // muon_ largest first
   std::vector<Arena> scratch_;     // one per matrix in flight
-  int64_t small_matrix_;           // elements of a matrix that one thread updates alone
+  int64_t small_matrix_;           // largest number of elements of a matrix that one thread updates alone
   SharedArrays sums_;              // scale, squared weights, squared change of each run
   std::vector<ParameterWindow> windows_;
   std::unique_ptr<StreamedMoments> streamed_;  // null: moments stay where they are updated

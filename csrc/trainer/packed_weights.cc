@@ -16,7 +16,7 @@ constexpr int64_t kCarried = int64_t(1) << 22;  // elements that go to a GPU at 
 }  // namespace
 
 void PackedWeights::set_version(uint32_t version) {
-  stale_ = stale_ || version != version_;  // a snapshot carries its version
+  stale_ = stale_ || version != version_;  // a snapshot contains its version
   version_ = version;
 }
 

@@ -13,14 +13,15 @@
 
 namespace hone::trainer {
 
-/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. A snapshot that a reader
-/// else holds is never rewritten.
+/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. Never rewrites a snapshot
+/// that another reader holds.
 class PackedWeights {
  public:
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
-  /// `parameters` must outlive this; those of a GPU may lie in the host's memory. storage, arithmetic: see WeightSnapshot::make.
-  /// adapted: makes what is packed of the parameters, and must outlive this too; or null.
+  /// `parameters` must outlive this; with a GPU they may be in host memory. storage, arithmetic: see
+  /// WeightSnapshot::make. adapted: computes the packed matrices from the parameters, and must outlive this too; or
+  /// null.
   PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr,
                 kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32)
       : stream_(stream), parameters_(parameters), storage_(storage), arithmetic_(arithmetic), adapted_(adapted) {}
@@ -30,14 +31,14 @@ class PackedWeights {
   /// Call after writing to the parameters without a new version.
   void parameters_changed();
 
-  /// Of the current parameters. Throws kOutOfMemory.
+  /// For the current parameters. Throws kOutOfMemory.
   const Snapshot& snapshot();
   const kernels::PackedMatrix& transposed_head();
 
   /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
-  /// copies are made on demand. On a GPU it is the present snapshot, unless a reader holds that: a second copy
-  /// would not fit.
-  /// Null with adapters too: what changes then is not what is packed.
+  /// copies are made on demand. On a GPU it is the current snapshot, unless a reader holds that: a second copy would
+  /// not fit.
+  /// Null with adapters too: the changed tensors are then not the packed ones.
   Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }
   std::vector<model::WeightSnapshot::Part> parts(const Snapshot& of) const;
   /// Call when the parameters, and with them `written`, which next() gave, were updated. versions: by which the version grows.

@@ -35,7 +35,7 @@ class Fingerprint {
   model::Sha256 hash_;
 };
 
-/// What a rank says before a step goes on.
+/// Status that each rank publishes before the step continues.
 struct Ballot {
   char fingerprint[64] = {};
   uint8_t failed = 0;
@@ -64,7 +64,7 @@ struct Teams {
   int size, ranks;
 };
 
-/// Memory that one rank has the contents of, and all shall have.
+/// Memory ranges whose contents one rank broadcasts.
 using Pieces = std::vector<std::pair<void*, size_t>>;
 
 /// of(rank): that rank's pieces, on this one, of the same sizes on all.
@@ -112,7 +112,7 @@ void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, co
   }
 }
 
-/// What the teacher says of the batch's N tokens, and how much the step learns from it.
+/// The teacher's data for the batch's N tokens, and the step's coefficient for it.
 void add_teacher(Fingerprint& print, const TrainingBatch& b, const TeacherTerm& term) {
   const int64_t n = b.step.counted_tokens * b.teacher.columns;
   print.add_array(b.teacher.hidden, n).add_array(b.teacher.ids, n).add_array(b.teacher.logprobs, n);

@@ -1,4 +1,4 @@
-// What ranks tell one another around a step, so that all of them take it or none does.
+// Communication of ranks around a step, so that all of them make it or none does.
 #pragma once
 
 #include <exception>
@@ -14,14 +14,15 @@
 
 namespace hone::trainer {
 
-/// sha256 in hex of all that ranks must be given alike for a step.
+/// sha256 in hex of all inputs of a step that must be the same on all ranks.
 std::string step_fingerprint(const TrainingBatch& batch, const StepOptions& options, const TrainerConfig& config,
                              uint32_t version, int64_t optimizer_steps);
 
-/// Likewise for scoring; of `scores` what is asked for.
+/// The same for scoring; includes which results of `scores` are requested.
 std::string score_fingerprint(const TrainingBatch& batch, float temperature, const TokenScores& scores, const TrainerConfig& config);
 
-/// Runs `work` and keeps what it throws, except collective errors, which propagate: after one no rank answers any more.
+/// Runs `work` and returns its exception, except collective errors, which propagate: after one no rank answers any
+/// more.
 std::exception_ptr kept_failure(const std::function<void()>& work);
 
 /// All ranks call it together. Returns if none has a failure and all have the same fingerprint. Otherwise every rank
@@ -32,7 +33,7 @@ void agree(dist::Communicator& ranks, const char* what, const std::exception_ptr
 /// Rank 0 works, the others wait; if it fails all throw. what: names the call in messages. A collective.
 void by_first(dist::Communicator& ranks, const char* what, const std::function<void()>& work);
 
-/// The smallest of the numbers that ranks hand in and that are not below 0; -1 if there is none.
+/// The smallest non-negative number of all ranks; -1 if there is none.
 int64_t first_of_ranks(dist::Communicator& ranks, int64_t own);
 
 /// The micro-batches of a rank: every P-th, beginning with its own number.
@@ -43,7 +44,7 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
 void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report);
 
-/// Likewise `scores`, of which each rank has those of its micro-batches, and of a team's its own rows of [N, ...].
+/// Gathers `scores`, of which each rank has those of its micro-batches, and within a team its own rows of [N, ...].
 void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    const TokenScores& scores);
 

@@ -15,8 +15,8 @@ void check_divides(int sequence, int64_t count, const char* what) {
        sequence, (long long)count, what);
 }
 
-/// Of either direction: parts of as many rows as the longest has. share() takes less, two numbers a row for every rank, of which
-/// each has three heads at least.
+/// Bytes for each direction: parts with the longest part's number of rows. share() takes less: two numbers per row for
+/// every rank, of which each has at least three heads.
 int64_t direction_bytes(const Stream& stream, int64_t width, int64_t tokens, int team) {
   const int64_t rows = (tokens + team - 1) / team;
   return Arena::rounded(rows * width * dtype_bytes(activation_dtype(stream)));
@@ -50,7 +50,7 @@ void SequenceRanks::reserve(int64_t tokens) {
   reserved_ = tokens;
 }
 
-/// On a GPU the stream has the order of what is written, sent and read, and the host goes on.
+/// On a GPU the stream orders writing, sending and reading, and the host continues.
 void SequenceRanks::exchange(const Stream& stream, DType dtype, int64_t part) {
   const int64_t n = part * team_;
   ranks_.team_all_to_all(stream, {out_, dtype, {n}}, {in_, dtype, {n}}, team_);

@@ -15,9 +15,9 @@ namespace hone::trainer {
 /// Throws kConfig naming the number that `sequence` does not divide, or that it is below 1. ranks: of the whole group.
 void check_sequence(const model::ModelConfig& model, int sequence, int ranks);
 
-/// One rank of its team (dist::Communicator::team_all_to_all). Everything lies in the stream's memory. Each call but reserve,
-/// begin, settle and the getters is a collective of the team; throws what the communicator throws. On the CPU it is over when it
-/// returns; on a GPU in the stream's order, and the host waits in settle() alone.
+/// One rank of its team (dist::Communicator::team_all_to_all). All data is in the stream's memory. Each call except
+/// reserve, begin, settle and the getters is a collective of the team; throws the communicator's errors. On the CPU a
+/// call has finished when it returns; on a GPU it runs in stream order, and the host waits only in settle().
 class SequenceRanks final : public model::HeadExchange {
  public:
   /// `ranks` must outlive this.
@@ -29,16 +29,16 @@ class SequenceRanks final : public model::HeadExchange {
   /// Rows of a micro-batch that a rank has at most.
   int64_t rows(int64_t tokens) const { return (tokens + team_ - 1) / team_; }
 
-  /// Makes room for micro-batches of so many tokens. Throws kOutOfMemory; then nothing is reserved.
+  /// Reserves memory for micro-batches of this many tokens. Throws kOutOfMemory; then nothing is reserved.
   void reserve(int64_t tokens);
   /// A micro-batch of that many tokens, which must be reserved.
   void begin(int64_t tokens) { tokens_ = tokens; }
   void to_heads(const Stream& stream, const TensorView& rows, const std::vector<int64_t>& widths, const TensorView& heads) override;
   void to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& rows) override;
-  /// Each array: of one number a row of any kind; those in parts[rank()] are sent, those of other ranks overwritten.
+  /// Each array has one number per row; sends those in parts[rank()] and overwrites those of other ranks.
   void share(const Stream& stream, const std::vector<model::RowRange>& parts, const std::vector<float*>& arrays);
-  /// Returns when all of it has run on this rank: before a call that waits for the stream without a time-out, since what a lost
-  /// rank never sends would keep that one for ever.
+  /// Returns when all of it has run on this rank: call before waiting for the stream without a time-out, which would
+  /// never end if a rank is lost.
   void settle(const Stream& stream) { ranks_.wait(stream); }
 
  private:
@@ -57,7 +57,7 @@ class SequenceRanks final : public model::HeadExchange {
   std::byte *out_ = nullptr, *in_ = nullptr;
 };
 
-/// Bytes of the stream's memory that it takes for micro-batches of so many tokens.
+/// Bytes in the stream's memory for micro-batches of this many tokens.
 int64_t sequence_ranks_bytes(const Stream& stream, const model::ModelConfig& model, int64_t tokens, int team);
 
 }  // namespace hone::trainer

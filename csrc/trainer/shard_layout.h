@@ -1,4 +1,4 @@
-// Who owns which elements of what is trained, where ranks divide them.
+// Ownership of trained elements if ranks shard them.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ struct ShardBucket {
   int64_t blocks() const { return (count + kShardBlock - 1) / kShardBlock; }
 };
 
-/// What one rank owns of a bucket. May be empty.
+/// One rank's part of a bucket. May be empty.
 struct ShardPart {
   int64_t offset = 0, count = 0;  // of the whole
   int64_t local = 0;              // where it begins in the rank's shard
   int64_t block = 0, blocks = 0;  // the same in blocks: its first among all, and how many
 };
 
-/// Each bucket is divided into parts of as many blocks as can be, one a rank, in the order of ranks but that every
-/// bucket begins with the next rank: small ones then fall to all of them.
+/// Each bucket is divided into parts of equally many blocks, as far as possible, one per rank, in the order of ranks,
+/// except that every bucket begins with the next rank: this distributes small buckets over all ranks.
 class ShardLayout {
  public:
   /// specs: in order of their offsets. layers: L of the model. bucket: a multiple of kShardBlock.
@@ -40,7 +40,7 @@ class ShardLayout {
   int ranks() const { return ranks_; }
   const std::vector<ShardBucket>& buckets() const { return buckets_; }
   const ShardPart& part(size_t bucket, int rank) const { return parts_[bucket * size_t(ranks_) + size_t(rank)]; }
-  /// Elements of the longest part of a bucket, in whole blocks: what each rank gives to, or gets from, a collective.
+  /// Elements of the longest part of a bucket, in whole blocks: the size of each rank's part in a collective.
   int64_t width(size_t bucket) const;
   int64_t widest() const;
   /// Elements of a rank's shard.
@@ -59,7 +59,7 @@ class ShardLayout {
   std::vector<int64_t> elements_;   // [ranks]
 };
 
-/// Of what is sharded, all of which is f32.
+/// Bytes of sharded data, all of which is f32.
 inline int64_t float_bytes(int64_t elements) { return elements * int64_t(sizeof(float)); }
 
 /// The layer of a tensor; `layers` for one outside of them.

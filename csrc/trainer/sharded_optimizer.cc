@@ -11,7 +11,7 @@
 namespace hone::trainer {
 namespace {
 
-constexpr int64_t kBlockGrain = 4;  // blocks that one thread takes at least
+constexpr int64_t kBlockGrain = 4;  // fewest blocks per thread
 static_assert(kShardBlock == kernels::kSquaresBlock);
 
 double sum(const std::vector<double>& blocks) { return std::accumulate(blocks.begin(), blocks.end(), 0.0); }
@@ -24,8 +24,8 @@ size_t tensor_at(const std::vector<model::TensorSpec>& specs, int64_t offset) {
   return size_t(std::upper_bound(specs.begin(), specs.end(), offset, ends_after) - specs.begin());
 }
 
-/// Calls run(tensor, begin, end) for every stretch of a tensor in elements [offset, offset + count) of the whole; the gaps
-/// between tensors are in none.
+/// Calls run(tensor, begin, end) for every range of a tensor within elements [offset, offset + count) of the whole;
+/// skips gaps between tensors.
 template <class Run>
 void for_tensors(const std::vector<model::TensorSpec>& specs, int64_t offset, int64_t count, const Run& run) {
   for (size_t t = tensor_at(specs, offset); count > 0 && t < specs.size() && specs[t].offset < offset + count; ++t) {
@@ -65,7 +65,7 @@ struct ShardStretch {
   int64_t offset = 0, count = 0, local = 0;  // of the whole; and where it begins in the shard
 };
 
-/// Where a stretch is updated, with room for its weights as they were.
+/// Resources for updating one range, including a copy of its old weights.
 struct ShardLane {
   Stream stream;
   float* old;
@@ -79,7 +79,7 @@ model::TensorBlock moments_of_shard(const Stream& stream, const model::ModelConf
   return {model, specs, stream, config.moments};
 }
 
-/// What a rank has of each bucket.
+/// A rank's part of each bucket.
 std::vector<ShardStretch> parts_of(const ShardLayout& layout, int rank) {
   std::vector<ShardStretch> out;
   int64_t first = 0;
@@ -91,7 +91,7 @@ std::vector<ShardStretch> parts_of(const ShardLayout& layout, int rank) {
   return out;
 }
 
-/// Calls run(lane, stretch) for all of a part: on the CPU block by block, which stays in cache, on a GPU at once.
+/// Calls run(lane, stretch) for a whole part: on the CPU block by block, which stays in cache, on a GPU at once.
 template <class Run>
 void for_stretches(const ShardLane& whole, const ShardStretch& part, const Run& run) {
   if (whole.stream.is_cuda()) return run(whole, part);
@@ -117,7 +117,7 @@ void report_norms(const ShardLayout& layout, int64_t layer_count, const std::vec
 
 }  // namespace
 
-/// What every block of an update needs.
+/// Inputs of every block of an update.
 struct ShardedOptimizer::Rates {
   float lr = 0;
   float scale = 1;  // the factor that clips gradients
@@ -155,7 +155,7 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
   moments_.reset();
 }
 
-/// The first update takes what it needs: a trainer that only scores or publishes needs none.
+/// The first update allocates: a trainer that only scores or publishes needs no such memory.
 void ShardedOptimizer::make() {
   const bool has_moments = config_.kind == OptimizerConfig::Kind::kAdamW;
   if (!moments_ && has_moments) moments_.emplace(stream_, parameters_.config(), config_, layout_.elements(rank_));
@@ -182,7 +182,7 @@ void ShardedOptimizer::for_shard(const Run& run) const {
   for (const ShardStretch& part : parts_of(layout_, rank_)) for_stretches({stream_, old_}, part, run);
 }
 
-/// The stretch's weights where they are updated.
+/// The range's weights at the place where they are updated.
 float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s) const {
   float* const weights = parameters_.flat().as<float>() + s.offset;
   if (!weights_visit()) return weights;
@@ -190,7 +190,7 @@ float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s
   return visiting_;
 }
 
-/// squares_ of the stretch's blocks: of x, or of what x is more than `from`.
+/// Computes squares_ of the range's blocks: of x, or of x - from.
 void ShardedOptimizer::square(const Stream& stream, const ShardStretch& s, const float* x, const float* from) const {
   const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
   kernels::block_squares(stream, {.x = f32(x, {s.count}),
@@ -203,7 +203,7 @@ std::vector<double> ShardedOptimizer::gathered() {
   return exchange_.gather_blocks({squares_.host, squares_.host + squares_.size});
 }
 
-/// m, v: moments of the stretch, where they are updated.
+/// m, v: moments of the range, at the place where they are updated.
 void ShardedOptimizer::update(const Rates& rates, const ShardLane& lane, const ShardStretch& s, std::byte* m, std::byte* v) const {
   const auto& specs = parameters_.specs();
   const int64_t element = dtype_bytes(config_.moments);

@@ -1,4 +1,4 @@
-// AdamW where each rank has the moments of its shard and updates the weights of its shard.
+// AdamW in which each rank has the moments of its shard and updates the weights of its shard.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace hone::trainer {
 /// Throws kUnsupported naming what cannot be divided among ranks.
 void check_sharding(const TrainerConfig& config);
 
-/// A stretch of one tensor in a rank's shard.
+/// A range of one tensor in a rank's shard.
 struct ShardPiece {
   size_t tensor = 0;              // its place in the specs
   int64_t first = 0, count = 0;   // elements of the tensor
@@ -29,8 +29,8 @@ struct ShardPiece {
 };
 std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs, const ShardLayout& layout, int rank);
 
-/// Bytes that a ShardedOptimizer of a rank takes in the stream's memory besides gradients, and moments that stay there.
-/// weights: where they lie.
+/// Bytes of a rank's ShardedOptimizer in the stream's memory in addition to gradients, and to resident moments.
+/// weights: their location.
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights);
 
 /// Moments of one rank's shard, [n] each: in the stream's memory, or, as OptimizerConfig::moments_on_host has it, in the
@@ -39,12 +39,12 @@ class ShardMoments {
  public:
   /// Zeros, which on the CPU take no memory before they are written. Throws kOutOfMemory.
   ShardMoments(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int64_t elements);
-  /// Blocks of one tensor. Waits for what is on its way back from the device.
+  /// Blocks of one tensor. Waits for data that is being copied back from the device.
   model::TensorBlock& m() { return settle(), m_; }
   model::TensorBlock& v() { return settle(), v_; }
-  /// Where those of the shard's element `local` are, and those after it.
+  /// Window of the shard's elements from `local` on.
   StreamedMoments::Window from(int64_t local, int64_t count) const;
-  /// Null: they stay where they are updated.
+  /// Null: moments stay where they are updated.
   StreamedMoments* visiting() { return streamed_.get(); }
 
  private:
@@ -61,14 +61,14 @@ struct ShardLane;
 /// blocks of kShardBlock, in f64, added up in their order: the same bits for any number of ranks and threads.
 class ShardedOptimizer {
  public:
-  /// All must outlive this, but config. Moments take no memory before they are first written.
+  /// All except config must outlive this. Moments take no memory before they are first written.
   ShardedOptimizer(const Stream& stream, model::TensorBlock& parameters, const ShardLayout& layout, ShardExchange& exchange, int rank);
   /// Drops moments and step counter. Throws what check_optimizer throws.
   void reset(const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
-  /// This rank's, in the order of its pieces, to be read and written: [n] f32, and blocks of one tensor [n], f32 or bf16.
-  /// Waits for moments that are on their way back from the device.
+  /// This rank's, in the order of its pieces, readable and writable: [n] f32, and blocks of one tensor [n], f32 or
+  /// bf16. Waits for moments that are being copied back from the device.
   float* gradients();
   model::TensorBlock& m() { return make(), moments_->m(); }
   model::TensorBlock& v() { return make(), moments_->v(); }
@@ -104,7 +104,7 @@ class ShardedOptimizer {
   float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: weights before they change, and weights that lie in the host's memory
   std::optional<ShardMoments> moments_;
   SharedArrays sums_;
-  SharedArrays::Array<double> squares_;  // a sum for each of this rank's blocks
+  SharedArrays::Array<double> squares_;  // one sum for each of this rank's blocks
 };
 
 }  // namespace hone::trainer

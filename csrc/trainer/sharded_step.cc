@@ -59,7 +59,7 @@ void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBat
   if (!one_by_one) exchange_.reduce(whole.block().flat().as<float>(), given, optimizer_.gradients());
 }
 
-/// Ranks of a team wait for one another amid a pass, so that one that fails there has nothing to go on with.
+/// Ranks of a team wait for one another during a pass, so a failing one cannot continue.
 std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
   const std::exception_ptr failure = kept_failure(pass);
   if (!failure || !sequence_) return failure;
@@ -67,7 +67,7 @@ std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
   std::rethrow_exception(failure);
 }
 
-/// A rank without a micro-batch, or one that failed, goes on exchanging, since the others wait for it.
+/// A rank without a micro-batch, or one that failed, continues to exchange, since the others wait for it.
 std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                                    const std::function<void(const MicroBatch&)>& train) {
   std::exception_ptr failure;
@@ -81,8 +81,8 @@ std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>
   return failure;
 }
 
-/// Calls own(i) for this rank's of `count` passes: every P-th of P teams, while none of them failed. Every rank makes as many
-/// rounds, since weights may have to be gathered for each.
+/// Calls own(i) for this rank's share of `count` passes: every P-th for P teams, until one of them fails. Every rank
+/// makes equally many rounds, since weights may have to be gathered for each.
 std::exception_ptr ShardedStep::in_rounds(int64_t count, Pass pass, const std::function<void(int64_t)>& own) {
   std::exception_ptr failure;
   for (int64_t first = 0; first < count; first += ranks_.size() / team_size()) {

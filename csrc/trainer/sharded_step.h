@@ -1,4 +1,4 @@
-// One rank's share of a step, where ranks divide the work and the optimizer.
+// One rank's share of a step whose work and optimizer ranks divide.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,25 @@
 namespace hone::trainer {
 
 /// The calls of a step, in their order: begin, compute, apply. All ranks make them together. If a rank fails before the
-/// weights are touched, every rank throws, and weights and moments are as they were; where teams have micro-batches together
-/// and one fails amid a pass, the group is also lost.
+/// weights are changed, every rank throws, and weights and moments are unchanged; if a team shares a micro-batch and
+/// one rank fails during a pass, the group is also lost.
 class ShardedStep {
  public:
-  /// ranks: the group, or null for one rank alone. Both must outlive this. Throws what check_sharding and
-  /// check_sequence throw.
+  /// ranks: the group, or null for a single rank. Both must outlive this. Throws the errors of check_sharding and
+  /// check_sequence.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
   dist::Communicator& ranks() { return ranks_; }
   ShardedWeights& weights() { return weights_; }
-  /// Those that have a micro-batch together with this one; null where each has its own.
+  /// The ranks that share a micro-batch with this one; null if each has its own.
   SequenceRanks* team() { return sequence_ ? &*sequence_ : nullptr; }
 
   /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
   /// different batches, options, configs or weights.
   void begin(const std::function<void()>& prepare, const TrainingBatch& batch, const StepOptions& options, uint32_t version);
-  /// Where the backward of a rank's micro-batch adds its gradients, for each block of its rows; see GradientRounds.
+  /// Where a backward adds the gradients of a rank's micro-batch, for each row block; see GradientRounds.
   std::vector<model::Gradients> gradients(TrainedGradients& whole) { return rounds_.targets(whole); }
   bool by_layer() const { return rounds_.by_layer(); }
   /// Trains this rank's micro-batches by `train`, which adds to gradients(whole); leaves the sum over all ranks in the
@@ -49,12 +49,12 @@ class ShardedStep {
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
   /// ShardedOptimizer::apply.
   void apply(const StepOptions& options, StepReport& report);
-  /// Sum of squares of what `train` adds to gradients(), where they come by layer.
+  /// Sum of squares of the gradients that `train` adds to gradients(), if they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
   /// Scores this rank's micro-batches by `score`, which writes its rows to `scores`; leaves those of all ranks there. prepare fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
-  /// The first of S sequences whose gradient is_bad finds to be not finite, or -1.
+  /// The first of S sequences for which is_bad reports a non-finite gradient, or -1.
   int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad);
 
  private:

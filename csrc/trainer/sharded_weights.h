@@ -1,4 +1,4 @@
-// Whether all ranks have the same weights, and which of them a rank has.
+// Checks that all ranks have the same weights, and tracks which of them a rank holds.
 #pragma once
 
 #include <optional>
@@ -19,17 +19,17 @@ class ShardedWeights {
   /// All must outlive this.
   ShardedWeights(model::TensorBlock& block, const ShardLayout& layout, ShardExchange& exchange, dist::Communicator& ranks)
       : block_(block), layout_(layout), exchange_(exchange), ranks_(ranks) {}
-  /// From now on weights are divided. Throws kOutOfMemory.
+  /// Shards the weights from now on. Throws kOutOfMemory.
   void divide(const WeightWindow::Source& source, const Stream& stream, const TrainerConfig& config);
 
-  /// For passes over divided weights; null where they are whole, always.
+  /// For passes over sharded weights; null if they are whole.
   WeightWindow* window() { return window_ ? &*window_ : nullptr; }
   /// The caller wrote all of them.
   void written();
   /// Makes the block whole. A collective, where it is not.
   void fetch();
-  /// Compares what was written, and forgets weights of others. A collective, where something was written or fetched.
-  /// Throws kState naming the rank that was given others. what: names the call in messages.
+  /// Compares written weights, and drops those of other ranks. A collective if something was written or fetched. Throws
+  /// kState naming a rank with different weights. what: names the call in messages.
   void settle(const char* what);
 
  private:

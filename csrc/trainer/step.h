@@ -1,4 +1,4 @@
-// One optimizer step: what it is given and what it did.
+// Input and results of one optimizer step.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hone::trainer {
 
-/// What a teacher says of the N tokens that the mask counts, in the batch's order, for StepOptions::divergence.
+/// A teacher's data for the N tokens that the mask counts, in the batch's order, for StepOptions::divergence.
 struct TeacherTokens {
   const float* hidden = nullptr;    // [N, C'] what its head reads, see Trainer::teacher; or null
   const int32_t* ids = nullptr;     // [N, k] its likeliest tokens, each once; or null
@@ -35,8 +35,8 @@ struct TrainingBatch {
   kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
 };
 
-/// What a custom objective is asked once a micro-batch: R counted tokens in S sequences, in host memory, borrowed for the
-/// call. Null where the batch has no such array.
+/// Input of a custom objective for one micro-batch: R counted tokens in S sequences, in host memory, borrowed for the
+/// call. Null if the batch has no such array.
 struct SlopesRequest {
   int64_t tokens = 0, sequences = 0;                 // R, S
   const float *logprobs = nullptr, *entropies = nullptr;                       // [R] under the weights before the step
@@ -48,7 +48,7 @@ struct SlopesRequest {
   double* losses = nullptr;                          // [S] out, their sum is the loss of the micro-batch
 };
 
-/// A term of the loss beside the objective's: coef times the mean over the step's counted tokens of
+/// A term of the loss in addition to the objective's: coef times the mean over the step's counted tokens of
 /// kernels::Divergence from their teacher.
 struct TeacherTerm {
   float coef = 0, beta = 0.5f;
@@ -73,7 +73,7 @@ struct StepOptions {
   kernels::KlEstimator kl_estimator = kernels::KlEstimator::kK3;
   /// The weights change and their version does not: an update of a batch that has further ones.
   bool keeps_version = false;
-  /// Against TrainingBatch::proximal_logprobs, or, where those are null, the log-probs that this step computes.
+  /// Relative to TrainingBatch::proximal_logprobs, or, if those are null, to the log-probs that this step computes.
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
   TeacherTerm divergence = {};
@@ -83,8 +83,8 @@ struct StepOptions {
   std::function<void(const SlopesRequest&)> slopes = {};
 };
 
-/// What a forward pass says of a batch's tokens, in its order; of the N that the mask counts also, for a student's
-/// TeacherTokens, hidden states, or the k likeliest tokens.
+/// Results of a forward pass for a batch's tokens, in its order; for the N that the mask counts optionally also, for a
+/// student's TeacherTokens, hidden states, or the k likeliest tokens.
 struct TokenScores {
   float *logprobs = nullptr, *entropies = nullptr;  // [T] out, 0 where masked out; entropies may be null
   float* hidden = nullptr;                          // [N, C] out, or null
@@ -95,7 +95,7 @@ struct TokenScores {
   bool teaches() const { return hidden || k > 0; }
 };
 
-/// What a step did. Per-token and per-sequence arrays keep the order of the batch.
+/// Results of a step. Per-token and per-sequence arrays keep the order of the batch.
 struct StepReport {
   double router_loss = 0;          // of `loss`, what StepOptions::router adds
   double loss = 0, policy_loss = 0, grad_norm = 0, grad_scale = 1, update_norm = 0, weight_norm = 0;

@@ -34,7 +34,7 @@ void StreamedMoments::visit(const Stream& stream, const std::vector<Window>& win
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& window = windows[i];
     const Place& place = places_[i % kPlaces];
-    // What left the place last came after all that the call before brought home of this window.
+    // The slot's last copy back follows all copies back of this window by the previous call.
     place.emptied.hold(in_.stream());
     copy(in_.stream(), place.m, window.m, window.bytes);
     copy(in_.stream(), place.v, window.v, window.bytes);

@@ -1,4 +1,4 @@
-// Moments in host memory that visit the device during an update, one window after the other.
+// Moments in host memory that stream through the device during an update, one window at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace hone::trainer {
 
-/// Copies windows to the device, and back, while the windows before and after them are updated: a copy stream for each
-/// direction, and as many places on the device as make all three go on at once.
+/// Copies windows to the device and back while other windows are updated: one copy stream for each direction, and
+/// enough slots on the device to overlap all three.
 class StreamedMoments {
  public:
   /// A window of both moments: the same number of bytes of each, in page-locked memory.
@@ -21,7 +21,7 @@ class StreamedMoments {
     std::byte *m, *v;
     int64_t bytes;
   };
-  /// Updates window i, given to the stream of visit(); m and v: where its moments are on the device, to be overwritten.
+  /// Updates window i on the stream of visit(); m and v: its moments on the device, overwritten.
   using Visit = std::function<void(size_t i, std::byte* m, std::byte* v)>;
 
   /// stream: that of the updates. Throws kCuda.

@@ -40,7 +40,7 @@ void TeacherHead::set(const Stream& stream, const float* w, int64_t rows, int64_
   weights_ = Arena(bytes, "teacher head", tensor_memory(stream));
   head_ = {.n = rows, .k = width, .panels = weights_.take(bytes)};
   softcap_ = softcap;
-  if (stream.is_cuda()) return upload(stream, head_.panels, w, bytes);  // as it lies (kernels/divergence.h)
+  if (stream.is_cuda()) return upload(stream, head_.panels, w, bytes);  // in its original layout (kernels/divergence.h)
   kernels::pack_matrix(stream, {f32(const_cast<float*>(w), {rows, width}), false, head_});
 }
 

@@ -1,4 +1,4 @@
-// The head of a teacher, whose logits a step's divergence is made of.
+// The head of a teacher, which computes the logits for a step's divergence.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,19 @@
 
 namespace hone::trainer {
 
-/// Owns the matrix, what the teacher says of a micro-batch's rows, and the scratch that the divergence takes, in the stream's memory.
+/// Owns the matrix, the teacher's data for a micro-batch's rows, and the scratch of the divergence, in the stream's
+/// memory.
 class TeacherHead {
  public:
-  /// w: [rows, width] in the host's memory; softcap: what its logits are capped at, or 0. Throws kOutOfMemory: the head before is
-  /// then gone; kShape for a width that is no multiple of 8 on a GPU, kUnsupported for a cap there.
+  /// w: [rows, width] in host memory; softcap: cap of its logits, or 0. Throws kOutOfMemory: the previous head is then
+  /// lost; kShape for a width that is not a multiple of 8 on a GPU, kUnsupported for a cap there.
   void set(const Stream& stream, const float* w, int64_t rows, int64_t width, float softcap);
-  /// Nothing for a step without a divergence. Throws kConfig for a beta outside [0, 1]; kShape where the batch has nothing of a teacher, ids outside the student's `vocabulary`, or hidden states of another
-  /// width than the head, or the head has fewer tokens.
+  /// Does nothing for a step without a divergence. Throws kConfig for a beta outside [0, 1]; kShape if the batch has no
+  /// teacher data, ids outside the student's `vocabulary`, or hidden states of another width than the head, or the head
+  /// has fewer tokens.
   void check(const TrainingBatch& batch, const StepOptions& options, int64_t vocabulary) const;
-  /// For rows of a micro-batch, by which of the batch's counted tokens each is. Valid until the next call, before which what
-  /// reads it must be done.
+  /// For rows of a micro-batch, given as indices of the batch's counted tokens. Valid until the next call, before which
+  /// its readers must have finished.
   kernels::Divergence of(const Stream& stream, const TrainingBatch& batch, const StepOptions& options, std::span<const int32_t> rows,
                          int64_t vocabulary);
 
@@ -37,10 +39,10 @@ class TeacherHead {
   float softcap_ = 0;
 };
 
-/// The same of some of the rows.
+/// The same for some of the rows.
 kernels::Divergence rows_of(kernels::Divergence all, const model::RowRange& some);
 
-/// Of a forward pass at that temperature. Throws kConfig where that is not positive, or k is outside [0, V].
+/// Checks a forward pass at that temperature. Throws kConfig if it is not positive, or k is outside [0, V].
 void check_scoring(float temperature, const TokenScores& scores, const model::ModelConfig& config);
 
 }  // namespace hone::trainer

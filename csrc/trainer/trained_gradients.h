@@ -9,7 +9,7 @@
 
 namespace hone::trainer {
 
-/// Of all parameters, or of the adapters alone. Made when they are first asked for: scoring and publishing need none.
+/// Gradients of all parameters, or of the adapters only. Allocated on first use: scoring and publishing need none.
 class TrainedGradients {
  public:
   /// adapters: those that are trained, or null. All must outlive this.
@@ -18,7 +18,7 @@ class TrainedGradients {
 
   /// Throws kOutOfMemory.
   model::TensorBlock& block();
-  /// Where a backward adds them.
+  /// Where a backward adds gradients.
   model::Gradients views();
 
  private:
@@ -27,7 +27,7 @@ class TrainedGradients {
   const model::Adapters* adapters_;
   std::optional<model::Parameters> all_;
   std::optional<model::TensorBlock> of_adapters_;
-  Arena unused_;  // what a backward says about frozen norms
+  Arena unused_;  // gradients of frozen norms, discarded
 };
 
 }  // namespace hone::trainer

@@ -171,7 +171,7 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
   model::TensorBlock& own = work->own_gradients("gradient_parts");
   PassWeights current = pass_weights({grads.views()});
-  current.ranks = nullptr;  // one process alone
+  current.ranks = nullptr;  // a single process
   GradientProducts products(stream, own.flat().numel(), parts);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
@@ -190,7 +190,7 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   return out;
 }
 
-/// Whether a sequence's gradient alone is not finite. Slow; only for the message.
+/// True if a sequence's gradient alone is not finite. Slow; only for the error message.
 bool Trainer::Impl::has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence) {
   const auto i = int32_t(sequence);
   StepLosses losses(batch.sequences);

@@ -16,26 +16,26 @@
 
 namespace hone::trainer {
 
-/// Not thread-safe: one thread calls everything. On a GPU, master weights, gradients and moments stay on the device, but that
-/// weights that ranks divide (kParameters) and moments that OptimizerConfig says lie in the host's memory.
-/// Batches are copied to it and per-token results back once per micro-batch, norms once per step. The reported times of
-/// forward and backward are those of queueing the work, but for the last backward, which includes the wait.
-///
-/// With TrainerConfig::sharding one of several ranks that train one model. All of them then call step, score, save and load
-/// together, with the same arguments, and get the same results; where weights are divided (kParameters) also whatever else
-/// reads them: parameters, trained, snapshot, save_model, which then hold all weights until the next step or score. After
-/// kCollective the group is lost: what is left is to close it, and to load a checkpoint with a new one.
+/// Not thread-safe: one thread makes all calls. On a GPU, master weights, gradients and moments stay on the device,
+/// except sharded weights (kParameters), and moments if OptimizerConfig says so, which are in host memory. Batches are
+/// copied to it and per-token results back once per micro-batch, norms once per step. The reported times of forward and
+/// backward are those of queueing the work, except for the last backward, which includes the wait.
+/// 
+/// With TrainerConfig::sharding it is one of several ranks that train one model. All of them then call step, score,
+/// save and load together, with the same arguments, and get the same results; with sharded weights (kParameters) also
+/// every other call that reads weights: parameters, trained, snapshot, save_model, which then hold all weights until
+/// the next step or score. After kCollective the group is lost: close it, and load a checkpoint with a new one.
 class Trainer {
  public:
-  /// ranks: the group, which must outlive this; null without sharding, or for one rank alone.
-  /// Throws kConfig naming the field, kOutOfMemory, kCuda without a GPU to use, kUnsupported for a model
-  /// that the GPU has no kernels for, or for what cannot be divided among ranks.
+  /// ranks: the group, which must outlive this; null without sharding, or for a single rank. Throws kConfig naming the
+  /// field, kOutOfMemory, kCuda without a usable GPU, kUnsupported for a model without GPU kernels, or state that
+  /// cannot be sharded.
   Trainer(const model::ModelConfig& model, const TrainerConfig& config, ThreadPool* pool, dist::Communicator* ranks = nullptr);
   ~Trainer();
 
   /// All weights, in f32; with adapters the frozen base. Call parameters_changed() after writing to them.
   model::Parameters& parameters();
-  /// Of what is trained, after the last step, before clipping. Throws kUnsupported with sharding.
+  /// Gradients of the trained weights after the last step, before clipping. Throws kUnsupported with sharding.
   const model::TensorBlock& gradients() const;
   /// The parameters, or the adapters alone.
   model::TensorBlock& trained();
@@ -46,9 +46,9 @@ class Trainer {
   /// Drops optimizer moments and the step counter (between warm start and RL).
   void reset_optimizer(const OptimizerConfig& config);
 
-  /// Throws kShape naming the argument and index on an inconsistent batch; the model is then untouched.
-  /// Same batch, same bits, for any number of threads. With sharding also kState naming the rank that was given another
-  /// batch, other options or other weights, and kCollective if another rank failed: no rank has then changed anything.
+  /// Throws kShape naming the argument and index for an inconsistent batch; the model is then unchanged. Same batch,
+  /// same bits, for any number of threads. With sharding also kState naming a rank with another batch, other options or
+  /// other weights, and kCollective if another rank failed: no rank has then changed anything.
   StepReport step(const TrainingBatch& batch, const StepOptions& options);
   /// Inner products of the gradients that P parts of a batch add to that of step(): part p is the sequences i with
   /// part_of[i] = p, packed on their own, with the normalizer of the whole batch, so that the P gradients add up to the
@@ -60,7 +60,7 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// The same for a student's TrainingBatch::teacher. Throws also kConfig for more likeliest tokens than there are.
+  /// The same for a student's TrainingBatch::teacher. Also throws kConfig for k larger than the vocabulary.
   void teach(const TrainingBatch& batch, float temperature, TokenScores scores);
   TeacherHead& teacher();  // what reads TeacherTokens::hidden
 
@@ -71,8 +71,8 @@ class Trainer {
   /// Safetensors shards of parameters and optimizer moments with a manifest (sha256 of each file, step,
   /// version, `extra` as given); fsync, then one atomic rename: a directory that exists is complete.
   void save(const std::string& directory, const std::string& extra_json);
-  /// The state as it is now, copied: what `into` writes is what save would have written, whatever comes next. A collective.
-  /// Throws kOutOfMemory, or kCollective naming the rank that failed.
+  /// Copies the current state: `into` then writes what save would have written now, regardless of later steps. A
+  /// collective. Throws kOutOfMemory, or kCollective naming the rank that failed.
   void stage(const std::string& extra_json, StagedCheckpoint& into);
   /// Throws kFormat naming the file for a truncated or altered checkpoint; returns `extra`.
   std::string load(const std::string& directory);

@@ -1,4 +1,4 @@
-// What a trainer does one way alone (LocalStep) and another with ranks that divide its work (DividedStep).
+// The parts of a trainer that differ between a single process (LocalStep) and ranks that divide the work (DividedStep).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace hone::trainer {
 
-/// What a step reads and writes.
+/// State that a step reads and writes.
 struct StepParts {
   const Stream& stream;
   Trained trained;
@@ -48,24 +48,24 @@ class TrainingStep {
   virtual SequenceRanks* team() = 0;
 
   // ---- gradients
-  /// Where a backward adds those of each block of its rows.
+  // Where a backward adds the gradients of each row block.
   virtual std::vector<model::Gradients> gradients() = 0;
-  /// Of this process alone, whole. Throws kUnsupported, naming the call, where they are whole nowhere.
+  /// This process's own, whole gradients. Throws kUnsupported, naming the call, if no rank has them whole.
   virtual model::TensorBlock& own_gradients(const char* call) = 0;
-  /// Of the last step, before clipping. Throws kUnsupported with ranks.
+  /// Gradients of the last step, before clipping. Throws kUnsupported with ranks.
   virtual const model::TensorBlock& summed_gradients() = 0;
-  /// Sum of squares of what `train` adds to the gradients that it is given.
+  /// Sum of squares of the gradients that `train` adds to its argument.
   virtual double squares(const std::function<void(std::vector<model::Gradients>)>& train) = 0;
 
   // ---- a step
-  /// Runs `prepare`, which may throw; then nothing has changed.
+  // Runs `prepare`, which may throw without changing anything.
   virtual void begin(const Work& prepare, const TrainingBatch& batch, const StepOptions& options) = 0;
   /// Trains the micro-batches by `train`, which adds to gradients(); losses and report are then those of all.
   virtual void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Pass& train, StepLosses& losses,
                        StepReport& report) = 0;
   /// Update::apply.
   virtual void apply(const StepOptions& options, StepReport& report) = 0;
-  /// The first of S sequences that is_bad finds, or -1.
+  /// The first of S sequences for which is_bad is true, or -1.
   virtual int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) = 0;
   /// Scores the micro-batches, which `prepare` fills, by `score`, which writes to `scores`.
   virtual void score(const Work& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
@@ -78,11 +78,12 @@ class TrainingStep {
   virtual void write(const std::string& directory, const CheckpointDraft& draft) = 0;
   /// Fills weights and moments. Throws what CheckpointReader throws.
   virtual CheckpointState read(const std::string& directory, const model::AdapterConfig& adapters) = 0;
-  /// Runs `work`. what: names the call in messages of ranks, all of which throw where one does.
+  /// Runs `work`. what: names the call in messages; if one rank throws, all do.
   virtual void together(const char* what, const Work& work) = 0;
 };
 
-/// ranks: the group, or null. All must outlive it. Throws kConfig where config and ranks do not fit, and what ShardedStep throws.
+/// ranks: the group, or null. All must outlive it. Throws kConfig if config and ranks do not fit, and the errors of
+/// ShardedStep.
 std::unique_ptr<TrainingStep> make_step(const StepParts& parts, const TrainerConfig& config, dist::Communicator* ranks);
 
 }  // namespace hone::trainer

@@ -1,4 +1,4 @@
-// What a step's gradients do to the weights: norms, clipping, the optimizer.
+// Applies a step's gradients to the weights: norms, clipping, the optimizer.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hone::trainer {
 
-/// Bytes that an Update takes in the stream's memory besides its optimizer.
+/// Bytes of an Update in the stream's memory in addition to its optimizer.
 /// trained: elements of the parameters that it updates.
 int64_t update_bytes(const Stream& stream, const model::ModelConfig& model, int64_t trained);
 

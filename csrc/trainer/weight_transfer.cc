@@ -13,7 +13,7 @@
 namespace hone::trainer {
 namespace {
 
-/// What is coming. The plan's hash covers name, shape and place of every tensor, and how they are packed.
+/// The header of a transfer. The plan's hash covers name, shape and offset of every tensor, and their packing.
 struct Announcement {
   char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '2'};
   uint32_t version = 0;

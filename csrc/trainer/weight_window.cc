@@ -7,7 +7,7 @@ namespace {
 
 struct Widest {
   int64_t elements = 0;  // of a layer
-  int64_t sent = 0;      // what a rank sends of one, in whole blocks
+  int64_t sent = 0;      // elements of a layer that a rank sends, in whole blocks
 };
 
 Widest widest_of(const ShardLayout& layout, int64_t layers) {
@@ -25,7 +25,7 @@ Widest widest_of(const ShardLayout& layout, int64_t layers) {
   return out;
 }
 
-/// Where a layer begins in the whole.
+/// Offset of a layer in the whole.
 int64_t layer_offset(const ShardLayout& layout, int64_t layer) {
   for (const ShardBucket& bucket : layout.buckets()) {
     if (bucket.layer == layer) return bucket.offset;
@@ -99,7 +99,7 @@ void WeightWindow::start(int64_t layer) {
   arrived_.record(ahead_.stream());
 }
 
-/// The layer on its way arrives; the next one of the pass sets out.
+/// Waits for the layer in transfer; starts gathering the pass's next one.
 void WeightWindow::advance() {
   from_.ranks.wait(ahead_.stream());
   arrived_.hold(stream_);

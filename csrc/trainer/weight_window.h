@@ -14,21 +14,22 @@
 
 namespace hone::trainer {
 
-/// What a pass over the network does with the weights.
+/// The kind of pass over the network.
 enum class Pass : uint8_t { kForward, kTraining };
 
-/// Packed weights of one layer at a time, and of what lies outside of layers, in the stream's memory. All ranks gather the
-/// same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the one before it is computed. A rank that
-/// computes nothing makes the same collectives. On a GPU layers travel on a stream of their own.
+/// Packed weights of one layer at a time, and of the tensors outside of layers, in the stream's memory. All ranks
+/// gather the same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the previous one is
+/// computed. A rank that computes nothing makes the same collectives. On a GPU layers are transferred on a separate
+/// stream.
 class WeightWindow final : public model::LayerWeights {
  public:
-  /// Of `parameters`, in the host's memory, each rank reads its own shard of layers, and all that is outside of them.
-  /// All must outlive this. Throws kOutOfMemory.
+  /// From `parameters`, in host memory, each rank reads its own shard of layers, and everything outside of them. All
+  /// must outlive this. Throws kOutOfMemory.
   struct Source {
     const model::Parameters& parameters;
     const ShardLayout& layout;
     dist::Communicator& ranks;
-    bool in_teams = false;  // amid a pass the stream may wait for other ranks
+    bool in_teams = false;  // the stream may wait for other ranks during a pass
   };
   WeightWindow(const Stream& stream, const Source& source, DType storage, kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
@@ -36,11 +37,11 @@ class WeightWindow final : public model::LayerWeights {
   void begin(Pass pass);
   void forward(int64_t layer) override;
   void backward(int64_t layer) override;
-  /// Gathers what comes before a backward of that layer, and packs nothing: for a rank that does not compute it.
+  /// Gathers the layers before that layer's backward without packing: for a rank that does not compute it.
   void reach_backward(int64_t layer);
-  /// Whatever of the pass is left.
+  /// Gathers the remaining layers of the pass.
   void end();
-  /// What is outside of layers was written.
+  /// The tensors outside of layers were written.
   void ends_changed() { ends_stale_ = true; }
 
   const model::WeightSnapshot& packed() const { return *packed_; }
@@ -57,11 +58,11 @@ class WeightWindow final : public model::LayerWeights {
 
   Stream stream_;
   Device ahead_;  // on which layers travel
-  Event arrived_, unpacked_;  // of a layer: all of it is there; it was read
+  Event arrived_, unpacked_;  // for a layer: all of it has arrived; it has been read
   Source from_;
   int64_t layers_;
   Arena memory_, head_memory_;
-  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // what is sent, what arrives, and the layer that is there
+  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // buffers to send, to receive, and the current layer
   int64_t gathers_ = 0, done_ = 0;                           // of this pass
   bool ends_stale_ = true;
   std::shared_ptr<model::WeightSnapshot> packed_;
