@@ -92,7 +92,7 @@ TensorView some_heads(TensorView view, int64_t first, int64_t count) {
   return view;
 }
 
-/// One op after another; each checks its own arguments.
+/// Runs the ops in sequence; each checks its own arguments.
 void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t heads, int64_t kv_heads) {
   const TensorView q = some_heads(a.qk, 0, heads), k = some_heads(a.qk, heads, kv_heads);
   const RopeArgs turn{.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = a.interleaved};
@@ -105,7 +105,7 @@ void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t h
   if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
 }
 
-/// What a GPU needs of heads to prepare.
+/// Requirements of a GPU for the heads to prepare.
 void expect_prepared(const Stream& stream, const PrepareHeadsArgs& a, const char* op) {
   const int64_t R = a.qk.dim(0), K = a.v.dim(1), H = a.qk.dim(1) - K, D = a.qk.dim(2), turned = a.table.dim(1);
   expect_activation(stream, a.qk, {R, H + K, D}, op, "qk");

@@ -73,8 +73,8 @@ struct KvPages {
   int64_t kv_heads = 0, page_tokens = 0, head_dim = 0;
 };
 
-/// Where R new tokens stand: (sequence, position) in pages. B block-table rows, M pages per row. On a GPU a row
-/// whose sequence is negative is padding: nothing is read or written for it, here and in attention_paged.
+/// Places of R new tokens in pages, as (sequence, position). B block-table rows, M pages per row. On a GPU a row with a
+/// negative sequence is padding: nothing is read or written for it, here and in attention_paged.
 struct KvPlace {
   TensorView row_sequence;  // [R] i32 in, index into block_tables
   TensorView row_position;  // [R] i32 in
@@ -89,9 +89,9 @@ struct KvWriteArgs {
 };
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 
-/// Prepares heads for attention, in place: norms q and k head by head, if there are weights for it, and rotates them; or
-/// rotates them first, which the CPU alone does. With pages, also writes k and v there. Same bits as rms_norm, rope and kv_write one after another; on a GPU one
-/// launch.
+/// Prepares heads for attention, in place: norms q and k per head, if there are weights for it, then rotates them; or
+/// rotates them first, which only the CPU supports. With pages, also writes k and v there. Same bits as rms_norm, rope
+/// and kv_write in sequence; on a GPU one launch.
 struct PrepareHeadsArgs {
   TensorView qk;              // [R, H + K, D] act in/out, strided rows: query heads, then key heads
   TensorView v;               // [R, K, D] act in, strided rows
@@ -106,27 +106,27 @@ struct PrepareHeadsArgs {
 };
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
-/// linear into q, k and v side by side, then prepare_heads of them, with their bits. On a Hopper a few rows of heads that
-/// its tiles hold (16, 32, 64 or 128 wide, turned as a whole) are one launch. heads.qk and heads.v are views of product.y.
+/// linear into q, k and v side by side, then prepare_heads of them, with the same bits. On a Hopper, few rows of heads
+/// whose widths fit its tiles (16, 32, 64 or 128, fully rotated) take one launch. heads.qk and heads.v are views of
+/// product.y.
 struct LinearHeadsArgs {
   LinearArgs product;  // does not accumulate
   PrepareHeadsArgs heads;
 };
 void linear_heads(const Stream& stream, const LinearHeadsArgs& args);
 
-/// What the blocks of a GPU read for the rows of a step, the same for every layer whose window is the same. Empty on the
-/// CPU.
+/// List of the pages that a GPU's blocks read for the rows of a step, shared by every layer with the same window. Empty
+/// on the CPU.
 struct PagedList {
   void* memory = nullptr;  // device; its layout is the backend's own
   int64_t states = 0;      // of rows' splits that there is room for
 };
 
-/// As attention_packed for R query rows, row r standing at row_position[r] of sequence row_sequence[r],
-/// reading keys 0..position from the pages (written by kv_write, its own included).
-/// Neighbouring rows may begin with the same pages, as rollouts of a group do. prefix_row and prefix_tokens say so:
-/// rows r .. r + n - 1 with prefix_row = r have the same ids in their block tables for positions below prefix_tokens,
-/// which is the same for all of them; a row without such neighbours has itself and 0. A GPU reads the shared keys once.
-/// No row's bits depend on it.
+/// Like attention_packed for R query rows, row r at row_position[r] of sequence row_sequence[r], reading keys
+/// 0..position from the pages (written by kv_write, its own included). Neighbouring rows may begin with the same pages,
+/// as rollouts of a group do. prefix_row and prefix_tokens describe this: rows r .. r + n - 1 with prefix_row = r have
+/// the same ids in their block tables for positions below prefix_tokens, which is the same for all of them; a row
+/// without such neighbours has itself and 0. A GPU reads the shared keys once. This affects no row's bits.
 struct AttentionPagedArgs {
   TensorView q;             // [R, H, D] act in, strided rows
   TensorView row_sequence;  // [R] i32 in

@@ -11,8 +11,8 @@ struct MergeWeights {
   float maximum, a, b;
 };
 
-/// `exp` gives the weight of a difference of maxima. A state without keys has m = -inf, l = 0, o = 0: merging one
-/// changes no bit of the other.
+/// `exp` returns the weight of a difference of maxima. A state without keys has m = -inf, l = 0, o = 0: merging one
+/// leaves the other bit-identical.
 template <class Exp>
 HONE_HOST_DEVICE MergeWeights merge_weights(float m_a, float m_b, const Exp& exp) {
   const float maximum = m_a > m_b ? m_a : m_b;

@@ -1,4 +1,4 @@
-// Columns of a matrix as parts that ranks send one another, and parts as columns.
+// Splits a matrix's columns into parts that ranks send one another, and joins parts into columns.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace hone::kernels {
 
 inline constexpr int kMostColumnGroups = 3;
 
-/// A matrix whose columns lie side by side in groups, each of which is divided evenly among P parts, in their order. Part p
-/// is a matrix of its own: of every group its share, side by side. Bits are moved as they are.
+/// A matrix whose columns form groups, each of which is divided evenly among P parts, in their order. Part p is a
+/// separate matrix: its share of every group, side by side. Copies bits unchanged.
 struct ColumnPartsArgs {
   TensorView whole;                    // [R, W] f32 or bf16, strided rows
   const std::vector<int64_t>& widths;  // of the groups, kMostColumnGroups at most: multiples of P whose sum is W

@@ -56,8 +56,9 @@ struct DeltaRuleArgs {
 };
 void delta_rule(const Stream& stream, const DeltaRuleArgs& args);
 
-/// Sums over rows are f32 chains over 64 rows of a sequence (dconv) or its rows (dnorm), added in f64 in order; those of ddecay
-/// and ddt are f64: independent of threads. States are computed again, from one kept every 64 rows, in memory of the thread.
+/// Sums over rows are f32 chains over 64 rows of a sequence (dconv) or its rows (dnorm), added in f64 in order; those
+/// of ddecay and ddt are f64: independent of threads. Recomputes states from one kept every 64 rows, in memory of the
+/// thread.
 struct DeltaRuleGradArgs {
   TensorView x;         // [R, inputs] f32 in
   DeltaWeights weights;
@@ -71,8 +72,8 @@ struct DeltaRuleGradArgs {
 };
 void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args);
 
-/// Columns of what enters, by key head as Qwen3-Next's projections make them, q | k | v | z of its value heads of each key head and
-/// then b | a of each, and by kind as above.
+/// Column order of the inputs: by key head as in Qwen3-Next's projections, q | k | v | z of its value heads for each
+/// key head and then b | a for each, and by kind as above.
 struct DeltaColumns {
   TensorView by_head;  // [R, inputs] f32
   TensorView by_kind;  // [R, inputs] f32
@@ -83,7 +84,7 @@ void delta_columns_by_kind(const Stream& stream, const DeltaColumns& args);
 /// The way back: writes by_head.
 void delta_columns_by_head(const Stream& stream, const DeltaColumns& args);
 
-/// Of the backward, which takes more than the forward.
+/// Scratch of the backward, which needs more than the forward.
 int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& sizes);
 
 }  // namespace hone::kernels

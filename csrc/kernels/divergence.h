@@ -10,17 +10,17 @@
 
 namespace hone::kernels {
 
-/// Of the rest as one token: less than that is the rounding of a sum of probabilities in f32.
+/// Smallest probability of the rest as one token: below that is the rounding error of a sum of probabilities in f32.
 inline constexpr double kLeastRest = 0x1p-20;
 
-/// Of a student's distribution S and a teacher's T of one token, both at the head's temperature:
-///   beta 0: KL(T || S) = sum T (log T - log S)    beta 1: KL(S || T) = sum S (log S - log T)
-///   between: beta KL(T || M) + (1 - beta) KL(S || M),  M = beta T + (1 - beta) S
-/// Over the whole vocabulary of the student, T divided by its mass there; or over the teacher's k likeliest tokens, S and T
-/// each divided by its mass on them, so that what S gives to other tokens counts nothing; or over those k and all others as
-/// one more token, at beta 1: the least KL that two distributions with these probabilities can have.
-/// Source: Agarwal et al. 2024, "On-Policy Distillation of Language Models", arXiv 2306.13649, equations 1 and 2; with the
-/// k likeliest as TRL's distillation trainers have it without a bucket for the rest.
+/// Divergence of a student's distribution S and a teacher's T for one token, both at the head's temperature:
+/// beta 0: KL(T || S) = sum T (log T - log S) beta 1: KL(S || T) = sum S (log S - log T)
+/// between: beta KL(T || M) + (1 - beta) KL(S || M), M = beta T + (1 - beta) S
+/// Over the whole vocabulary of the student, with T divided by its mass there; or over the teacher's k likeliest
+/// tokens, with S and T each divided by its mass on them, which ignores S's mass on other tokens; or over those k and
+/// all others as one more token, at beta 1: the smallest KL of two distributions with these probabilities.
+/// Source: Agarwal et al. 2024, "On-Policy Distillation of Language Models", arXiv 2306.13649, equations 1 and 2; with
+/// the k likeliest as in TRL's distillation trainers, which have no entry for the rest.
 struct Divergence {
   float beta = 0.5f;
 
@@ -29,17 +29,17 @@ struct Divergence {
   PackedMatrix head{};  // of [V', C'], on CUDA row-major in f32
   float softcap = 0.0f;  // CPU only
 
-  // Or its likeliest of each, in any order, each once, with their log-probs at the head's temperature.
+  // Or the likeliest tokens for each, in any order, without duplicates, with their log-probs at the head's temperature.
   TensorView ids{};       // [R, k] i32
   TensorView logprobs{};  // [R, k] f32
-  bool rest = false;  // the others are one more token, whose probabilities are at least kLeastRest
+  bool rest = false;  // adds one token for all others, with probabilities of at least kLeastRest
 
   Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates (CPU)
 
   int64_t k() const { return ids.empty() ? 0 : ids.dim(1); }
 };
 
-/// Of lm_head_grad's R rows, of a student's vocabulary: a chunk of logits, of both where the teacher has a head.
+/// For lm_head_grad's R rows and a student's vocabulary: a chunk of logits, of both models if the teacher has a head.
 int64_t divergence_scratch_bytes(const Stream& stream, int64_t rows, int64_t vocabulary, const Divergence& divergence);
 
 }  // namespace hone::kernels

@@ -1,4 +1,5 @@
-// Mixtures of experts: which experts a row goes to, products with a matrix an expert, and the way back. On the CPU alone.
+// Mixtures of experts: routing of rows to experts, products with one matrix per expert, and the combination of results.
+// CPU only.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace hone::kernels {
 
-/// How experts are scored and chosen. E experts, of which k are chosen for a row.
+/// Scoring and selection of experts. E experts, of which k are chosen for a row.
 struct Routing {
   bool sigmoid = false;     // a score is the sigmoid of its logit; otherwise the softmax over all E
   bool normalized = false;  // weights are the chosen scores over their sum, otherwise the scores themselves
@@ -17,10 +18,10 @@ struct Routing {
   int64_t groups = 1, chosen_groups = 1;  // of E / groups neighbours each; experts of other groups are not chosen
 };
 
-/// Scores E experts for R rows and chooses k: the highest scores, of equal ones the lower index. The correction is added
-/// to scores where they are compared, not in weights. A group is worth the sum of its two highest.
-/// Chosen experts ascend in a row, whatever their scores, so that sums over them have one order.
-/// A row's result depends on its logits alone: the same bits on every instruction set.
+/// Scores E experts for R rows and chooses k: the highest scores, for equal ones the lower index. The correction is
+/// added to scores for the comparison only, not in weights. A group's score is the sum of its two highest. Chosen
+/// experts are in ascending order, regardless of their scores, so that sums over them have one order. A row's result
+/// depends on its logits alone: the same bits on every instruction set.
 /// Source: Fedus et al., Switch Transformers; DeepSeek-V3, sections 2.1.2 and 2.1.4 (sigmoid, groups, correction).
 struct RouteArgs {
   TensorView scores;      // [R, E] f32 in: logits; out: scores

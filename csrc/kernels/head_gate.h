@@ -1,5 +1,5 @@
-// Attention's output gate: a projection gives a gate beside every query head; what the head attends to is multiplied by its
-// sigmoid.
+// Attention's output gate: a projection computes a gate for every query head; the head's attention output is multiplied
+// by its sigmoid.
 #pragma once
 
 #include "core/stream.h"
@@ -7,8 +7,8 @@
 
 namespace hone::kernels {
 
-/// A row of H query heads, each followed by its gate, then of what else there is (k, v), in two matrices: q and the rest; the
-/// gates.
+/// A row of H query heads, each followed by its gate, then the other columns (k, v), as two matrices: q with the rest;
+/// the gates.
 struct GatedHeads {
   TensorView joined;  // [R, (2H)D + n] f32: q_0 | gate_0 | q_1 | .. | rest
   TensorView heads;   // [R, HD + n] f32:    q_0 | q_1 | .. | rest

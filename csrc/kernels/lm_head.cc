@@ -39,7 +39,7 @@ void expect_uncapped_logits(const Stream& stream, float softcap, const char* op)
   fail(Code::kUnsupported, "%s: logits capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
 
-/// Of the student's V tokens.
+/// Checks the teacher of a student with V tokens.
 void expect_teacher(const Stream& stream, const LmHeadGradArgs& args, int64_t R, int64_t V) {
   constexpr const char* op = "lm_head_grad";
   const Divergence& t = *args.teacher;

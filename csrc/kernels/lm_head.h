@@ -54,8 +54,8 @@ struct LmHeadGradArgs {
   TensorView dw;         // [V, C] f32 accumulated; or empty: not wanted
   float temperature = 1.0f;
   Arena* scratch = nullptr;
-  /// CUDA: rows whose dz is in memory at a time, which scratch must have room for. Each chunk reads and writes all of dw,
-  /// and dW's bits depend on it, so that it must never follow from what memory happens to be free.
+  /// CUDA: rows whose dz is in memory at a time; scratch must be large enough. Each chunk reads and writes all of dw,
+  /// and dW's bits depend on it, so it must never depend on free memory.
   int64_t chunk = kHeadGradientRows;
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
   const Divergence* teacher = nullptr;
@@ -82,9 +82,9 @@ void lm_head_top(const Stream& stream, const LmHeadTopArgs& args);
 int64_t lm_head_scratch_bytes(const Stream& stream, int64_t rows, int64_t width, int64_t vocabulary,
                               int64_t chunk = kHeadGradientRows);
 
-/// How one row is sampled: of ids below `vocabulary` alone, renormalised. Truncations apply in the order top-k, top-p,
-/// min-p to the tempered distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p, the
-/// crossing token included; ties in probability keep the lower id. A row that is not finite is not truncated.
+/// How one row is sampled: only ids below `vocabulary`, renormalised. Truncations apply in the order top-k, top-p,
+/// min-p to the tempered distribution, renormalised after top-k; top-p keeps the smallest set with mass >= top_p,
+/// including the crossing token; ties in probability keep the lower id. A non-finite row is not truncated.
 struct SamplingParams {
   float temperature = 1.0f;  // >= 0; 0 = greedy, ties to the lowest id
   int32_t top_k = 0;         // 0 = off
@@ -106,7 +106,7 @@ struct SamplingParams {
 struct LmHeadSampleArgs {
   TensorView h;                 // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;               // of [V, C]
-  const SamplingParams* params; // [R], where the tensors lie
+  const SamplingParams* params; // [R], in the tensors' memory
   const SampleKey* keys;        // [R], likewise
   TensorView tokens;            // [R] i32 out
   TensorView logprobs;          // [R] f32 out

@@ -7,7 +7,7 @@
 
 namespace hone::kernels {
 
-/// What products of f32 numbers are made of on the CPU; a GPU has its own. kBF16: both factors are rounded to bf16 (nearest
+/// Type of the factors of f32 products on the CPU; a GPU has its own. kBF16: both factors are rounded to bf16 (nearest
 /// even, denormal numbers to 0), sums stay f32.
 enum class Arithmetic : uint8_t { kF32, kBF16 };
 const char* arithmetic_name(Arithmetic arithmetic);

@@ -31,11 +31,11 @@ struct GradientScaleArgs {
 };
 void gradient_scale(const Stream& stream, const GradientScaleArgs& args);
 
-/// p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2;  p <- p - lr m^ / (sqrt(v^) + eps),
-/// with g = grad_scale * grad and bias-corrected m^ = m/(1-b1^step), v^ = v/(1-b2^step). In place.
-/// Moments in bf16 are rounded at random when they are stored, to either neighbour with the chance that makes the mean
-/// exact; p moves by what they were before. Never to an infinity, and never to 0 above 2^-133. The draws are those of
-/// Philox keyed by (seed, step, first + i): the same for any number of threads and on either backend.
+/// p <- p (1 - lr wd); m <- b1 m + (1-b1) g; v <- b2 v + (1-b2) g^2; p <- p - lr m^ / (sqrt(v^) + eps),
+/// with g = grad_scale * grad and bias-corrected m^ = m/(1-b1^step), v^ = v/(1-b2^step). In place. Moments in bf16 are
+/// rounded stochastically when stored, to either neighbour with the probability that makes the mean exact; p uses their
+/// unrounded values. Never rounds to an infinity, and never to 0 above 2^-133. The draws are those of Philox keyed by
+/// (seed, step, first + i): the same for any number of threads and on either backend.
 /// Source: Loshchilov & Hutter 2019, in the order PyTorch computes it.
 struct AdamWArgs {
   TensorView param, m, v;  // [n] in/out; param f32, m and v both f32 or both bf16
@@ -50,12 +50,12 @@ struct AdamWArgs {
   int64_t first = 0;            // and the number of element 0 among all that are trained
   TensorView packed{};          // GPU only: [n] bf16 or f32 out, or empty: the new param; not written if nothing changes
 };
-/// Keeps these draws apart from those of sampling, which has the same seed.
+/// Separates these draws from those of sampling, which has the same seed.
 inline constexpr uint64_t kMomentSeed = 0x6d6f6d656e747300u;
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);
 
-// Of Muon, below.
+// For Muon, below.
 inline constexpr int kNewtonSchulzSteps = 5;
 inline constexpr float kNewtonSchulzA = 3.4445f, kNewtonSchulzB = -4.7750f, kNewtonSchulzC = 2.0315f;
 inline constexpr double kMuonNormFloor = 1e-7;  // a zero gradient stays zero

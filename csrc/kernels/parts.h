@@ -1,4 +1,4 @@
-// What processes that divide a sum need of it: parts added up in their order, squares block by block.
+// Helpers for processes that share a sum: adding parts in order, squares block by block.
 #pragma once
 
 #include "core/stream.h"

@@ -25,8 +25,8 @@ enum class Objective : uint8_t {
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
 
-/// What the KL term adds for a token, d = ref - new; its mean over samples of the policy is KL(policy || reference) of k1
-/// and k3, the gradient of that mean the KL's of k2.
+/// Contribution of the KL term for a token, d = ref - new; for k1 and k3 its mean over samples of the policy is
+/// KL(policy || reference), for k2 the gradient of that mean is the KL's.
 enum class KlEstimator : uint8_t {
   kK1,  // -d
   kK2,  // d^2 / 2

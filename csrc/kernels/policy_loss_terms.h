@@ -1,4 +1,4 @@
-// The objectives' formulas for one sequence and one token, on the CPU and on a GPU alike; private to policy_loss.
+// The objectives' formulas for one sequence and one token, shared by CPU and GPU; private to policy_loss.
 #pragma once
 
 #include <cmath>
@@ -28,23 +28,23 @@ struct PolicyTokens {
   double* losses;
 
   HONE_HOST_DEVICE bool corrected() const { return correction != Correction::kNone; }
-  /// What the objective's ratio is to.
+  /// Log-prob difference of the objective's ratio.
   HONE_HOST_DEVICE double log_ratio(int64_t t) const {
     const float* old = corrected() ? proximal : behavior;
     return old ? double(logprob[t]) - double(old[t]) : 0.0;
   }
   /// log q_t.
   HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
-  /// Whether tokens weigh differently, so that a sequence's term is theirs together.
+  /// True if tokens have different weights, so that a sequence's term is not shared evenly.
   HONE_HOST_DEVICE bool weighted() const { return corrected() || token_weight; }
-  /// One term a sequence, that all its tokens share.
+  /// True if all tokens of a sequence share one term.
   HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo || objective == Objective::kGmpo; }
   HONE_HOST_DEVICE bool has_sequence_ratio() const { return objective == Objective::kGspo || objective == Objective::kGspoToken; }
-  /// Whether gmpo's bound holds for a token of sequence i, as the minimum of clip() would.
+  /// True if gmpo's bound applies to a token of sequence i, as in the minimum of clip().
   HONE_HOST_DEVICE bool is_bounded(int64_t i, double log_ratio) const {
     return (advantage[i] > 0 && log_ratio > high) || (advantage[i] < 0 && log_ratio < low);
   }
-  /// What is averaged over sequence i for its ratio.
+  /// The quantity averaged over sequence i for its ratio.
   HONE_HOST_DEVICE double averaged_log_ratio(int64_t i, int64_t t) const {
     const double x = log_ratio(t);
     return objective != Objective::kGmpo || !is_bounded(i, x) ? x : x > high ? high : low;
@@ -193,7 +193,8 @@ HONE_HOST_DEVICE inline double binary_kl(double was, double now) {
   return exp(was) * (was - now) + (others_were > 0.0 ? others_were * log(others_were / others) : 0.0);
 }
 
-/// q_t, or 0 where the policy is further from the sampler than it may be, on the side to which the advantage drives it.
+/// q_t, or 0 if the policy's probability is further from the sampler's than allowed, on the side towards which the
+/// advantage pushes it.
 HONE_HOST_DEVICE inline CorrectionWeight gap_mask(const PolicyTokens& p, int64_t t, double advantage) {
   const double was = double(p.behavior[t]), now = double(p.logprob[t]);
   const double gap = p.correction == Correction::kDppoTv ? fabs(exp(now) - exp(was)) : binary_kl(was, now);
@@ -216,7 +217,7 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
   return sequence;
 }
 
-/// What the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
+/// Values that the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
   double terms;  // of which `scale` is the weight of the mean, or 1
@@ -242,7 +243,7 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   return s;
 }
 
-/// Of the KL term, d = ref - new.
+/// The KL term, d = ref - new.
 HONE_HOST_DEVICE inline PolicyTerm kl_term(KlEstimator estimator, double d) {
   switch (estimator) {
     case KlEstimator::kK1: return {-d, 1.0, false};

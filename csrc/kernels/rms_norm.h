@@ -7,8 +7,8 @@
 
 namespace hone::kernels {
 
-/// y = x r (weight + offset), r = 1 / sqrt(mean(x^2) + eps). R rows of width C; or T rows of N heads, each normed by itself.
-/// Sum of squares: a fixed tree. Row-wise: bits of a row do not depend on the others. y may alias x.
+/// y = x r (weight + offset), r = 1 / sqrt(mean(x^2) + eps). R rows of width C; or T rows of N heads, each normed
+/// separately. Sum of squares: a fixed tree. A row's bits do not depend on other rows. y may alias x.
 struct RmsNormArgs {
   TensorView x;       // [R, C] or [T, N, C] activation in, strided rows
   TensorView weight;  // [C]    f32 in

@@ -1,4 +1,4 @@
-// Rounds values to what a narrower type can hold.
+// Rounds values to those that a narrower type can represent.
 #pragma once
 
 #include "core/stream.h"

@@ -29,7 +29,7 @@ struct ShortConvGradArgs {
 };
 void short_conv_grad(const Stream& stream, const ShortConvGradArgs& args);
 
-/// Of the backward, which takes more than the forward.
+/// Scratch of the backward, which needs more than the forward.
 int64_t short_conv_scratch_bytes(int64_t rows, int64_t channels, int64_t taps);
 
 }  // namespace hone::kernels

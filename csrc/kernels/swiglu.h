@@ -25,7 +25,7 @@ struct LinearSwigluArgs {
   TensorView gate_up;        // [R, 2F] activation out
   TensorView y;              // [R, F] activation out
   bool gelu = false;         // as SwigluArgs has it
-  bool keep = true;          // false: gate_up may be left as it was
+  bool keep = true;          // false: gate_up need not be updated
   Arena* scratch = nullptr;  // as LinearArgs has it
 };
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);

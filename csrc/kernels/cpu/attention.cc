@@ -13,14 +13,14 @@ static_assert(kKeySplit == kAttentionSplit);
 
 // Query rows of one packed item: a long sequence is split, and each part transposes the keys it needs.
 constexpr int64_t kItemRows = 512;
-// Multiply-adds that make a chunk worth handing to another core (about 10 us).
+// Multiply-adds that make a chunk worth moving to another core (about 10 us).
 constexpr double kChunkWork = 5e5;
 
 struct AlignedFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// This thread's block; it grows to the longest sequence seen and is kept.
+/// This thread's scratch; it grows to the longest sequence seen and is kept.
 float* thread_scratch(int64_t floats, const char* op) {
   thread_local std::unique_ptr<float, AlignedFree> block;
   thread_local int64_t size = 0;

@@ -11,7 +11,7 @@ namespace hone::kernels::cpu {
 inline constexpr int64_t kKeySplit = 512;
 /// Widest head the kernels keep a row of on the stack.
 inline constexpr int64_t kMaxHeadDim = 256;
-/// Query rows whose probabilities the gradient holds at a time (times one split of keys).
+/// Number of query rows whose probabilities the gradient holds at a time (times one split of keys).
 inline constexpr int64_t kGradPanel = 64;
 
 /// One key/value head as blocks of 16 keys: keys [D][16], values 16 rows of D; E is float, or uint16_t for bf16.

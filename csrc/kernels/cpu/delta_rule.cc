@@ -12,19 +12,19 @@ namespace {
 
 static_assert(kConvTaps == kMostTaps);
 
-// Multiply-adds that make a chunk worth handing to another core (about 10 us).
+// Multiply-adds that make a chunk worth moving to another core (about 10 us).
 constexpr double kDeltaWork = 5e5;
 
 int64_t delta_grain(double work) { return std::max<int64_t>(1, int64_t(kDeltaWork / std::max(work, 1.0))); }
 
-/// This thread's memory, which grows to the longest sequence seen and is kept.
+/// This thread's scratch, which grows to the longest sequence seen and is kept.
 float* delta_memory(int64_t floats) {
   thread_local std::vector<float> block;
   if (int64_t(block.size()) < floats) block.resize(size_t(floats));
   return block.data();
 }
 
-/// What both directions read: runs, and what comes before the recurrence.
+/// Common part of both directions: runs, and the inputs of the recurrence.
 class Forward {
  public:
   Forward(const Stream& stream, const TensorView& x, const DeltaWeights& w, const DeltaRuns& runs, const DeltaSizes& sizes, Arena& scratch)
@@ -92,7 +92,7 @@ class Forward {
   }
 };
 
-/// The last rows of every run become the first ones that the next call's convolution reads.
+/// The last rows of every run are kept for the next call's convolution.
 void keep_tails(const Forward& f) {
   const int64_t kept = f.s.taps - 1, width = f.s.channels();
   const size_t bytes = size_t(width) * sizeof(float);
@@ -125,7 +125,7 @@ void gates_grad(const Forward& f, const float* dgates, const DeltaRuleGradArgs& 
   }
 }
 
-/// dx of q, k, v and dconv, given `d`, the gradient of what the convolution made, which is overwritten.
+/// dx of q, k, v and dconv, given `d`, the gradient of the convolution's output, which is overwritten.
 void convolution_grad(const Stream& stream, const Forward& f, float* d, const DeltaRuleGradArgs& args) {
   const int64_t width = f.s.channels(), taps = f.s.taps;
   const auto slope = HONE_PICK(convolve_slope_row);
@@ -197,7 +197,7 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& a) {
   const auto run = HONE_PICK(delta_grad_rows);
   const auto unit = HONE_PICK(unit_grad_rows);
   const int64_t share = s.value_heads / s.key_heads;
-  // A key head's value heads one after the other: they add to one gradient.
+  // Processes a key head's value heads in sequence: they add to one gradient.
   stream.parallel_for(f.count * s.key_heads, delta_grain(4.0 * double(share) * f.head_work()), [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t of = item / s.key_heads, key = item % s.key_heads, first = f.cu[of], rows = f.cu[of + 1] - first;

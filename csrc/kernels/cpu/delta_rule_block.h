@@ -19,13 +19,13 @@ struct ConvRow {
   int64_t w_stride, taps, n;
 };
 
-/// One value head over neighbouring rows of one sequence. q, k, v: columns of what the convolution made.
+/// One value head over neighbouring rows of one sequence. q, k, v: columns of the convolution's output.
 struct DeltaRows {
   const float *q, *k, *v;
   int64_t stride;
   const float* z;
   int64_t z_stride;
-  const float *decay, *beta;  // a number a row, gate_stride apart
+  const float *decay, *beta;  // one number per row, gate_stride apart
   int64_t gate_stride;
   const float* norm;
   float* state;  // [Dk, Dv], overwritten
@@ -57,7 +57,7 @@ inline constexpr int64_t delta_grad_scratch(int64_t rows, int64_t key_dim, int64
 
 /// y = silu(sum_j w_j x_j), or the sum alone.
 HONE_VARIANTS(void convolve_row(const ConvRow&, bool gated, float* y));
-/// d *= the slope of silu at that sum.
+/// d *= derivative of silu at that sum.
 HONE_VARIANTS(void convolve_slope_row(const ConvRow&, float* d));
 /// dw[j][i] += d[r][i] x[r - shift_j][i] over a run's rows, i < n <= 16: chains over 64 rows, added in f64.
 HONE_VARIANTS(void convolve_weight_strip(const float* d, int64_t d_stride, const float* x, int64_t x_stride, int64_t rows, int64_t taps,

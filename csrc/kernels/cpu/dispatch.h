@@ -1,10 +1,10 @@
-// Which instruction set runs: chosen once, from what the CPU has, or forced down by HONE_ISA.
+// The instruction set in use: chosen once from the CPU's features, or lowered by HONE_ISA.
 #pragma once
 
 namespace hone::kernels::cpu {
 
-/// kAvx512Bf16 is kAvx512 with an instruction for products of bf16: no other result differs. kNeon is what every arm64 CPU
-/// has. All but the baseline give the same bits.
+/// kAvx512Bf16 is kAvx512 with an instruction for bf16 products: only their results differ. kNeon is supported by every
+/// arm64 CPU. All except the baseline give the same bits.
 enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kNeon };
 
 /// The best set this CPU has; HONE_ISA=baseline|avx2|avx512|avx512bf16|neon forces a lower one (kConfig if the CPU lacks it).

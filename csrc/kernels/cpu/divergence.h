@@ -15,7 +15,7 @@ class TeacherRows {
 
   /// Computes what all rows [first, first + count) need.
   void begin(const Stream& stream, int64_t first, int64_t count);
-  /// Of row first + r, whose logits (capped) are in z: writes the divergence, and keeps its gradient.
+  /// For row first + r, whose (capped) logits are in z: writes the divergence, and keeps its gradient.
   void measure(int64_t r, const float* z);
   /// Adds that to dz.
   void add(int64_t r, float* dz) const;

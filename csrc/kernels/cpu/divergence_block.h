@@ -18,7 +18,7 @@ struct DivergenceRow {
   float log_beta, log_rest;  // log beta, log(1 - beta); read where beta is between 0 and 1
 };
 
-/// One row of n logits, and what their probabilities are multiplied by.
+/// One row of n logits, and the factor of their probabilities.
 struct SpreadRow {
   const float* z;  // in, capped if softcap is not 0
   float* q;        // out: factor times p, of the logits before their cap

@@ -13,10 +13,10 @@ namespace {
 
 // About 5 us of streaming work, as in rows.cc.
 constexpr int64_t kRouteFloats = 32 * 1024;
-// A product of one expert with at least these operations is divided among threads; of smaller ones each thread takes some,
-// as many as make a chunk that is worth handing to another core (matmul.cc).
+// A product of one expert with at least this many operations is divided among threads; smaller ones are distributed
+// whole, in chunks large enough to be worth moving to another core (matmul.cc).
 constexpr double kLargeFlops = 64e6, kExpertFlops = 4e6;
-// What keeps the sum of weights from 0 where every sigmoid is. Source: transformers, modeling_glm4_moe.
+// Keeps the sum of weights above 0 if every sigmoid is 0. Source: transformers, modeling_glm4_moe.
 constexpr float kLeastSum = 1e-20f;
 
 int64_t route_grain(const Stream& stream, int64_t rows, int64_t width) {

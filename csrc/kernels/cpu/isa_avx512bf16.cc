@@ -1,5 +1,5 @@
 #define HONE_ISA avx512bf16
-// Beside AVX-512's other loops, the products that have an instruction of their own here.
+// Adds to AVX-512's loops the products that have an instruction here.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"

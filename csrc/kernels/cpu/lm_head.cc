@@ -40,7 +40,7 @@ int64_t training_rows(int64_t rows, int64_t vocabulary) {
 /// Rows per parallel chunk: about 10 us at two logits a nanosecond.
 int64_t logit_grain(int64_t vocabulary) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, vocabulary)); }
 
-/// The caller's arena, or one of our own; releases everything at the end of the scope.
+/// The caller's arena, or a private one; releases everything at the end of the scope.
 class Scratch {
  public:
   Scratch(Arena* given, int64_t rows, int64_t vocabulary)
@@ -96,7 +96,7 @@ bool truncates(const SamplingParams& p, int64_t vocabulary) {
   return (p.top_k > 0 && p.top_k < p.drawn_of(vocabulary)) || p.top_p < 1.0f || p.min_p > 0.0f;
 }
 
-/// A row of finite sums and what is asked of it.
+/// A row's statistics, which are finite, and its sampling parameters.
 struct TruncatedRow {
   float* z;
   int64_t n;
@@ -107,14 +107,14 @@ struct TruncatedRow {
   double weight(int32_t id) const { return std::exp(double(z[id] * inverse_temperature - sums.maximum)); }
 };
 
-/// By likelihood; of equal logits the smaller id is the likelier.
+/// Order by likelihood; of equal logits the smaller id is likelier.
 struct Below {
   const float* z;
   bool operator()(int32_t a, int32_t b) const { return z[a] < z[b] || (z[a] == z[b] && a > b); }
 };
 
-/// The ids of a row whose log-probs are at most `depth` below the greatest, by likelihood: a heap with the likeliest on top,
-/// from which no more are taken than are asked for.
+/// The ids of a row whose log-probs are at most `depth` below the greatest, by likelihood: a heap with the likeliest on
+/// top, from which only the requested ones are popped.
 class Likeliest {
  public:
   /// ids: scratch for the row's length.
@@ -140,7 +140,7 @@ class Likeliest {
   int64_t count_ = 0, left_ = 0;  // ids_[left_..count_) are popped: the last popped lies lowest
 };
 
-/// How many of the likeliest are kept; 0 if that is decided beyond those at hand.
+/// Number of ids kept by the truncation; 0 if the collected ids do not determine it.
 int64_t kept_of(const TruncatedRow& row, Likeliest& likeliest) {
   const SamplingParams& p = row.params;
   const int64_t most = p.top_k > 0 ? std::min<int64_t>(p.top_k, row.n) : row.n, at_hand = likeliest.count();
@@ -158,9 +158,9 @@ int64_t kept_of(const TruncatedRow& row, Likeliest& likeliest) {
   return most <= at_hand ? most : 0;
 }
 
-/// Sets logits outside the kept set to -inf. ids: scratch for the row's length.
+/// Sets logits outside the kept set to -inf. ids: scratch of the row's length.
 void truncate_row(const TruncatedRow& row, int32_t* ids) {
-  // What is kept is the beginning of the ids by likelihood; in a trained model's row it ends far above the tail.
+  // The kept ids are a prefix by likelihood; in a trained model's row it ends far above the tail.
   for (const double depth : {16.0, 64.0, double(INFINITY)}) {
     Likeliest likeliest(row, depth, ids);
     const int64_t kept = kept_of(row, likeliest);
@@ -188,7 +188,7 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   const float inverse = greedy ? 1.0f : inverse_of(params.temperature);
   RowStatistics s;
   HONE_PICK(row_statistics)(z, n, inverse, &s);
-  // A row that is not finite is not truncated: its log-prob must show that.
+  // A non-finite row is not truncated: its log-prob must show that.
   const int64_t drawn = params.drawn_of(n);
   if (!greedy && ids && std::isfinite(s.total)) {
     RowStatistics sums = s;

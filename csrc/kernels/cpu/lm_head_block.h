@@ -7,14 +7,14 @@
 
 namespace hone::kernels::cpu {
 
-/// Of y = z / temperature over one row of n logits: max, S = sum e^(y - max), U = sum e^(y - max) (y - max).
+/// For y = z / temperature over one row of n logits: max, S = sum e^(y - max), U = sum e^(y - max) (y - max).
 struct RowStatistics {
   float maximum;
   double total, weighted;
 };
 
-/// dz = [a (onehot(target) - p) - b p (log p + entropy)] / temperature, in place over one row of logits; of capped ones
-/// times 1 - (z / softcap)^2, which makes it that of the logits before.
+/// dz = [a (onehot(target) - p) - b p (log p + entropy)] / temperature, in place over one row of logits; with a cap
+/// times 1 - (z / softcap)^2, which gives the gradient of the uncapped logits.
 struct HeadGradRow {
   float* z;
   int64_t n;
@@ -29,7 +29,7 @@ struct NoiseKey {
 
 HONE_VARIANTS(void row_statistics(const float* z, int64_t n, float inverse_temperature, RowStatistics* out));
 HONE_VARIANTS(void head_grad_row(const HeadGradRow&));
-/// z = softcap tanh(z / softcap) over a row of n logits; softcap 0 leaves it.
+/// z = softcap tanh(z / softcap) over a row of n logits; softcap 0 leaves them unchanged.
 HONE_VARIANTS(void cap_row(float* z, int64_t n, float softcap));
 /// Index of the first largest lane; 0 if every one is NaN or -inf.
 HONE_VARIANTS(int64_t argmax_row(const float* z, int64_t n));

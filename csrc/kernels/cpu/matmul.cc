@@ -11,11 +11,11 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// A chunk is worth handing to another core if it has about 20 us of work, at 200 GFLOP/s.
+// A chunk is worth moving to another core if it has about 20 us of work, at 200 GFLOP/s.
 constexpr double kChunkFlops = 4e6;
 // Claimed chunks per thread: enough that a helper that starts late costs little.
 constexpr int64_t kChunksPerThread = 4;
-// With fewer rows a chunk would read the weights too often to gain from a split by rows.
+// With fewer rows a split by rows would read the weights too often.
 constexpr int64_t kMinRows = 84;
 // Weights beyond this come from memory: a product of so few rows that one pass over them suffices reads them once, by columns.
 constexpr int64_t kCacheBytes = 4 << 20;
@@ -33,7 +33,7 @@ struct PackingFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// One block per thread, allocated at its first product and kept; pages that no shape needs are never touched.
+/// One block per thread, allocated at its first product and kept; unused pages are never touched.
 float* packing_scratch() {
   thread_local std::unique_ptr<float, PackingFree> block;
   if (!block) {

@@ -13,10 +13,10 @@ HONE_BF16_VARIANTS(void pack_bf16_block(const PackBlock&));
 HONE_BF16_VARIANTS(void grad_weight_bf16_block(const GradWeightBlock&));
 /// sums[i] += a[i] . b[i], i < 16, of pairs: one step of every product above.
 HONE_BF16_VARIANTS(void dot_pairs(const uint32_t* a, const uint32_t* b, float* sums));
-/// As x is rounded: out[i] holds x[2 i] in the high half and x[2 i + 1].
+/// Rounds x: out[i] has x[2 i] in the high half and x[2 i + 1] in the low one.
 HONE_BF16_VARIANTS(void round_row(const float* x, int64_t n, uint32_t* out));
 
-/// False where this processor's instruction does not give the bits of the steps that stand for it. Needs AVX512-BF16.
+/// False if this processor's instruction does not give the bits of the emulating steps. Needs AVX512-BF16.
 bool instruction_gives_our_bits();
 
 }  // namespace hone::kernels::cpu

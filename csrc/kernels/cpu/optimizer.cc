@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk: at least 10 us, as five arrays come from L3
 constexpr int64_t kSquareParts = 8;    // a symmetric product is that many products of columns, below the diagonal
-constexpr int64_t kChange = 1 << 16;   // old values are kept in pieces of this size, which stay in cache
+constexpr int64_t kChange = 1 << 16;   // size of pieces in which old values are kept, so that they stay in cache
 
 /// y = a x + b y over n elements.
 void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {
@@ -49,8 +49,8 @@ struct NewtonSchulz {
     return std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
   }
 
-  /// out [r, r] = left left^T for left [r, k], which may be symmetric itself. An element above the diagonal adds up the same
-  /// products in the same order as its mirror image: it is a copy of that.
+  /// out [r, r] = left left^T for left [r, k], which may be symmetric itself. An element above the diagonal would add
+  /// up the same products in the same order as its mirror image, so it is copied from that.
   void square(const Stream& stream, const float* left, int64_t k, bool symmetric, float* out) const {
     pack_matrix(stream, {f32(left, {r, k}), symmetric, {r, k, DType::kF32, panels}});
     const int64_t side = (r / kSquareParts + kPanel) / kPanel * kPanel;

@@ -24,7 +24,7 @@ inline constexpr int64_t kStrip = 4096;
 HONE_VARIANTS(double strip_squares(const float* x, int64_t n));
 HONE_VARIANTS(void adamw_block(const AdamWBlock&));
 HONE_VARIANTS(void adamw_rounded_block(const AdamWBlock&));
-/// a [n, n]: elements above the diagonal become those below it. Blocks of 16 on the diagonal are whole already.
+/// a [n, n]: copies elements below the diagonal to those above it. Blocks of 16 on the diagonal are already complete.
 HONE_VARIANTS(void mirror_block(float* a, int64_t n));
 /// y = a x + b y; y is not read if b is 0.
 HONE_VARIANTS(void combine_block(float* y, const float* x, float a, float b, int64_t n));

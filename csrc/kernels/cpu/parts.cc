@@ -8,7 +8,7 @@ namespace hone::kernels::cpu {
 namespace {
 
 constexpr int64_t kFloatGrain = 16384;  // elements that one thread adds at least
-constexpr int64_t kBlockGrain = 4;      // blocks that one thread takes at least
+constexpr int64_t kBlockGrain = 4;      // fewest blocks per thread
 static_assert(kSquaresBlock == kStrip);
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 /// About 10 us of products.
 constexpr int64_t kWork = 1 << 16;
 
-/// What both directions read: products, taps by row, and which run a row is of.
+/// Common part of both directions: products, taps by row, and the run of a row.
 class Rows {
  public:
   Rows(const Stream& stream, const TensorView& x, const TensorView& conv, const TensorView& cu_rows, float* const* states, Arena& scratch)
@@ -53,7 +53,7 @@ class Rows {
       for (int64_t c = 0; in && c < channels; ++c) out[c] += w[c] * in[c];
     }
   }
-  /// The last rows of every run become the first ones that the next call reads.
+  /// The last rows of every run are kept for the next call.
   void keep_tails() const {
     for (int64_t of = 0; of < count; ++of) {
       const int64_t kept = taps - 1, rows = cu[of + 1] - cu[of], old = std::max<int64_t>(0, kept - rows);
@@ -73,7 +73,7 @@ class Rows {
   float *turned_, *products_;  // [taps][C], [R][C]
 };
 
-/// dconv, given `d`, the gradient of what the convolution made.
+/// dconv, given `d`, the gradient of the convolution's output.
 void taps_grad(const Stream& stream, const Rows& rows, const float* d, const TensorView& dconv) {
   const int64_t R = rows.cu[rows.count], C = rows.channels, taps = rows.taps;
   stream.parallel_for(C, std::max<int64_t>(16, kWork / std::max<int64_t>(1, R * taps)), [&](int64_t begin, int64_t end) {

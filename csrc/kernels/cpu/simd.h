@@ -12,7 +12,8 @@
 
 namespace hone::kernels::cpu::HONE_ISA {
 
-/// bf16 to f32, and the nearest bf16 (ties to even; NaN stays NaN): core/tensor.h's, which may not be inlined here.
+/// bf16 to f32, and the nearest bf16 (ties to even; NaN stays NaN): copies of core/tensor.h's, which may not be inlined
+/// here.
 inline float widen(uint16_t x) {
   const uint32_t bits = uint32_t(x) << 16;
   float out;
@@ -270,7 +271,7 @@ inline float sum(F16 x) {
   u = _mm_add_ps(u, _mm_movehl_ps(u, u));
   return _mm_cvtss_f32(_mm_add_ss(u, _mm_shuffle_ps(u, u, 1)));
 }
-/// Of lanes without NaN.
+/// Trusts that no lane is NaN.
 inline float max_lane(F16 x) {
   const __m256 t = _mm256_max_ps(low_half(x), high_half(x));
   __m128 u = _mm_max_ps(_mm256_castps256_ps128(t), _mm256_extractf128_ps(t, 1));

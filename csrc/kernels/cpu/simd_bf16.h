@@ -1,9 +1,9 @@
-// Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's vdpbf16ps, or by
-// steps that give its bits. Included only by isa_*.cc, after simd.h.
-//
-// What vdpbf16ps does, by Intel's manual and by trial on a Zen 5: sum <- fma(a.high, b.high, sum), then
-// sum <- fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros of their sign, and
-// a result that is denormal after rounding to 24 bits becomes one. MXCSR is neither read nor written. The high half comes
+// Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's vdpbf16ps, or
+// by steps with the same bits. Included only by isa_*.cc, after simd.h.
+// 
+// Semantics of vdpbf16ps, by Intel's manual and by experiment on a Zen 5: sum <- fma(a.high, b.high, sum), then sum <-
+// fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros of their sign, and a
+// result that is denormal after rounding to 24 bits becomes one. MXCSR is neither read nor written. The high half comes
 // first, so it holds the even index here: the chain ascends.
 #pragma once
 
@@ -38,7 +38,7 @@ class FlushDenormals {
  private:
   unsigned before_;
 };
-/// a + b, denormal numbers counting as zeros. Under FlushDenormals.
+/// a + b with denormal numbers as zeros. Requires FlushDenormals.
 inline F16 add_flushed(F16 a, F16 b) { return add(a, b); }
 #endif
 
@@ -185,7 +185,7 @@ inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
 #endif
 
 #if defined(__AVX2__) && !defined(__AVX512BF16__)
-/// Under FlushDenormals.
+/// Requires FlushDenormals.
 inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
   return fma(low_numbers(a), low_numbers(b), fma(high_numbers(a), high_numbers(b), c));
 }

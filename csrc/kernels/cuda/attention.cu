@@ -1,5 +1,5 @@
-// Packed forward attention with mma.sync: 128 query rows of one head per block (64 where a block cannot have the shared
-// memory), 16 per warp. Keys and values come once from memory per block, the diagonal's tiles alone are masked.
+// Packed forward attention with mma.sync: 128 query rows of one head per block (64 if a block cannot have the shared
+// memory), 16 per warp. Each block reads keys and values once; only the diagonal's tiles are masked.
 #include "kernels/cuda/attention.h"
 
 #include "core/cuda/launch.cuh"
@@ -33,7 +33,7 @@ void launch_packed(const Stream& stream, int64_t tokens, int64_t heads, const Pa
               args);
 }
 
-/// Whether a block may have that much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
+/// True if a block may have this much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
 bool fits(size_t shared_bytes) {
   return shared_bytes <= size_t(::hone::cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }

@@ -11,8 +11,8 @@ inline constexpr int64_t kMaxHeadDim = 128;
 /// Most query heads that may share a key head.
 inline constexpr int64_t kMaxHeadGroup = 64;
 
-/// Whether packed attention, forward and backward, multiplies with wgmma (attention*_sm90.cu): on a Hopper that does
-/// not use the portable kernels, for heads of 64 and 128. `deterministic`: never, because generation does not.
+/// True if packed attention, forward and backward, uses wgmma (attention*_sm90.cu): on a Hopper that does not use the
+/// portable kernels, for heads of 64 and 128. `deterministic`: never, because generation does not.
 bool attention_uses_wgmma(int64_t head_dim, bool deterministic);
 
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);

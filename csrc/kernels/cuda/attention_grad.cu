@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   for (int step = 0; step < steps; ++step) {
     const bf16* const here = stage(step);
     cp_async_wait<0>();
-    __syncthreads();  // this stage has arrived, and no thread reads the other one any more
+    __syncthreads();  // this stage has arrived, and no thread reads the previous one any more
     if (step + 1 < steps) {
       load_queries<kDim>(a, tile, kv_head * a.group + (step + 1) / tiles,
                          tile.first_row + (step + 1) % tiles * kTileRows, high, stage(step + 1));

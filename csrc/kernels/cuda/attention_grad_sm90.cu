@@ -1,8 +1,8 @@
 // Gradient of packed attention on Hopper: the two passes of attention_grad.cu, with the same sums in the same order, by
 // wgmma. A block has 128 lines: query rows in the pass for dq, keys in the one for dk and dv. One warp uses the copy
-// engine to fill a ring with tiles of the other side; two groups of four warps take 64 lines each through them. The
+// engine to fill a ring with tiles of the other side; two groups of four warps process 64 lines each with them. The
 // lines are the rows of the scores in both passes (the second multiplies keys with queries), so the weights computed
-// from them are, in registers, the left operand of the next product: nothing but tiles passes through shared memory.
+// from them are, in registers, the left operand of the next product: only tiles pass through shared memory.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_grad.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
@@ -42,7 +42,7 @@ struct Layout {
   __device__ __forceinline__ void make_barriers() const {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
-        barrier_init(&full[i], 2);  // one for the copies, one for what the copying warp writes itself
+        barrier_init(&full[i], 2);  // one for the copies, one for the copying warp's own writes
         barrier_init(&empty[i], kConsumers / 32);
       }
       barrier_init(landed, 1);
@@ -77,7 +77,7 @@ __device__ __forceinline__ Sight rows_of(int key, int window, int length) {
   return {key, last_row(key, window, length)};
 }
 
-/// Which columns 64 lines see of a tile of 64 columns.
+/// The columns of a 64-column tile that 64 lines attend to.
 struct GroupSight {
   Sight any, every;  // columns that some line sees, and that all do
   KeyRange lane;     // of the lane's own two lines
@@ -127,8 +127,8 @@ __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const
   copy_tile<kDim>(at.tile(i, 1), b, column, row, barrier);
 }
 
-/// Releases the stage to the readers. Where a sequence ends inside the tile, rows of the next one follow; a p or ds of
-/// 0 would not cancel them if they are not finite, so they are replaced by zeros. `ended` counts such tiles.
+/// Releases the stage to the readers. If a sequence ends inside the tile, rows of the next one follow; a p or ds of 0
+/// would not cancel them if they are not finite, so they are replaced by zeros. `ended` counts such tiles.
 template <int kDim>
 __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int own, int ended) {
   const int lane = int(threadIdx.x) % 32;

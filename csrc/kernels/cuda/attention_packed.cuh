@@ -25,7 +25,7 @@ struct QueryRows {
   KeyRange range;
   uint32_t q[kDim / 16][4];
 
-  /// From row `first` of the tile's sequence on; those beyond its end are zeros and read no key.
+  /// Loads from row `first` of the tile's sequence on; rows beyond its end are zeros and read no key.
   __device__ __forceinline__ void load(const PackedForward& a, const TileOfSequence& tile, int head, int first) {
     rows = {first, min(first + 15, tile.length - 1), a.window};
     const bf16* from[2];

@@ -55,7 +55,7 @@ struct PagedLane {
   bool valid;
 };
 
-/// The keys that the 16 rows of a warp read: all of them keys [from, to], none of them a key beyond `last`.
+/// The keys that the 16 rows of a warp read: all of them read keys [from, to], none reads a key beyond `last`.
 struct WarpSpan {
   int first_row, last_row;  // rows of the batch, last_row < first_row for none
   int from = 0, to = INT_MAX, last = -1;
@@ -70,7 +70,7 @@ __device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& i
   return out;
 }
 
-/// Tiles of an item: those that its rows read together, then each row's own.
+/// Tiles of an item: the shared ones first, then each row's own.
 struct PagedWalk {
   const Paged& a;
   const PagedItem& item;
@@ -153,7 +153,7 @@ __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& ite
 
 template <int kDim>
 __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, bf16* shared) {
-  // A decode row keeps one warp busy: a different one in each block, so that all tensor cores have work.
+  // A decode row uses one warp: a different one in each block, so that all tensor cores have work.
   const int block = (int(threadIdx.x) / 32 + int(blockIdx.x)) % kWarps * 16, inside = block + int(threadIdx.x) % 32 / 4;
   PagedLane lanes[2];
   const bf16* q_rows[2];
@@ -183,8 +183,8 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
   }
 }
 
-/// A head of a row from the states of its splits, ascending, as the packed forward merges them. Other blocks wrote them
-/// during this launch: they are read past this multiprocessor's own cache.
+/// Merges a head of a row from the states of its splits in ascending order, like the packed forward. Other blocks wrote
+/// them during this launch, so the reads bypass this multiprocessor's own cache.
 __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   const int partial = a.plan.row_partial[row], heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
   const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
@@ -222,7 +222,8 @@ __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& i
   return last;
 }
 
-/// Merges the rows whose last split this item was: whichever block comes last, the order of the states is the same.
+/// Merges the rows whose last split this item was: the order of the states does not depend on which block finishes
+/// last.
 __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem& item, int kv_head) {
   __shared__ bool complete[kPagedTileRows];
   __syncthreads();  // all of the block's states are written
@@ -235,7 +236,7 @@ __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem&
   }
 }
 
-/// Two blocks a multiprocessor are launched (kBlocks): registers for more of them would be spilt for nothing.
+/// Two blocks per multiprocessor are launched (kBlocks); a higher bound would only spill registers.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
@@ -286,7 +287,7 @@ struct PagedSizes {
 };
 PagedSizes sizes_of(const AttentionPagedArgs& a) { return {a.q.dim(0), a.q.dim(1), a.pages.kv_heads, a.pages.head_dim}; }
 
-/// At most as many states as `bytes` hold; 256 is what rounding may add.
+/// Number of states that fit in `bytes`; rounding may add 256.
 int64_t partials_within(int64_t bytes, int64_t wanted, const PagedSizes& s) {
   if (s.layout(wanted).end <= bytes) return wanted;
   const int64_t left = bytes - s.layout(0).end - 256;

@@ -1,4 +1,4 @@
-// A single row (decode) is divided into splits of 512 keys; consecutive rows (prefill) walk all their keys together;
+// A single row (decode) is divided into splits of 512 keys; consecutive rows (prefill) process all their keys together;
 // rows whose tables begin with the same pages (a group's rollouts) read those together.
 #include "kernels/cuda/attention_paged_plan.cuh"
 
@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Whether a tile of rows starts at r: a row joins the tile before it if it follows that row and shares its aligned
-/// run.
+/// True if a tile of rows starts at r: a row joins the previous tile if it follows that row and shares its aligned run.
 __device__ __forceinline__ bool starts_tile(const PagedRows& a, int r) {
   return r == 0 || a.sequence[r - 1] != a.sequence[r] || a.position[r - 1] + 1 != a.position[r] ||
          a.position[r] % (kPagedTileRows / a.group) == 0;
@@ -23,7 +22,7 @@ __device__ __forceinline__ int tile_rows(const PagedRows& a, int r) {
   return rows;
 }
 
-/// Sum over the threads before this one; `total` gets that of all. `scratch`: one value per warp.
+/// Sum over the preceding threads; `total` gets the sum over all. `scratch`: one value per warp.
 __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int sum = value;
@@ -44,7 +43,7 @@ __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
   return before + sum - value;
 }
 
-/// As many rows of a run as fit one item, chosen by their place in the run: the same ones for each of them.
+/// A chunk of a run's rows that fits one item, chosen by position in the run: the same for each of its rows.
 struct Chunk {
   int first, rows, highest;  // position of the highest that takes part in splits, -1 for none
 };
@@ -99,7 +98,7 @@ __device__ __forceinline__ RowItems items_of(const PagedRows& a, const PagedPlan
   return out;
 }
 
-/// Assigns room for the states of rows with more than one split, as long as there is some.
+/// Assigns memory for the states of rows with more than one split, as long as there is some.
 __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPlan& plan, int* scratch) {
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows
   __shared__ int scratch[kThreads / 32];
   for (int i = int(threadIdx.x); i < a.rows * kv_heads; i += kThreads) plan.done[i] = 0;
   place_partials(a, plan, scratch);
-  __syncthreads();  // a row reads the places of its neighbours
+  __syncthreads();  // a row reads its neighbours' entries
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
     const int r = base + int(threadIdx.x);

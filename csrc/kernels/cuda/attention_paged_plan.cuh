@@ -20,7 +20,7 @@ struct PagedRows {
   const int32_t *prefix_row, *prefix_tokens;  // or both null
   int rows, group, window;
 
-  /// Whether the row begins with the same pages as its neighbours and reads them from the first key on.
+  /// True if the row begins with the same pages as its neighbours and reads them from the first key on.
   __device__ __forceinline__ bool in_run(int r) const {
     return prefix_row && sequence[r] >= 0 && prefix_tokens[r] >= kTileKeys && first_key(position[r], window) == 0;
   }
@@ -28,8 +28,8 @@ struct PagedRows {
   __device__ __forceinline__ int last_split(int r) const { return position[r] / kPagedSplit; }
 };
 
-/// What a block does for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all splits.
-/// Keys below `together` are the same memory for all of them and read once; then each row's own.
+/// Work of a block for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all splits. Keys
+/// below `together` are the same memory for all of them and read once; the rest is per row.
 struct PagedItem {
   int row, rows, split, together;
 };
@@ -45,7 +45,7 @@ struct PagedPlan {
   int longest;        // tiles of the longest item of rows that go on by themselves: 8 (a split) or more
 };
 inline constexpr int kOneSplit = -1;  // a row with one split, which is its result
-inline constexpr int kWalksAll = -2;  // a row without splits: padding, prefill, or no room for its states
+inline constexpr int kWalksAll = -2;  // a row without splits: padding, prefill, or no memory for its states
 
 /// Keys of an item that a row reads; first > last for none.
 struct KeySpan {

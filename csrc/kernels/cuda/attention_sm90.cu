@@ -1,7 +1,8 @@
 // Packed forward attention on Hopper: one warp uses the copy engine to fill two rings of tiles, keys and values; two
-// groups of four warps take 64 query rows each through them (wgmma). While the weights of one tile are multiplied with
-// its values, the scores of the next tile are computed and become weights; the groups ask for products in turns, so that
-// one weighs while the other multiplies. Tiles, softmax and splits are those of attention_walk.cuh, in the same order.
+// groups of four warps process 64 query rows each with them (wgmma). While the weights of one tile are multiplied with
+// its values, the scores of the next tile are computed and become weights; the groups issue products in turns, so that
+// one computes weights while the other multiplies. Tiles, softmax and splits are those of attention_walk.cuh, in the
+// same order.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/attention_packed.cuh"
@@ -62,11 +63,11 @@ struct Layout {
 /// The body is a trap without wgmma: such a device never calls it (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// A group's turn to ask for products comes when the other one has asked for its own. The second group has as many turns
-/// as the first, or one more, for which it does not wait: no group is left to pass it.
+/// Turns in which the two groups issue products. The second group has as many turns as the first, or one more, for
+/// which it does not wait: no group is left to pass it.
 struct Turns {
   uint64_t *mine, *other;
-  int left;         // turns to wait for; 0 where the group is alone
+  int left;         // turns to wait for; 0 if the group is alone
   unsigned parity;  // of the next one
 
   /// The first group begins: a fresh barrier has ended phase "1".
@@ -81,7 +82,7 @@ struct Turns {
   }
 };
 
-/// What a block does: tiles [first, last] of keys for rows of one head.
+/// Work of a block: tiles [first, last] of keys for rows of one head.
 struct BlockWalk {
   TileOfSequence rows;
   int head, kv_head, first, last;
@@ -105,8 +106,8 @@ __device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, co
   copy_tile<kDim>(ring.tile(i), map, w.kv_head * kDim, int(w.rows.start) + (w.first + i) * kTileKeys, barrier);
 }
 
-/// One warp. Where a sequence ends inside its last tile, the next sequence's values follow; a weight of 0 would not
-/// cancel them if they are not finite, so they are replaced by zeros. (Scores need none: they are masked.)
+/// One warp. If a sequence ends inside its last tile, the next sequence's values follow; a weight of 0 would not cancel
+/// them if they are not finite, so they are replaced by zeros. (Scores need no replacement: they are masked.)
 template <int kDim>
 __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtensorMap& keys, const CUtensorMap& values,
                                            const BlockWalk& w) {

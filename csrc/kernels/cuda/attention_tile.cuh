@@ -27,7 +27,7 @@ __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
 __device__ __forceinline__ float low_of(uint32_t pair) { return __uint_as_float(pair << 16); }
 __device__ __forceinline__ float high_of(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 
-/// Over the four lanes that share two rows.
+/// Sum over the four lanes that share two rows.
 __device__ __forceinline__ float quad_sum(float x) {
   x += __shfl_xor_sync(kFullWarp, x, 1);
   return x + __shfl_xor_sync(kFullWarp, x, 2);
@@ -50,7 +50,7 @@ struct PackedRows {
   }
 };
 
-/// Where sequences' tiles of `rows` rows start: sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as
+/// Start of sequences' tiles of `rows` rows: sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as
 /// many as it has tiles, so that a block finds its own by a search, without a list.
 struct TileOfSequence {
   int64_t start;  // of the sequence in the batch

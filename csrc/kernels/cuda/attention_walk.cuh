@@ -1,5 +1,5 @@
 // A block's query rows against their keys, in ascending tiles of 64 inside splits of 512. The packed forward and the
-// paged op differ only in where a row lies; both use these functions, so their bits are equal.
+// paged op differ only in a row's location; both use these functions, so their bits are equal.
 #pragma once
 
 #include "kernels/attention.h"
@@ -27,7 +27,7 @@ struct RowSums {
   }
 };
 
-/// And the sum of e^(score - largest) v.
+/// The sum of e^(score - largest) v.
 template <int kDim>
 struct RowStates : RowSums {
   float out[kDim / 8][4];
@@ -58,7 +58,7 @@ __device__ __forceinline__ void mask_scores(int base, const KeyRange& range, flo
 }
 
 /// Turns scores into weights e^(score - largest) and adds them to the sums. `keep` is the factor for the sum of values
-/// so far. A row without a key here keeps its sums to the bit, with keep 1 if it had any before.
+/// so far. A row without a key in this tile keeps its sums to the bit, with keep 1 if it had any before.
 __device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], RowSums& s, float (&keep)[2]) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -142,7 +142,7 @@ struct WarpRows {
   int first, last, window;
 
   __device__ __forceinline__ bool busy() const { return first <= last; }
-  /// Whether every row reads all of these 64 keys.
+  /// True if every row reads all of these 64 keys.
   __device__ __forceinline__ bool inside(int base) const {
     return base >= first_key(last, window) && base + kTileKeys - 1 <= first;
   }
@@ -175,10 +175,10 @@ struct AscendingWalk {
   __device__ __forceinline__ bool continues() const { return base + kTileKeys <= rows.last; }
 };
 
-/// Takes the block's rows through the tiles of a walk. A walk has begin and advance, true while there is a tile; where
-/// the tile is (`base`); loading it; whether the warp reads it, all of it for every row (inside), which keys the lane's
-/// rows do (range), and whether the warp reads any tile after it (continues). `shared` has walk_shared_bytes. All
-/// threads of the block take part; `s` is overwritten.
+/// Processes the block's rows over the tiles of a walk. A walk has begin and advance, true while there is a tile; the
+/// tile's offset (`base`); its load; whether the warp reads it, whether every row reads all of it (inside), which keys
+/// the lane's rows read (range), and whether the warp reads any later tile (continues). `shared` has walk_shared_bytes.
+/// All threads of the block take part; `s` is overwritten.
 template <int kDim, int kThreads, class Walk>
 __device__ __forceinline__ void walk_tiles(Walk next, const uint32_t (&q)[kDim / 16][4], Exp2Scaled exp, bf16* shared,
                                            RowStates<kDim>& s) {

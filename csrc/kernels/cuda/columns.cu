@@ -1,4 +1,4 @@
-// Copies bytes unchanged, of all parts in one launch: 16 at a time where shares of groups allow it, else one element.
+// Copies bytes unchanged, all parts in one launch: 16 at a time if the groups' shares allow it, else one element.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/columns.h"
 #include "kernels/cuda/vector.cuh"
@@ -15,7 +15,7 @@ struct Columns {
   T* parts;
   int64_t whole_stride, part_stride, items;
   int width, part_width;
-  int first[kMostColumnGroups], share[kMostColumnGroups];  // of the whole where a group begins; a part's columns of it
+  int first[kMostColumnGroups], share[kMostColumnGroups];  // columns of the whole at which groups begin; columns of a part in each group
 };
 
 /// The piece of the whole, and its place in a part.
@@ -65,7 +65,7 @@ Columns<T> columns(const ColumnPartsArgs& args) {
   return out;
 }
 
-/// Whether every share of a row is whole vectors, and begins on one.
+/// True if every share of a row is whole vectors, and begins on one.
 bool in_vectors(const ColumnPartsArgs& args) {
   bool all = is_wide(args.whole) && is_wide(args.parts);
   for (const int64_t group : args.widths) all = all && group / args.parts.dim(0) * dtype_bytes(args.whole.dtype) % 16 == 0;

@@ -53,7 +53,7 @@ void expect_success(int status, const char* what) {
   if (status != 0) fail(Code::kCuda, "cublasLt: %s returned status %d.", what, status);
 }
 
-/// d[rows, columns] (+)= op(a) op(b) with everything column after column, `leading` elements apart.
+/// d[rows, columns] (+)= op(a) op(b) in column-major order, columns `leading` elements apart.
 struct Problem {
   int64_t rows, columns, depth;
   bool turn_a, turn_b;

@@ -1,5 +1,5 @@
-// A row's divergence from its teacher's and its gradient, beside that of the objective: a block a row. Sums are of f32 terms,
-// in f64 and in one order, so that a row has the same bits whatever it is computed with.
+// Computes a row's divergence from its teacher's and its gradient, in addition to the objective's: one block per row.
+// Sums f32 terms in f64 in a fixed order, so that a row has the same bits in every batch.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/divergence.h"
 #include "kernels/cuda/reduce.cuh"
@@ -17,7 +17,7 @@ struct Mixture {
 };
 __device__ __forceinline__ Mixture mixture_of(float beta) { return {beta, logf(beta), log1pf(-beta)}; }
 
-/// Of one token with log-probs s and t: log S less log T or log M, and its term of the divergence.
+/// For one token with log-probs s and t: log S minus log T or log M, and its term of the divergence.
 struct Gap {
   float gap, term;
 };
@@ -28,12 +28,12 @@ __device__ __forceinline__ Gap gap_of(const Mixture& m, float s, float t) {
   return {s - mixed, (1.0f - m.beta) * expf(s) * (s - mixed) + m.beta * expf(t) * (t - mixed)};
 }
 
-/// Of a row: sum S gap, and the divergence.
+/// For a row: sum S gap, and the divergence.
 struct GapSums {
   double gap, divergence;
 };
 
-/// The same value in every thread.
+/// Returns the same value in every thread.
 __device__ __forceinline__ float block_max(float value, float* scratch) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   value = warp_max(value);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kThreads) whole_kernel(TaughtRows a) {
   write_row(a, row, [&](int id, float y) { return own.of(id, y) + pull_of(m, y - own.lse, teacher(id), mean, slope); });
 }
 
-/// Over k tokens, both distributions divided by their mass on them.
+/// Over k tokens, with both distributions divided by their mass on them.
 __global__ void __launch_bounds__(kThreads) likeliest_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x;

@@ -25,7 +25,7 @@ struct TaughtRows {
   int rows, vocabulary;
 };
 
-/// A row's divergence, and dz of both, the objective's and that.
+/// A row's divergence, and dz of the objective and the divergence together.
 void taught_gradient(const Stream& stream, const TaughtRows& rows);
 
 }  // namespace hone::kernels::cuda

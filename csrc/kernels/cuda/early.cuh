@@ -6,10 +6,11 @@
 
 namespace hone::kernels::cuda {
 
-/// Waits until the kernels before this one have ended and their writes are visible, then lets the next one begin. Every
-/// thread calls it before it returns. Before the call a thread writes no global memory, and reads only what the kernel
-/// directly in front does not write: a kernel that never calls this lets its successor begin when its blocks have ended,
-/// which is before its writes are flushed (CUDA programming guide, programmatic dependent launch). Does nothing below sm_90.
+/// Waits until the preceding kernels have ended and their writes are visible, then lets the next one begin. Every
+/// thread calls it before it returns. Before the call a thread writes no global memory, and reads only data that the
+/// kernel directly before does not write: a kernel that never calls this lets its successor begin when its blocks have
+/// ended, which is before its writes are flushed (CUDA programming guide, programmatic dependent launch). Does nothing
+/// below sm_90.
 __device__ __forceinline__ void await_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n" ::: "memory");

@@ -1,4 +1,4 @@
-// Copies bytes unchanged: 16 at a time where rows allow it, else one element at a time.
+// Copies bytes unchanged: 16 at a time if rows allow it, else one element at a time.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/early.cuh"
 #include "kernels/cuda/gather.h"

@@ -75,7 +75,8 @@ HeadRows head_rows(const TensorView& h, const GradientRows& r) {
   return {h.row<const __nv_bfloat16>(r.first), h.row_stride, r.count};
 }
 
-/// dz of rows that have a teacher: logits, all parts of them, in memory, since a row's divergence is known at its end alone.
+/// dz of rows with a teacher: their logits are in memory in full, since a row's divergence is known only after all
+/// parts.
 template <class Weight>
 void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   const Divergence& t = *a.teacher;
@@ -117,8 +118,8 @@ void add_weight_gradient(const Stream& stream, const LmHeadGradArgs& a, const Gr
   linear_grad_weight(stream, {dz, inputs, a.dw, {}});
 }
 
-/// However long a chunk is, a pass has at most kHeadChunk rows: more would share weights no better, and another stream's
-/// blocks wait for its end.
+/// A pass has at most kHeadChunk rows: more would share weights no better, and another stream's blocks wait for its
+/// end.
 template <class Weight, class Transposed>
 void gradient(const Stream& stream, const LmHeadGradArgs& a) {
   const int64_t rows = a.h.dim(0), chunk = std::min(rows, a.chunk), pitch = logit_pitch(a.w.n);

@@ -7,7 +7,7 @@
 
 namespace hone::kernels::cuda {
 
-/// Releases at the end of the scope what was taken in it; later work on the same stream may then use it.
+/// Releases its allocations at the end of the scope; later work on the same stream may then reuse them.
 struct HeadScratch {
   explicit HeadScratch(Arena* given) : arena(*given), mark(given->mark()) {}
   ~HeadScratch() { arena.release(mark); }

@@ -1,4 +1,4 @@
-// A pass of the head over its weights; the one place that chooses the kernel for the device. Every head fits both
+// A pass of the head over its weights; the only place that chooses the kernel for the device. Every head fits both
 // kernels (lm_head.cc requires rows that start at 16 bytes), so the device decides for all heads, and the number of
 // rows never does: the actor's logits and the trainer's must have the same bits.
 #pragma once

@@ -1,4 +1,4 @@
-// What is kept of a row's logits: sums per tile of 128, merged in a fixed order, and the noise that draws a token. The
+// Statistics of a row's logits: sums per tile of 128, merged in a fixed order, and the noise that draws a token. The
 // statistics pass and the sampler use the same functions, so they agree to the bit.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace hone::kernels::cuda {
 
-/// Of y = z / temperature over one tile: max, sum e^(y - max), sum e^(y - max) (y - max). `extra` is the pass's own:
+/// For y = z / temperature over one tile: max, sum e^(y - max), sum e^(y - max) (y - max). `extra` depends on the pass:
 /// the target's logit, or the best noisy one.
 struct TileSums {
   float maximum, total, weighted, extra;
@@ -110,7 +110,7 @@ __device__ __forceinline__ float gumbel(uint32_t word) {
     r = 0.0f - gap;
     e = 0.0f;
   }
-  split_exponent(0.0f - log_parts(r, e), &r, &e);  // a difference: of word 2^32 - 1 it must be 0, not -0
+  split_exponent(0.0f - log_parts(r, e), &r, &e);  // a difference: for the word 2^32 - 1 it must be 0, not -0
   return 0.0f - log_parts(r, e);
 }
 

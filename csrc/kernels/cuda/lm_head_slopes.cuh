@@ -1,4 +1,4 @@
-// What an objective's coefficients make of a row's logits, for every pass that writes dz.
+// Applies an objective's coefficients to a row's logits, for every pass that writes dz.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,7 +12,7 @@ __device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4
   *reinterpret_cast<uint2*>(to) = make_uint2(pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]));
 }
 
-/// Of one row: dLoss/dz of ids.
+/// For one row: dLoss/dz of ids.
 struct RowSlopes {
   float up, bonus, lse, entropy;
   int target;
@@ -25,7 +25,7 @@ struct RowSlopes {
   }
 };
 
-/// Of all rows: what pass 1 said of each, and LmHeadGradArgs::a and b.
+/// For all rows: results of pass 1, and LmHeadGradArgs::a and b.
 struct HeadSlopes {
   const float *lse, *entropies, *a, *b;  // b may be null
   const int32_t* targets;

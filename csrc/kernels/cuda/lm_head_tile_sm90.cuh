@@ -1,8 +1,9 @@
-// The head's matrix loop on Hopper. Blocks stay and take tile after tile: one thread has the copy engine fill a ring of
-// stages of 64 k, two groups of four warps multiply 64 outputs each with the same rows (wgmma), and a finished tile lies
-// in memory of its own, so that the stages of the next one come meanwhile. Tiles of 128 rows have warps besides that call
-// the epilogue while the groups multiply on; of fewer rows the groups call it. Order of the sums, promotion and epilogues
-// are those of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of the two for everything.
+// The head's matrix loop on Hopper. Persistent blocks process tile after tile: one thread has the copy engine fill a
+// ring of stages of 64 k, two groups of four warps multiply 64 outputs each with the same rows (wgmma), and a finished
+// tile has its own memory, so that the stages of the next one load meanwhile. For tiles of 128 rows, additional warps
+// run the epilogue while the groups continue to multiply; for fewer rows the groups run it. Order of the sums,
+// promotion and epilogues are those of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of
+// the two for everything.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ struct HopperHeadTile {
   static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;  // warps
   static constexpr int kThreads = 128 * (kFirstGroup + kGroups);
   static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
-  // Registers a thread: a multiprocessor's 65,536 by its threads, in eights; then the groups take what the others give.
+  // Registers per thread: a multiprocessor's 65,536 divided by its threads, in multiples of 8; the groups then take
+  // those that the others release.
   static constexpr int kShare = (65536 / (kThreads * kBlocksPerProcessor)) / 8 * 8, kKept = kApart ? 56 : 24;
   static constexpr int kTaken = kShare + (kShare - kKept) * kFirstGroup / kGroups / 8 * 8;
   static constexpr uint32_t kABytes = OnHopper<Weight>::kBytes, kStageBytes = kABytes + kRows * 128;
@@ -35,7 +37,7 @@ struct HopperHeadTile {
   static constexpr int kPromotion = 512 / kHopperDepth;  // stages between promotions
 };
 
-/// A finished tile on its way from the groups to the epilogue: one at a time, in shared memory behind the ring.
+/// A finished tile passed from the groups to the epilogue: one at a time, in shared memory after the ring.
 template <class T>
 struct FinishedTile {
   float* values;  // [kRows][kHeadPitch]
@@ -121,7 +123,7 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
                                              RingPlace<T::kStages>& at, int group, int stages) {
   const bool first_lane = threadIdx.x % 32 == 0;
   float sums[T::kRows / 2];
-  // A product reads its fragments until it is waited for, so those of the next step go to a second set.
+  // A product reads its fragments until it is awaited, so those of the next step use a second set.
   [[maybe_unused]] uint32_t left[2][kParts][4];
 #pragma unroll
   for (float& sum : promoted) sum = 0.0f;
@@ -143,7 +145,7 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
   }
 }
 
-/// By the groups: their registers become the finished tile, once no group reads the one before.
+/// Run by the groups: stores their registers as the finished tile, once no group reads the previous one.
 template <class T, class Weight>
 __device__ __forceinline__ void hand_over(const float (&promoted)[T::kRows / 2], const FinishedTile<T>& tile, int group,
                                           unsigned parity) {
@@ -158,7 +160,7 @@ __device__ __forceinline__ void hand_over(const float (&promoted)[T::kRows / 2],
   if (lane == 0) barrier_arrive(tile.full);
 }
 
-/// By the warps that finish tiles: epilogue.row() for every row there is.
+/// Run by the warps that finish tiles: calls epilogue.row() for every row.
 template <class T, class Epilogue>
 __device__ __forceinline__ void finish_tile(const FinishedTile<T>& tile, int row0, int output0, int rows,
                                             const Epilogue& epilogue, unsigned parity) {

@@ -1,4 +1,5 @@
-// The k likeliest tokens of rows: logits of a chunk by the tiles of pass 1, then a block a row takes one after another.
+// The k likeliest tokens of rows: computes logits of a chunk by the tiles of pass 1, then one block per row selects
+// them.
 #include <algorithm>
 
 #include "kernels/cuda/lm_head.h"
@@ -27,7 +28,7 @@ struct TopEpilogue {
   }
 };
 
-/// Larger for a larger logit, of equal ones (-0 and 0 are) for the lower id; no two ids share one, and none has 0.
+/// Larger for a larger logit, for equal ones (-0 and 0 are equal) for the lower id; unique per id, and never 0.
 __device__ __forceinline__ unsigned long long place_of(float z, int id) {
   const uint32_t bits = __float_as_uint(z + 0.0f);
   const uint32_t sortable = bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
@@ -35,7 +36,7 @@ __device__ __forceinline__ unsigned long long place_of(float z, int id) {
 }
 __device__ __forceinline__ int id_of(unsigned long long place) { return int(0xffffffffu - uint32_t(place)); }
 
-/// The greatest of this thread's places below `limit`; 0 if there is none.
+/// This thread's greatest key below `limit`; 0 if there is none.
 __device__ __forceinline__ unsigned long long next_of(const float* z, int n, unsigned long long limit) {
   unsigned long long best = 0;
   for (int v = threadIdx.x; v < n; v += kThreads) {
@@ -45,7 +46,7 @@ __device__ __forceinline__ unsigned long long next_of(const float* z, int n, uns
   return best;
 }
 
-/// The same value in every thread.
+/// Returns the same value in every thread.
 __device__ __forceinline__ unsigned long long block_best(unsigned long long value, unsigned long long* scratch) {
   const int lane = threadIdx.x % 32;
 #pragma unroll

@@ -13,7 +13,7 @@ constexpr float kOne = 0x1p40f;  // of fixed-point mass: 2^23 ids of the largest
 
 using Mass = unsigned long long;
 
-/// Larger for a larger logit, of equal ones (-0 and 0 are) for the lower id; no two ids share one.
+/// Larger for a larger logit, for equal ones (-0 and 0 are equal) for the lower id; unique per id.
 __device__ __forceinline__ uint64_t order_key(float z, int id) {
   const uint32_t bits = __float_as_uint(z + 0.0f);
   const uint32_t sortable = bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
@@ -44,8 +44,8 @@ struct Histogram {
   __device__ __forceinline__ Mass mass(int bin) const { return Mass(mass_high[bin]) << 32 | mass_low[bin]; }
 };
 
-/// A 64-bit sum by two 32-bit additions, which shared memory does by itself; one of 64 bits would be a loop of
-/// compare-and-swap. The thread that makes the lower half wrap carries, so the sum is exact in any order.
+/// A 64-bit sum by two 32-bit additions, which shared memory supports atomically; a 64-bit one would be a loop of
+/// compare-and-swap. The thread that wraps the lower half carries, so the sum is exact in any order.
 __device__ __forceinline__ void add_mass(Histogram& h, int bin, Mass mass) {
   const unsigned low = unsigned(mass), before = atomicAdd(&h.mass_low[bin], low);
   const unsigned high = unsigned(mass >> 32) + (before + low < low ? 1u : 0u);
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   const RowSums sums = merge_tiles(a.sums + int64_t(r) * a.tiles, a.tiles);
   const float* const z = a.logits + r * a.pitch;
   const Row row{z, rule.drawn, rule.inverse_temperature, rule.drawn < a.vocabulary ? drawn_maximum(z, rule, maxima) : sums.maximum};
-  // A row that is not finite is not truncated: its log-prob must show that.
+  // A non-finite row is not truncated: its log-prob must show that.
   const uint64_t cut = fabs(sums.total) < double(INFINITY) ? row_cut(row, params, histogram) : 0;
   const Candidate mine = warp_best(draw(row, params, a.keys[r], cut));
   if (threadIdx.x % 32 == 0) bests[threadIdx.x / 32] = mine;

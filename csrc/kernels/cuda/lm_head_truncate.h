@@ -22,9 +22,9 @@ struct TruncateRows {
   int rows, tiles, vocabulary;
 };
 
-/// Draws from what a row's parameters keep, as kernels/lm_head.h says; other rows are left as they are. No sort: the
-/// place of the cut is found by a histogram of one 11-bit digit after another, in counts and in mass of fixed point,
-/// so that the order of the additions does not matter.
+/// Draws among the ids that a row's parameters keep, as described in kernels/lm_head.h; leaves other rows unchanged. No
+/// sort: finds the cut by a histogram of one 11-bit digit after another, in counts and in fixed-point mass, so that the
+/// order of the additions does not matter.
 void truncate_rows(const Stream& stream, const TruncateRows& args);
 
 }  // namespace hone::kernels::cuda

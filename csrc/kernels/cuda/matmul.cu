@@ -134,7 +134,7 @@ void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
   a.scratch->release(mark);
 }
 
-/// Whether a product goes to the kernels of few rows on Hopper.
+/// True if a product uses the kernels for few rows on Hopper.
 bool is_few_sm90(const PackedMatrix& w, int64_t rows) {
   return ::hone::cuda::kSm90Built && !w.transposed && rows <= kFewRows && uses_wgmma(w.n, w.k);
 }

@@ -10,7 +10,7 @@ namespace hone::kernels::cuda {
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
-/// Whether linear_swiglu and linear_heads below take it: few rows, on a Hopper.
+/// True if linear_swiglu and linear_heads below support it: few rows, on a Hopper.
 bool takes_swiglu(const LinearSwigluArgs& args);
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 bool takes_heads(const LinearArgs& product, const PrepareHeadsArgs& heads);
@@ -20,10 +20,9 @@ void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
 /// Makes this process use the portable kernels (mma.sync) even where wgmma is available, or not. HONE_CUDA_PORTABLE=1
 /// in the environment, read once, does the same. The two differ in the last bits: switch before the first product.
 void force_portable(bool on);
-/// Whether this process multiplies with wgmma: the device of this thread is a Hopper, and the portable kernels are not
-/// forced.
+/// True if this process uses wgmma: this thread's device is a Hopper, and the portable kernels are not forced.
 bool has_wgmma();
-/// Whether the weights [n, k] are multiplied by wgmma on the device of this thread. Depends on their shape alone.
+/// True if the weights [n, k] are multiplied by wgmma on this thread's device. Depends on their shape alone.
 bool uses_wgmma(int64_t n, int64_t k);
 
 }  // namespace hone::kernels::cuda

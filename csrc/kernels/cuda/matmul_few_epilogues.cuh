@@ -1,5 +1,5 @@
-// What becomes of the sums of few rows on Hopper: rows of y; heads, normed, turned and in their pages; an MLP's gated
-// values. Each is the op that else comes after the product, with its bits.
+// Epilogues for few rows on Hopper: rows of y; heads, normed, rotated and written to their pages; an MLP's gated
+// values. Each is the op that otherwise follows the product, with the same bits.
 #pragma once
 
 #include "kernels/cuda/heads.cuh"
@@ -30,7 +30,7 @@ __device__ __forceinline__ Eight rounded(Eight v) {
   return v;
 }
 
-/// y, as store_pairs has it.
+/// Stores y like store_pairs.
 struct RowsOfY {
   static constexpr int kLanes = kTileColumns / 8;
   Output out;
@@ -57,7 +57,7 @@ struct RowsOfY {
   }
 };
 
-/// The two halves of y gated, 64 outputs of each a tile; the halves themselves where the caller wants them.
+/// The two halves of y gated, 64 outputs of each per tile; also stores the halves if the caller wants them.
 template <class Gate>
 struct GatedRows {
   static constexpr int kLanes = kTileColumns / 16;

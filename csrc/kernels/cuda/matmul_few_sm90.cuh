@@ -1,6 +1,6 @@
-// Products of few rows on Hopper, where reading the weights is all there is to do. A cluster has a tile of 64 or
-// 128 rows and 128 columns, each of its blocks a piece of k. The sums meet in shared memory: a block adds some of the rows from all blocks, in ascending
-// order of pieces, and what becomes of them is the epilogue's.
+// Products of few rows on Hopper, limited by reading the weights. A cluster has a tile of 64 or 128 rows and 128
+// columns, each of its blocks a piece of k. The sums meet in shared memory: each block adds some of the rows from all
+// blocks, in ascending order of pieces, and passes them to the epilogue.
 #pragma once
 
 #include "core/cuda/launch.cuh"

@@ -1,5 +1,5 @@
-// How a matrix product is cut into pieces on CUDA, and where bytes lie in shared memory: pure functions of shapes,
-// the same on host and device, so that they are tested where there is no device.
+// How a matrix product is divided into pieces on CUDA, and the layout of shared memory: pure functions of shapes, the
+// same on host and device, so that they can be tested without a device.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ HONE_HOST_DEVICE constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + 
 /// Pieces of K end at multiples of this, so that every tile depth (32, 64) divides all but the last.
 inline constexpr int64_t kPieceGrain = 64;
 
-/// Into how many pieces the sum over K of a weight [n, k] is cut: each piece is one chain of the tensor core's f32
-/// accumulator, and the pieces are added in ascending order, starting from 0. Enough of them that a decode step,
-/// in tiles of 64 columns, has two blocks for each of about 130 multiprocessors; none shorter than 512.
-/// The weight's shape alone decides. How many rows there are never does: a row's bits would depend on its batch.
+/// Number of pieces into which the sum over K of a weight [n, k] is divided: each piece is one chain of the tensor
+/// core's f32 accumulator, and the pieces are added in ascending order, starting from 0. Enough of them that a decode
+/// step, in tiles of 64 columns, has two blocks for each of about 130 multiprocessors; none shorter than 512. Only the
+/// weight's shape decides, never the number of rows: otherwise a row's bits would depend on its batch.
 HONE_HOST_DEVICE constexpr int fixed_split_k(int64_t n, int64_t k) {
   int pieces = 1;
   while (pieces < 8 && ceil_div(n, 64) * pieces < 256 && k >= 1024 * int64_t(pieces)) pieces *= 2;

@@ -1,4 +1,4 @@
-// What every matrix product on CUDA has in common: its operands, its output, and the order in which pieces are added.
+// Common parts of all matrix products on CUDA: operands, output, and the order in which pieces are added.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -49,8 +49,8 @@ struct PairPlaces {
   __device__ __forceinline__ bool has(int i, int e) const { return i % kHigh * 8 < high && i / kHigh * 8 + e < wide; }
 };
 
-/// Both values of a pair at once. All that was there is asked for before the first store, so that the thread waits for
-/// memory once and not once a pair.
+/// Stores both values of a pair at once. Loads all previous values before the first store, so that the thread waits for
+/// memory only once.
 template <class T, class Pair, int kPairs, int kHigh>
 __device__ __forceinline__ void finish_pairs(const PairPlaces<T, kHigh>& places, bool accumulate,
                                              float (&v)[kPairs][2]) {
@@ -151,7 +151,7 @@ __device__ __forceinline__ void store_sums(const Product& p, const Output& out, 
   }
 }
 
-/// Where a block leaves its sums: the output, or its piece's place in the scratch.
+/// Destination of a block's sums: the output, or its piece's place in the scratch.
 __device__ __forceinline__ Output output_of(const Product& p, const BlockWork& work) {
   Output out = p.out;
   if (p.spread) out.data = static_cast<float*>(out.data) + work.first_piece * p.rows * p.columns;
@@ -162,7 +162,7 @@ __device__ __forceinline__ Output output_of(const Product& p, const BlockWork& w
 void multiply_few_sm90(const Stream& stream, const Product& p, bool wide);
 void multiply_gated_sm90(const Stream& stream, const Product& p, const LinearSwigluArgs& args);
 void multiply_heads_sm90(const Stream& stream, const Product& p, const PrepareHeadsArgs& args);
-/// Whether multiply_heads_sm90 takes these heads.
+/// True if multiply_heads_sm90 supports these heads.
 bool places_heads_sm90(const PrepareHeadsArgs& args);
 
 /// The products on Hopper's wgmma (matmul_sm90.cu), and whether the device of this thread has it.

@@ -74,7 +74,7 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
                               [&](int j, int i) { return sums[4 * j + i]; });
 }
 
-/// By a lane of every warp that is done with a stage: signals the producer, in every block that has one.
+/// Run by a lane of every warp that has finished a stage: signals the producer, in every block that has one.
 template <class T>
 __device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
   if constexpr (T::kCluster == 1) {
@@ -133,7 +133,7 @@ HONE_HOST_DEVICE int64_t cluster_tiles(const Product& p) {
 }
 
 /// Persistent blocks: each takes every gridDim.x-th tile, so that one tile's output is written while the next one's
-/// operands arrive.
+/// operands load.
 template <class T, Inside kA, Inside kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     product_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p) {

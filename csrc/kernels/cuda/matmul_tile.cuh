@@ -122,7 +122,7 @@ template <class T>
 inline constexpr int kBlocksPerProcessor = T::kRows == 128 ? 2 : 3;
 
 /// One block: its tile over its pieces of k. Reads (kRows + kColumns) depth elements per tile of 2 kRows kColumns depth
-/// operations. kWalk: the pieces of a product that is not spread, added up in registers of their own.
+/// operations. kWalk: adds the pieces of an undivided product in separate registers.
 template <class T, Inside kA, Inside kB, bool kWalk>
 __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
   using A = OperandStage<T::kRows, T::kDepth, kA, T::kThreads>;

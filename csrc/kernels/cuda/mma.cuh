@@ -39,8 +39,8 @@ __device__ __forceinline__ void mma_bf16_16816(float (&d)[4], const uint32_t (&a
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// exp2f where that is a normal number, else 0 (of x < -126, -inf too). exp2f itself takes three instructions more, for
-/// results below 2^-126, which no sum of weights of which one is 1 can see.
+/// exp2f if that is a normal number, else 0 (for x < -126, including -inf). exp2f itself takes three more instructions
+/// for results below 2^-126, which cannot affect a sum of weights of which one is 1.
 __device__ __forceinline__ float exp2_normal(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));

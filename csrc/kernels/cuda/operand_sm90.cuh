@@ -1,5 +1,5 @@
-// What all lanes of a warp have in common in Hopper's products, in uniform registers from the start: which group of four
-// warps it is, and where an operand lies.
+// Values common to all lanes of a warp in Hopper's products, kept in uniform registers: the group of four warps, and an
+// operand's location.
 #pragma once
 
 #include "kernels/cuda/matmul_plan.h"

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Where moments are and what keys the draws that round them; the key is not read for f32.
+/// Location of moments and key of the draws that round them; the key is not used for f32.
 template <class T>
 struct Moments {
   T *m, *v;
@@ -80,7 +80,7 @@ __device__ __forceinline__ void draw_eight(const Moments<bf16>& a, int64_t eleme
   }
 }
 
-/// As on the CPU: adds 16 random bits to those that are cut off.
+/// As on the CPU: adds 16 random bits to the truncated ones.
 __device__ __forceinline__ float round_randomly(float x, uint32_t random) {
   constexpr uint32_t kExponent = 0x7f800000u;
   const uint32_t bits = __float_as_uint(x), sum = bits + random;
@@ -120,7 +120,7 @@ __device__ double adamw_eight(const Update& a, const Moments<T>& moments, float 
     v.at[k] = v.at[k] * a.beta2 + g * g * a.one_minus_beta2;
     const float denominator = sqrtf(v.at[k]) / a.root_correction + a.eps;
     p.at[k] = old * a.decay - m.at[k] * a.step_size / denominator;
-    // Beyond the end the values may be 0 / 0.
+    // Past the end the values may be 0 / 0.
     if (k < left) change += double(p.at[k] - old) * double(p.at[k] - old);
   }
   store_eight(a.param + i, p, left, a.wide);

@@ -1,4 +1,4 @@
-// A warp or a block handles a row, chosen by the width alone, so a row's bits depend on nothing but the row.
+// A warp or a block handles a row, chosen by the width alone, so a row's bits depend on the row only.
 #include <climits>
 
 #include "core/cuda/launch.cuh"

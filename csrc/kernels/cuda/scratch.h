@@ -24,7 +24,7 @@ inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
 inline constexpr int64_t kHeadChunk = 2048;
 // A decode step's rows in one launch, so that the weights are read once.
 inline constexpr int64_t kSampleChunk = 256;
-// Of a block: vocabulary ids, or columns of dh.
+// Number of vocabulary ids, or columns of dh, per block.
 inline constexpr int kHeadOutputs = 128;
 
 /// Distance between rows of logits or their gradients: rows start at 16 bytes.
@@ -52,7 +52,7 @@ inline int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, bool h
 
 // ---- norms and attention ------------------------------------------------------------------------------
 
-inline constexpr int64_t kNormStrip = 32;  // rows whose share of dweight is summed in one place
+inline constexpr int64_t kNormStrip = 32;  // number of rows whose share of dweight is summed together
 
 inline constexpr int kNormFan = 128;       // strips that one block adds up
 inline int64_t norm_fans(int64_t strips) { return ceil_div(strips, kNormFan); }
@@ -66,7 +66,7 @@ inline int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads
   return Arena::rounded(tokens * heads * 4);
 }
 
-// States of rows' splits that a step has room for; rows beyond walk all their keys in one block.
+// Capacity for states of rows' splits in a step; further rows process all their keys in one block.
 inline constexpr int64_t kPagedPartials = 4096;
 
 /// Room for the states of every row's splits, up to kPagedPartials.
@@ -76,8 +76,8 @@ inline int64_t paged_partials(int64_t rows, int64_t tokens) {
 /// A row has one item, or at most as many as it has partial states.
 inline int64_t paged_items(int64_t rows, int64_t partials) { return rows + partials; }
 
-/// Where the parts of a paged step's memory begin, and its end: items, their count, the rows' places among the states,
-/// how many splits of a row and key head are done, sums of values, maxima and totals.
+/// Offsets of the parts of a paged step's memory, and its end: items, their count, the rows' indices of states, the
+/// number of finished splits per row and key head, sums of values, maxima and totals.
 struct PagedLayout {
   int64_t items = 0, count, row_partial, done, out, terms, end;
 };

@@ -1,4 +1,4 @@
-// The gates of an MLP, for every kernel that has both halves of one.
+// The gates of an MLP, for every kernel that has both of its halves.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@ namespace hone::kernels::cuda {
 
 __device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
-/// Both gates are x sigmoid(bent(x)), as kernels/cpu/rows.inc has them; stretched(x) is x times the slope of bent.
+/// Both gates are x sigmoid(bent(x)), as in kernels/cpu/rows.inc; stretched(x) is x times the derivative of bent.
 struct Silu {
   __device__ static float bent(float x) { return x; }
   __device__ static float stretched(float x) { return x; }

@@ -22,7 +22,7 @@ __device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.
 /// Makes new barriers visible to the copy engine. Call in the thread that made them, before a __syncthreads().
 __device__ __forceinline__ void barriers_made() { show_writes(); }
 
-/// And to the other blocks of a cluster. Call before a cluster_sync().
+/// Makes the barriers visible to the other blocks of a cluster too. Call before a cluster_sync().
 __device__ __forceinline__ void cluster_barriers_made() {
   asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
   show_writes();
@@ -71,8 +71,7 @@ __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, i
       : "memory");
 }
 
-/// The same, to this place in every block of the cluster that has a bit in `blocks`, each of which hears of it at its
-/// barrier.
+/// The same, to this address in every block of the cluster that has a bit in `blocks`; each is notified by its barrier.
 __device__ __forceinline__ void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier,
                                             unsigned short blocks) {
   asm volatile(

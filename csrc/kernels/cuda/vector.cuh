@@ -16,7 +16,7 @@ struct Eight {
   float at[8];
 };
 
-/// Whether every row of the view may be read by whole vectors from its start on.
+/// True if every row of the view may be read by whole vectors from its start on.
 inline bool is_wide(const TensorView& view) {
   const bool aligned_rows = view.rank < 2 || view.row_stride * dtype_bytes(view.dtype) % 16 == 0;
   return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && aligned_rows;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_eight(T* p, const Eight& v, int64_t left, 
   }
 }
 
-/// Where values go a second time: rounded, as they are, or nowhere.
+/// A second destination of values: rounded, unchanged, or none.
 struct SecondCopy {
   bf16* rounded;
   float* exact;
