@@ -15,8 +15,7 @@ namespace {
 
 using kernels::PackedMatrix;
 
-/// A matrix that files have under a name of its own: rows [first, first + n) of a product's matrix [.., k]; or those of all
-/// experts.
+/// A matrix with its own name in files: rows [first, first + n) of a product's matrix [.., k]; or those of all experts.
 struct Target {
   const char* name;
   std::string part;  // of the layer
@@ -121,7 +120,7 @@ void check_targets(const ModelConfig& model, const std::vector<std::string>& tar
   }
 }
 
-/// Those that the config names, in the model's order.
+/// The targets that the config names, in the model's order.
 LayerTargets chosen(const ModelConfig& model, const AdapterConfig& config) {
   if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
   if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
@@ -322,7 +321,7 @@ void Adapters::gradient(const Stream& stream, int64_t layer, Product product, co
 }
 
 int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
-  // On a GPU the transposes have the bytes of what they are transposes of.
+  // On a GPU a transpose has as many bytes as the original.
   const bool turned = !stream.is_cuda();
   const int64_t r = config.rank;
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Low-rank adapters as a parametrization: W' = W + s B A takes the place of W, in engine and trainer alike.
+// Low-rank adapters as a parametrization: W' = W + s B A replaces W, in engine and trainer alike.
 #pragma once
 
 #include <cstdint>
@@ -60,15 +60,15 @@ class Adapters {
 
   /// Call once A or B have changed, before the next two.
   void pack(const Stream& stream);
-  /// w [N, K] f32, the whole matrix of the product, += s B A in the rows of each target. The sum over r ascends, on top of
-  /// w; on a GPU B and A are rounded to bf16. Takes and releases adapter_form_bytes of scratch.
+  /// w [N, K] f32, the whole matrix of the product, += s B A in the rows of each target. The sum over r ascends,
+  /// starting from w; on a GPU B and A are rounded to bf16. Takes and releases adapter_form_bytes of scratch.
   void add(const Stream& stream, int64_t layer, Product product, const TensorView& w, Arena& scratch) const;
   /// dB += s dy^T (x A^T), dA += s (dy B)^T x, of the adapters of a product with input x [T, K] and gradient dy [T, N]: two
   /// thin products each, never dy^T x. grads: a block of adapter_specs. Takes and releases adapter_gradient_bytes.
   void gradient(const Stream& stream, int64_t layer, Product product, const TensorView& dy, const TensorView& x,
                 TensorBlock& grads, Arena& scratch) const;
 
-  /// Likewise of a layer's experts; those without adapters are left as they are.
+  /// The same for a layer's experts; those without adapters are unchanged.
   bool changes(int64_t layer, ExpertProduct product) const { return experts(layer, product) != nullptr; }
   void add(const Stream& stream, int64_t layer, ExpertProduct product, int64_t expert, const TensorView& w, Arena& scratch) const;
   void gradient(const Stream& stream, int64_t layer, ExpertProduct product, const ExpertPairs& pairs, TensorBlock& grads, Arena& scratch) const;
@@ -99,7 +99,7 @@ class Adapters {
   Arena packs_;
 };
 
-/// What an Adapters takes in the stream's memory beside its block.
+/// Memory of an Adapters in the stream's memory in addition to its block.
 int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config);
 int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config);
 int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens);
