@@ -102,7 +102,7 @@ function countOf(flag: string, text: string | undefined): number {
 }
 
 function missingStore(): never {
-  throw new HoneError("HONE_ERR_USAGE", "an agent needs to know where the run's processes meet", {
+  throw new HoneError("HONE_ERR_USAGE", "an agent needs the address of the run's store", {
     hint: "--store redis://host:port, or HONE_STORE.",
   });
 }
@@ -117,12 +117,12 @@ export const agentVerb: Verb = (hone, ends) => {
     .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
     .option(
       "--join <actors>",
-      "a node more, with so many actors, for a run that has begun; SIGTERM takes it out again",
+      "join a running run as an additional node with this many actors; SIGTERM removes it again",
     )
-    .option("--join-verifiers <hosts>", "the same, with so many verifier hosts")
+    .option("--join-verifiers <hosts>", "the same with this many verifier hosts")
     .option(
       "--dry-run",
-      "start every process up to where it would open its device, say who is where, and end: no model, no data",
+      "start every process up to opening its device, print which process runs where, and exit: no model, no data",
     )
     .option(SETTING, "override a field (repeatable)", collect, [])
     .action(ends(agent));

@@ -28,9 +28,9 @@ export const checkVerb: Verb = (hone, ends) => {
     .option(SETTING, "override a field (repeatable)", collect, [])
     .option(
       "--launch",
-      "exit with 0 where all but the last stage is sound: the recipe as planned for other machines, whatever this one can run",
+      "ignore the last stage in the exit code: check the recipe for other machines, even if this one cannot run it",
     )
-    .option("--no-judge", "ask no language model that judges: for one that only other machines reach")
+    .option("--no-judge", "do not call LLM judges: for judges that only other machines can reach")
     .option("--resolved", "print the recipe with every default as well")
     .option("--json", "print JSON")
     .option(...STRICT_CONFIG)

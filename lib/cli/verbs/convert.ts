@@ -12,7 +12,7 @@ export interface WriteFlags extends Common {
 }
 
 const DTYPES: readonly string[] = ["f32", "bf16", "f16"] satisfies readonly WeightDtype[];
-export const DTYPE_OPTION = ["--dtype <d>", "f32, bf16 or f16 (default: each tensor as it is)"] as const;
+export const DTYPE_OPTION = ["--dtype <d>", "f32, bf16 or f16 (default: each tensor's own)"] as const;
 
 /** Options that convert and export share. */
 export function writeOptions({ dtype, shardSize, force = false }: WriteFlags, target: string) {
@@ -59,7 +59,7 @@ export const convertVerb: Verb = (hone, ends) => {
     .description("write a model folder again, in other files or as another dtype")
     .option(...DTYPE_OPTION)
     .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")
-    .option("--force", "replace a model folder that is there")
+    .option("--force", "replace an existing model folder")
     .option("--json", "print JSON")
     .action(ends(convert));
 };

@@ -92,7 +92,7 @@ async function refuseUnknown(verifier: string): Promise<void> {
   const known = VERIFIERS.map(({ name }) => name);
   if (known.includes(verifier)) return;
   const meant = nearest(verifier, known);
-  throw new HoneError("HONE_ERR_USAGE", `--verifier: no verifier is called ${JSON.stringify(verifier)}`, {
+  throw new HoneError("HONE_ERR_USAGE", `--verifier: there is no verifier named ${JSON.stringify(verifier)}`, {
     hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}Known verifiers: ${known.join(", ")}.`,
   });
 }
@@ -131,8 +131,8 @@ async function rowMapAt(place: string): Promise<RowMap> {
 const withSources = (command: Command): Command =>
   command
     .option("--kind <kind>", "the argument is data of this kind: open-reasoner-zero, taco, bfcl, ...")
-    .option("--map <module>", 'makes of each row the one that is read: "./rows.ts#toRow"')
-    .option("--verifier <name>", "who judges rows of your own (default: math)")
+    .option("--map <module>", 'convert each row by this function before it is read: "./rows.ts#toRow"')
+    .option("--verifier <name>", "verifier for your own rows (default: math)")
     .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .option("--json", "print JSON");
 
@@ -142,10 +142,10 @@ export const dataVerb: Verb = (hone, ends) => {
     .description(
       "read the data sets of a recipe, or a file or folder of one kind; have the gold answers judged",
     )
-    .option("--no-gold", "do not ask the verifiers about the gold answers")
+    .option("--no-gold", "do not check the gold answers with the verifiers")
     .option(
       "--drops <file>",
-      "write the rows whose gold answer is rejected; a source's `drops` leaves them out",
+      "write a list of the rows whose gold answer is rejected, for a source's `drops`",
     )
     .action(ends(check));
   withSources(data.command("count <recipe-or-data>"))
@@ -156,7 +156,7 @@ export const dataVerb: Verb = (hone, ends) => {
     .description(
       "expected share of groups that teach something, of whose answers some are right and some are not, from a folder of hone eval",
     )
-    .option("--group <size>", "answers of a group (rollouts.groupSize)", groupOf, 8)
+    .option("--group <size>", "answers per group (rollouts.groupSize)", groupOf, 8)
     .option("--json", "print JSON")
     .action(ends(useful));
 };

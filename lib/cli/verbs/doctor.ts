@@ -29,16 +29,12 @@ export const doctorVerb: Verb = (hone, ends) => {
       "--cluster",
       "self-test between ranks that a launcher started, or --processes: bandwidth, and collectives that hang",
     )
-    .option("--processes <n>", "with --cluster: ranks of this machine")
+    .option("--processes <n>", "with --cluster: number of ranks on this machine")
     .option(
       "--store <address>",
       "with --cluster: where they meet (default: HONE_STORE; a socket for --processes)",
     )
-    .option("--wait <seconds>", "with --cluster: for all ranks to be there", "120")
-    .option(
-      "--deadline <seconds>",
-      "with --cluster: within which a rank that stays away must be noticed",
-      "2",
-    )
+    .option("--wait <seconds>", "with --cluster: seconds to wait for all ranks", "120")
+    .option("--deadline <seconds>", "with --cluster: time within which a missing rank must be detected", "2")
     .action(ends(doctor));
 };

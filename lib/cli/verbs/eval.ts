@@ -131,7 +131,7 @@ export const evalVerb: Verb = (hone, ends) => {
     )
     .requiredOption(
       "--model <model>",
-      "model folder, org/name of the Hub, run folder or run@step; with --endpoint its name there",
+      "model folder, org/name of the Hub, run folder or run@step; with --endpoint the model's name on the server",
     )
     .requiredOption(
       "--suite <names>",
@@ -140,15 +140,17 @@ export const evalVerb: Verb = (hone, ends) => {
     )
     .option("--out <folder>", "where completions and results are kept (default: evals/<model>)")
     .option("--data <folder>", "folder of the published sets, each under its suite's name (default: data)")
-    .option("--verifier <name>", "who judges a file's rows of no published kind (default: math)")
+    .option("--verifier <name>", "verifier for a file's rows of no published kind (default: math)")
     .option("--max-tokens <n>", "longest answer, thinking included (default: 32768)", count())
-    .option("--max-turns <n>", "of an episode: messages at most (default: 3)", count(1 << 16))
-    .option("--max-turn-tokens <n>", "of an episode: tokens of one message at most", count())
-    .option("--temperature <t>", "0 is greedy (default: 0.6)", number(0, 1e4, false))
+    .option("--max-turns <n>", "for episodes: most messages (default: 3)", count(1 << 16))
+    .option("--max-turn-tokens <n>", "for episodes: most tokens of one message", count())
+    .option("--temperature <t>", "sampling temperature; 0 is greedy (default: 0.6)", number(0, 1e4, false))
     .option("--top-p <p>", "1 is off (default: 0.95)", number(1e-6, 1, false))
-    .addOption(new Option("--seeds <seeds>", "such as 42..51").argParser(seedsOf).default([42], "42"))
-    .option("--attempts <n>", "completions of a problem a seed (default: 1)", count(1 << 16))
-    .option("--limit <n>", "only the first so many problems of each suite", count())
+    .addOption(
+      new Option("--seeds <seeds>", "decoding seeds, such as 42..51").argParser(seedsOf).default([42], "42"),
+    )
+    .option("--attempts <n>", "completions per problem and seed (default: 1)", count(1 << 16))
+    .option("--limit <n>", "use only the first n problems of each suite", count())
     .option("--batch <n>", "sequences that decode at once (default: 64)", count(1 << 16))
     .option("--workers <n>", "verifier processes (default: 2)", count(256))
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
@@ -156,9 +158,9 @@ export const evalVerb: Verb = (hone, ends) => {
     .option("--endpoint <url>", "ask an OpenAI-compatible server, http://.../v1, instead")
     .option("--api-key-env <name>", "environment variable that holds its key", "HONE_ENDPOINT_KEY")
     .option("--concurrency <n>", "requests at once (default: 16)", count(4096))
-    .option("--timeout <seconds>", "for one answer (default: 1800)", count(1 << 20))
+    .option("--timeout <seconds>", "seconds per answer (default: 1800)", count(1 << 20))
     .addOption(
-      new Option("--by <parts>", "also by subject, level (repeatable)")
+      new Option("--by <parts>", "also break down by subject, level (repeatable)")
         .argParser((text: string, before: readonly string[]) => listed(text, before))
         .default([], "neither"),
     )

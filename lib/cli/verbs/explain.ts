@@ -49,18 +49,21 @@ export const explainVerb: Verb = (hone, ends) => {
       "why a token of a recorded run got its gradient: verdict, reward, advantage, ratio, clip, coefficient",
     )
     .requiredOption("--step <n>", "numbered as in steps.jsonl")
-    .requiredOption("--problem <id>", "as hone rollouts --step lists them")
+    .requiredOption("--problem <id>", "problem id as listed by hone rollouts --step")
     .requiredOption("--attempt <k>", "which of the group's samples")
     .option("--token <t>", "only this token of the completion, from 0")
     .option(
       SETTING,
-      "beside it, what other settings give: reward, lengthPenalty, advantages, objective (repeatable)",
+      "also show the result of other settings: reward, lengthPenalty, advantages, objective (repeatable)",
       collect,
       [],
     )
-    .option("--recipe <file>", "of a run whose objective is a module: a recipe of yours that names it too")
+    .option(
+      "--recipe <file>",
+      "for a run whose objective is a module: your own recipe that names the same module",
+    )
     .option(...TRUST)
-    .option("--gradient", "measure the share of the step's gradient too, by further backward passes")
+    .option("--gradient", "also measure the share of the step's gradient, with additional backward passes")
     .option("--json", "print JSON")
     .action(ends(explain));
 };

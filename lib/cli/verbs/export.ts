@@ -42,14 +42,17 @@ export const exportVerb: Verb = (hone, ends) => {
     .description("write a run's weights as a model folder that transformers loads")
     .requiredOption("--run <folder>", "run folder")
     .requiredOption("--out <folder>", "where the model is written")
-    .option("--merge", "of a run with lora: the whole model, not a PEFT folder of adapters")
+    .option("--merge", "for a run with lora: export the merged model, not a PEFT folder of adapters")
     .addOption(
-      new Option("--step <step>", "such as 40, or best (default: the newest)").conflicts("checkpoint"),
+      new Option(
+        "--step <step>",
+        "step of the checkpoint, such as 40, or best (default: the newest)",
+      ).conflicts("checkpoint"),
     )
-    .option("--checkpoint <name>", "by its name, such as step-000040 or warm-start")
+    .option("--checkpoint <name>", "name of the checkpoint, such as step-000040 or warm-start")
     .option(...DTYPE_OPTION)
     .option("--shard-size <size>", "largest weight file, such as 5GB (default: the files of the source)")
-    .option("--force", "replace a model folder that is there")
+    .option("--force", "replace an existing model folder")
     .option("--json", "print JSON")
     .action(ends(exportVerbAction));
 };

@@ -54,13 +54,13 @@ export const initVerb: Verb = (hone, ends) => {
   hone
     .command("init [file]")
     .description("write a recipe for a model, rows and a reward, after a look at them (default: recipe.ts)")
-    .option("--model <folder-or-name>", "what to train: a folder, or org/name of the Hub")
+    .option("--model <folder-or-name>", "model to train: a folder, or org/name of the Hub")
     .option("--data <source>", "rows: a file, a folder, or hf:org/name")
     .option(
       "--reward <name>",
       "a verifier, rewards.py#name, ./mine.ts#name (default: a verifier that reads the rows' answers)",
     )
-    .option("--yes", "ask nothing, also at a terminal")
+    .option("--yes", "ask no questions, even at a terminal")
     .option("--yaml", "write recipe.yaml")
     .action(ends(init));
 };

@@ -53,17 +53,22 @@ const launcher = (parent: Command, name: string, description: string, grace = 12
       wholeOption("--nodes", 1, 65_536),
     )
     .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
-    .option("--store <address>", "a Redis server that is there (default: the job brings one)")
-    .option("--name <name>", "of the job (default: the recipe's)")
+    .option("--store <address>", "address of an existing Redis server (default: the job starts one)")
+    .option("--name <name>", "name of the job (default: the recipe's)")
     .option(
       "--grace <seconds>",
-      "between SIGTERM and the end, for saving",
+      "seconds between SIGTERM and the end, for saving",
       wholeOption("--grace", 1, 86_400),
       grace,
     )
-    .option("--restarts <number>", "at most, after exit code 75", wholeOption("--restarts", 0, 10_000), 20)
-    .option("--out <file>", "the job file; - for standard output")
-    .option("--hone <command>", "how the command is called there (default: as here)")
+    .option(
+      "--restarts <number>",
+      "most restarts after exit code 75",
+      wholeOption("--restarts", 0, 10_000),
+      20,
+    )
+    .option("--out <file>", "path of the job file; - for standard output")
+    .option("--hone <command>", "command line of hone on the nodes (default: as here)")
     .option(SETTING, "override a field (repeatable)", collect, []);
 
 export const launchVerb: Verb = (hone, ends) => {
@@ -71,18 +76,18 @@ export const launchVerb: Verb = (hone, ends) => {
     .command("launch")
     .description("write the file that starts a run on many machines (docs/how-to/cluster.md)");
   launcher(launch, "slurm", "a batch script")
-    .option("--time <limit>", "as Slurm writes it: 24:00:00")
+    .option("--time <limit>", "time limit in Slurm's format: 24:00:00")
     .option("--partition <name>")
     .option("--account <name>")
     .action(ends(slurm));
   launcher(launch, "kubernetes", "a JobSet")
-    .requiredOption("--image <name>", "with Node, Hone and the recipe in it")
+    .requiredOption("--image <name>", "container image with Node, Hone and the recipe")
     .requiredOption("--claim <name>", "volume that all pods mount: run folder, store")
-    .option("--mount <path>", "where they mount it", "/shared")
-    .option("--queue <name>", "of Kueue")
+    .option("--mount <path>", "path at which the pods mount the volume", "/shared")
+    .option("--queue <name>", "queue of Kueue")
     .action(ends(kubernetes));
   launcher(launch, "mpirun", "a script for Open MPI's mpirun", MPIRUN_GRACE)
-    .option("--hostfile <file>", "of mpirun")
+    .option("--hostfile <file>", "hostfile of mpirun")
     .option("--mpirun <word>", "a further word for mpirun (repeatable)", collect, [])
     .action(ends(mpirun));
 };

@@ -51,10 +51,7 @@ export const planVerb: Verb = (hone, ends) => {
     .description(
       "memory by class of tensor and role, against what the device has; for what cannot fit, the changes that make it; of a model alone (folder or Hub name): trained whole on one card, answers up to 16,000 tokens",
     )
-    .option(
-      "--gpu-memory <amount>",
-      "of one GPU, instead of what the recipe says or this machine has, e.g. 80GiB",
-    )
+    .option("--gpu-memory <amount>", "memory of one GPU, overriding the recipe and this machine, e.g. 80GiB")
     .option(
       "--table",
       "published models on cards of 24 to 141 GB, instead of a recipe: docs/reference/models.md",

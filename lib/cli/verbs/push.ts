@@ -52,8 +52,8 @@ export const pushVerb: Verb = (hone, ends) => {
   hone
     .command("push <folder> <name>")
     .description("send a model folder, or one of adapters, to a repository on the Hugging Face Hub")
-    .option("--revision <word>", "branch, which is made if it is not there", "main")
-    .option("--private", "make a private repository, if there is none of that name")
+    .option("--revision <word>", "branch, created if it does not exist", "main")
+    .option("--private", "create a private repository if it does not exist")
     .option("--message <text>", "first line of the commit")
     .option("--dry-run", "only say what would be sent")
     .option("--json", "print JSON")

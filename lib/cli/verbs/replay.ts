@@ -26,7 +26,7 @@ export const replayVerb: Verb = (hone, ends) => {
     .description("execute a run again from its event log and compare every rollout and the weights by hash")
     .option(
       "--recipe <file>",
-      "the entry script: its objective where that is a function; modules that it names are trusted",
+      "entry script that provides an objective that is a function; trusts the modules that it names",
     )
     .option(...TRUST)
     .option("--json", "print JSON")

@@ -110,7 +110,7 @@ export const rescoreVerb: Verb = (hone, ends) => {
     .command("rescore <folder>")
     .description("judge the completions of a run or an evaluation again and show which verdicts change")
     .option("--domain <domain>", "only this domain")
-    .option("--all", "also where the run has a verdict of the verifier's present version")
+    .option("--all", "also judge completions that have a verdict of the verifier's current version")
     .option("--recipe <file>", "judge as this recipe does, with its reward functions")
     .option(...TRUST)
     .option("--json", "print JSON")

@@ -50,7 +50,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   const resume = flags.resume === undefined ? "never" : flags.resume === true ? "auto" : String(flags.resume);
   const { RUN_FILES } = await import("../../metrics/run-folder.ts");
   if (resume === "auto" && !existsSync(join(dir, RUN_FILES.manifest)))
-    say(`${resolve(dir)} holds no run to go on with: one begins there`);
+    say(`${resolve(dir)} has no run to resume: starting a new one`);
   endWithParent();
   if (flags.dryRun) return await printReadiness(recipe, dir);
   const signal = interruptSignal(say, flags.agents);
@@ -106,20 +106,20 @@ export const runVerb: Verb = (hone, ends) => {
     .command("run <recipe>")
     .description("train, with evaluation before and after")
     .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
-    .option("--resume [checkpoint]", "go on from the newest checkpoint in the folder, or from this one")
+    .option("--resume [checkpoint]", "resume from the newest checkpoint in the folder, or from this one")
     .option(
       "--start-from <folder>",
       "begin with the weights of this checkpoint or model folder instead of the recipe's warm start",
     )
-    .option("--overwrite", "replace the run that the folder holds")
+    .option("--overwrite", "replace the run in the folder")
     .option(
       "--fail-on-regression",
-      "exit with 4 where the mean held-out score fell by more than two standard errors",
+      "exit with 4 if the mean held-out score fell by more than two standard errors",
     )
     .option("--device <name>", "cpu or cuda (default: what the recipe says)")
     .option(
       "--processes <number>",
-      "so many beside this one: half of them train, the others sample (docs/how-to/cluster.md)",
+      "number of processes beside this one: half of them train, the others sample (docs/how-to/cluster.md)",
     )
     .option(
       "--store <address>",
@@ -127,11 +127,14 @@ export const runVerb: Verb = (hone, ends) => {
     )
     .option(
       "--agents",
-      "its processes are started by agents of other machines, one of which starts this (hone agent)",
+      "agents start the run's processes on other machines; one of them starts this command (hone agent)",
     )
-    .option("--dry-run", "with --agents: wait until every process is there, say who is where, and end")
-    .option("--live", "serve a page of the run while it goes on, and print its address (docs/how-to/live.md)")
-    .option("--port <number>", "of that page (default: a free port, the same again when the run is resumed)")
+    .option(
+      "--dry-run",
+      "with --agents: wait until every process has started, print which process runs where, and exit",
+    )
+    .option("--live", "serve a page of the run during training, and print its address (docs/how-to/live.md)")
+    .option("--port <number>", "port of that page (default: a free port, kept when the run is resumed)")
     .option("--host <name>", "address that page listens at (default: 127.0.0.1, this machine alone)")
     .option(SETTING, "override a field, e.g. optimizer.lr=2e-4 (repeatable)", collect, [])
     .option(...STRICT_CONFIG)

@@ -52,47 +52,43 @@ export const samplesVerb: Verb = (hone, ends) => {
       "completions of a run, found and shown, with its problems over time and hints (docs/how-to/samples.md)",
     )
     .option("--step <n|a..b>", "taken by these steps, numbered as in steps.jsonl", range)
-    .option("--domain <name>", "of this domain")
-    .option("--problem <id>", "of this problem", natural)
-    .option("--group <n>", "of this group", natural)
-    .option("--attempt <n>", "this one of its group", natural)
+    .option("--domain <name>", "only this domain")
+    .option("--problem <id>", "only this problem", natural)
+    .option("--group <n>", "only this group", natural)
+    .option("--attempt <n>", "show this attempt of its group", natural)
     .option(
       "--verdict <names>",
-      "with one of these: correct, partial, wrong, no_answer, unparsable, unscored",
+      "only verdicts of these kinds: correct, partial, wrong, no_answer, unparsable, unscored",
       verdicts,
     )
     .option("--tokens <n|a..b>", "of so many tokens", range)
     .option("--weights <n|a..b>", "a token of which these versions of the weights sampled", range)
-    .option("--truncated", "cut by the token budget")
-    .option("--wrong-long", "wrong, and longer than nine tenths of the domain's completions")
+    .option("--truncated", "only completions truncated by the token budget")
+    .option("--wrong-long", "only wrong completions that are longer than nine tenths of the domain's")
     .option(
       "--flipped-since <step>",
-      "of problems that went from mostly solved to not, or back, since this step",
+      "completions of problems that changed from mostly solved to mostly unsolved, or the reverse, since this step",
       natural,
     )
-    .addOption(new Option("--order <which>", "what comes first").choices([...ORDERS]))
-    .option("--offset <n>", "pass over so many", natural)
-    .option("--limit <n>", "show so many at most (default: 20)", natural)
-    .option("--show", "the texts whole: prompt as the model saw it, thought, response, reference")
-    .option("--over-time", "the groups of one problem, the first beside the last")
+    .addOption(new Option("--order <which>", "sort order").choices([...ORDERS]))
+    .option("--offset <n>", "skip this many", natural)
+    .option("--limit <n>", "show at most this many (default: 20)", natural)
+    .option("--show", "show the full texts: prompt as the model saw it, thought, response, reference")
+    .option("--over-time", "the groups of one problem over time, the first beside the last")
     .addOption(
-      new Option("--problems [which]", "problems in place of completions")
+      new Option("--problems [which]", "list problems instead of completions")
         .choices([...PROBLEM_KINDS])
         .preset("all"),
     )
     .addOption(
       new Option(
         "--before-after [which]",
-        "held-out problems: what was answered before training and at the last evaluation, or that of --step",
+        "held-out problems: answers before training beside those of the last evaluation, or of the one at --step",
       )
         .choices([...CHANGE_KINDS])
         .preset("all"),
     )
-    .addOption(
-      new Option("--hints [kind]", "where reward may be gained otherwise than meant").choices([
-        ...HINT_KINDS,
-      ]),
-    )
+    .addOption(new Option("--hints [kind]", "signs of reward hacking").choices([...HINT_KINDS]))
     .option("--json", "print JSON")
     .action(ends(samples));
 };

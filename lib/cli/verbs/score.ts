@@ -40,8 +40,8 @@ export const scoreVerb: Verb = (hone, ends) => {
       "log-probabilities and entropies of token sequences under a model (whole vocabulary), one JSON object a line",
     )
     .requiredOption("--model <model>", "a Hugging Face model folder, or a name on the Hub")
-    .requiredOption("--file <ids.jsonl>", 'one {"ids": [...]} a line')
-    .option("--temperature <t>", "divide the logits by it first", "1")
+    .requiredOption("--file <ids.jsonl>", 'JSON lines of {"ids": [...]}')
+    .option("--temperature <t>", "temperature by which the logits are divided", "1")
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
     .addOption(weightsOption("f32"))
     .option(...STRICT_CONFIG)

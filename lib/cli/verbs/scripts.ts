@@ -20,7 +20,7 @@ export const buildVerb: Verb = (hone, ends) => {
   hone
     .command("build")
     .description("build the native core here; it is preferred to the package's prebuilt one")
-    .option("--cuda", "an error where nvcc is not found")
+    .option("--cuda", "fail if nvcc is not found")
     .allowUnknownOption()
     .action(ends(script("build-native.mjs")));
 };

@@ -42,9 +42,9 @@ export const simulateVerb: Verb = (hone, ends) => {
     .description(
       "a run under a virtual clock: the pipeline's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
     )
-    .option("--fit <folder>", "take machine and answers from this run's log")
+    .option("--fit <folder>", "fit the machine and the answers to this run's log")
     .option("--answers <folder>", "with --fit: take the answers from the log of this run")
-    .option("--machine <file>", "take them from a file, as --json prints it")
+    .option("--machine <file>", "read machine and answers from a file, in the format of --json")
     .addOption(
       new Option("--sweep [axis]", "GPUs that generate against GPUs that train, maxLag, or nodes")
         .choices(["split", "lag", "nodes"])

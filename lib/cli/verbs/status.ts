@@ -24,7 +24,7 @@ export const statusVerb: Verb = (hone, ends) => {
   hone
     .command("status <run>")
     .description("who of a run's processes is alive, what each does, who waits for whom, who ended and why")
-    .option("--store <address>", "of its store, where that is a Redis server (default: HONE_STORE)")
+    .option("--store <address>", "address of the run's store, if it is a Redis server (default: HONE_STORE)")
     .option(...TRUST)
     .option("--json", "print JSON")
     .action(ends(status));

@@ -50,9 +50,9 @@ export const sweepVerb: Verb = (hone, ends) => {
       "run a recipe, or the cells of a sweep file, over a grid and several seeds; goes on where it was cut",
     )
     .option("--grid <axes>", "path=value|value, several axes joined by commas (repeatable)", collect, [])
-    .option("--axes <names>", "of the axes that a sweep file names, vary these alone")
+    .option("--axes <names>", "vary only these axes of the sweep file")
     .option("--seeds <n>", "runs of each cell, seeds counted up from the recipe's (default: 3)")
-    .option("--parallel <n>", "processes at a time; they share the cores", "1")
+    .option("--parallel <n>", "number of concurrent processes; they share the cores", "1")
     .option("--dir <folder>", "folder of the sweep (default: runs/<its name>)")
     .option(SETTING, "override a field in every cell (repeatable)", collect, [])
     .option("--list", "print the cells and run nothing")

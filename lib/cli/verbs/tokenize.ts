@@ -39,7 +39,7 @@ export const tokenizeVerb: Verb = (hone, ends) => {
       "--model <model>",
       "a Hugging Face model folder, its tokenizer.json, or a name on the Hub",
     )
-    .requiredOption("--file <jsonl>", 'one {"text": ...} a line')
-    .option("--no-special", "leave out what the tokenizer puts around a text (bos, eos)")
+    .requiredOption("--file <jsonl>", 'JSON lines of {"text": ...}')
+    .option("--no-special", "do not add the tokenizer's special tokens around a text (bos, eos)")
     .action(ends(tokenize));
 };

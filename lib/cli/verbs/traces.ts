@@ -107,14 +107,14 @@ export const tracesVerb: Verb = (hone, ends) => {
     .description(
       "what reasoning is made of: steps, their length and their kinds, of an evaluation, of two side by side or of a run's two ends (docs/how-to/traces.md)",
     )
-    .option("--endpoint <url>", "an OpenAI-compatible server labels, http://.../v1")
-    .option("--model <name>", "the labelling model's name there (default: a heuristic)")
+    .option("--endpoint <url>", "label with an OpenAI-compatible server, http://.../v1")
+    .option("--model <name>", "name of the labelling model on the server (default: a heuristic)")
     .option("--api-key-env <name>", "environment variable that holds its key", "HONE_ENDPOINT_KEY")
     .option("--concurrency <n>", "traces at once (default: 8)", count)
-    .option("--timeout <seconds>", "for one answer (default: 600)", count)
-    .option("--limit <n>", "traces of a side, a sample of the same problems in each", count)
+    .option("--timeout <seconds>", "seconds per answer (default: 600)", count)
+    .option("--limit <n>", "traces per side; both sides sample the same problems", count)
     .option("--suite <name>", "only this suite of an evaluation")
-    .option("--out <folder>", "of page, tables, figures (default: traces/ in the last folder)")
+    .option("--out <folder>", "folder for page, tables and figures (default: traces/ in the last folder)")
     .addOption(new Option("--format <format>", "of the tables").choices([...TABLE_FORMATS]).default("text"))
     .option("--json", "print JSON")
     .action(ends(traces));

@@ -52,9 +52,9 @@ export const trackVerb: Verb = (hone, ends) => {
   track
     .command("send <run>")
     .description("send what waits in a run folder; exits 3 if something is left")
-    .option("--recipe <file>", "a recipe of yours: trackers that it names too are sent to")
+    .option("--recipe <file>", "your own recipe: send also to trackers that it names")
     .option(...TRUST)
-    .option("--timeout <s>", "give up after so many seconds", "600")
+    .option("--timeout <s>", "seconds after which to give up", "600")
     .option("--json", "print JSON")
     .action(ends(send));
   track

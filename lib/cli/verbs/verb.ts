@@ -15,13 +15,13 @@ export const SETTING = "--set <path=value>";
 /** An option of every command that reads a model; lib/inference/model-facts.ts applies it. */
 export const STRICT_CONFIG = [
   "--strict-config",
-  "refuse fields of the model's config.json that are not known, instead of a warning",
+  "refuse unknown fields of the model's config.json instead of warning",
 ] as const;
 /** An option of commands that sample from a model or score with it. @param fallback the behaviour without it */
 export const weightsOption = (fallback = "as config.json says"): Option =>
   new Option(
     "--weights <name>",
-    `how matrices, keys and values are kept on the CPU (default: ${fallback}); bf16 multiplies in bf16 where the processor can`,
+    `storage type of matrices, keys and values on the CPU (default: ${fallback}); bf16 multiplies in bf16 where the processor can`,
   ).choices(["f32", "bf16"]);
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 

@@ -79,17 +79,14 @@ export const verifyVerb: Verb = (hone, ends) => {
     .description(
       "judge a file of cases, one JSON object a line, and print one verdict a line (docs/reference/verify.md)",
     )
-    .requiredOption("--domain <domain>", "what the cases are of: math, logic, ...")
+    .requiredOption("--domain <domain>", "domain of the cases: math, logic, ...")
     .requiredOption("--file <cases.jsonl>", "the cases")
-    .option(
-      "--recipe <file>",
-      "judge by the reward that this recipe gives the domain (docs/how-to/rewards.md)",
-    )
+    .option("--recipe <file>", "judge by this recipe's reward for the domain (docs/how-to/rewards.md)")
     .addOption(
       new Option("--compat <mode>", "strict, or reference to reproduce the reference's bugs too")
         .choices(["strict", "reference"])
         .default("strict"),
     )
-    .option("--json", "nothing but errors on stderr")
+    .option("--json", "print only errors, on stderr")
     .action(ends(verify));
 };

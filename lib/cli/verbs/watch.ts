@@ -15,7 +15,7 @@ export const watchVerb: Verb = (hone, ends) => {
   hone
     .command("watch <folder...>")
     .description("serve a page of runs, finished or not; a folder of runs means all of them")
-    .option("--port <number>", "where the page is served (default: a free port)")
+    .option("--port <number>", "port of the page (default: a free port)")
     .option("--host <name>", "address to listen at (default: 127.0.0.1, this machine alone)")
     .option(...TRUST)
     .addOption(new Option("--coming").hideHelp())
