@@ -116,7 +116,7 @@ const isThrownByCode = ({ stack = "" }: SyntaxError): boolean => /^ {4}at (?!asy
 
 function notAFile(url: string, use: ModuleUse): HoneError {
   const hint = 'Put the code into a file and name that: "./mine.ts", "/srv/mine.ts" or file:///srv/mine.ts.';
-  return refusal({ ...use, hint }, `${url.slice(0, 60)} is no file, and only files are imported`);
+  return refusal({ ...use, hint }, `${url.slice(0, 60)} is not a file; only files are imported`);
 }
 
 const MOST_CHARS = 200;
@@ -128,7 +128,7 @@ function fileAt(url: string, use: ModuleUse): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw refusal(use, `${url} is no file's URL: ${said(cause)}`, cause);
+    throw refusal(use, `${url} is not a file URL: ${said(cause)}`, cause);
   }
 }
 

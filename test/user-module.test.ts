@@ -80,7 +80,7 @@ test("what cannot be imported is a typed error that names use, path and cause, a
     refused(/^the thing: \/.*none\.mjs cannot be imported: it is not there$/),
   );
   const nowhere = importUserModule("file:///srv/%zz.ts", USE);
-  await expect(nowhere).rejects.toMatchObject(refused(/^the thing: file:.*%zz\.ts is no file's URL: /));
+  await expect(nowhere).rejects.toMatchObject(refused(/^the thing: file:.*%zz\.ts is not a file URL: /));
 });
 
 test("the export's name is what follows #, unescaped", () => {
@@ -106,7 +106,7 @@ test.each([
 ])("%s is no file, and is not imported", async (url) => {
   await expect(importUserModule(url, USE)).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
-    message: expect.stringContaining("is no file, and only files are imported"),
+    message: expect.stringContaining("is not a file; only files are imported"),
     hint: expect.stringContaining("./mine.ts"),
   });
   expect(globalThis).not.toHaveProperty("ran");

@@ -340,9 +340,7 @@ export function checkText({ stages, domains, warnings }: Findings): string {
       ...(found?.rewards ?? []),
       ...(found?.report ? [reportLine(found.report)] : []),
       ...(found && found.leftOut > 0
-        ? [
-            `${found.leftOut} of ${found.looked} problems cannot be asked (too long); others are drawn for them`,
-          ]
+        ? [`${found.leftOut} of ${found.looked} problems are too long to prompt; others are drawn instead`]
         : []),
       ...(instead === undefined ? (found?.questions ?? []) : [])
         .slice(0, 1)

@@ -40,7 +40,7 @@ export async function readDataRecipe(file: string): Promise<DataRecipe> {
   const value = withoutSchema(read);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ConfigError(file, [
-      { path: "", message: "is no recipe; it has fields: name, model, domains, …" },
+      { path: "", message: "is not a recipe; a recipe has fields: name, model, domains, …" },
     ]);
   return { value, located: (issues) => issues.map((issue) => places.of(issue)) };
 }
@@ -54,7 +54,7 @@ function parsedJson(text: string, file: string): unknown {
     const before = text.slice(0, Number(/ position (\d+)/.exec(message)?.[1] ?? text.length)).split("\n");
     const issue = {
       path: "",
-      message: `is no JSON: ${message.replace(/ in JSON at position.*/s, "")}; comments and trailing commas are YAML's`,
+      message: `is not JSON: ${message.replace(/ in JSON at position.*/s, "")}; comments and trailing commas are YAML's`,
       at: `line ${before.length}, column ${before.at(-1)!.length + 1}`,
     };
     throw new ConfigError(file, [issue]);
@@ -107,7 +107,7 @@ function traps({ isScalar, visit }: Yaml, doc: Document.Parsed, lines: LineCount
     });
   visit(doc, {
     Pair(_, { key }) {
-      if (!isScalar(key)) add(key as Node, "is a key that is no text; recipes have names alone");
+      if (!isScalar(key)) add(key as Node, "is a key that is not a text; recipes have only names as keys");
       else if (
         typeof key.value !== "string" &&
         typeof key.value !== "symbol" &&

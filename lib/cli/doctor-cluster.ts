@@ -36,7 +36,10 @@ export async function doctorCluster(
   if (worldSize < 2) throw alone();
   const { version, reason } = info().gloo;
   if (version === null)
-    throw new HoneError("HONE_ERR_UNSUPPORTED", `ranks talk over Gloo, and there is none: ${reason}`);
+    throw new HoneError(
+      "HONE_ERR_UNSUPPORTED",
+      `ranks communicate over Gloo, which is not available: ${reason}`,
+    );
   const address = flags.store ?? (process.env["HONE_STORE"] || missingStore());
   const towards = /^rediss?:/.test(address) ? await addressTowards(address) : undefined;
   const host = process.env["HONE_HOST"] || towards;
@@ -128,12 +131,12 @@ function seconds(name: string, text: string): number {
 }
 
 const alone = (): HoneError =>
-  new HoneError("HONE_ERR_USAGE", "no launcher has started this process as one of several", {
+  new HoneError("HONE_ERR_USAGE", "this process was not started by a launcher", {
     hint: "Start it once a process by srun, mpirun or torchrun, or give --processes 2 for ranks of this machine.",
   });
 
 function missingStore(): never {
-  throw new HoneError("HONE_ERR_USAGE", "ranks need to know where they meet", {
+  throw new HoneError("HONE_ERR_USAGE", "ranks need the address of a store", {
     hint: "--store redis://host:port, or HONE_STORE; --processes N starts ranks of this machine, which need neither.",
   });
 }
@@ -153,14 +156,14 @@ export function selfTestText({ ranks, timings, drills }: SelfTestReport, columns
     ...textTable({ head: ["call", "bytes", "ms", "MB/s"], rows: timings.map(timingRow) }, columns),
     "",
     ...drills.flatMap(({ what, seconds: s, words, failed: silent }) => [
-      `${silent.length === 0 ? "passed" : "FAILED"}: ${what}; the others knew within ${s.toFixed(2)} s`,
+      `${silent.length === 0 ? "passed" : "FAILED"}: ${what}; the others were notified within ${s.toFixed(2)} s`,
       silent.length === 0
         ? `  ${words}`
-        : `  rank(s) ${silent.join(", ")} were not told, or not whose fault it was`,
+        : `  rank(s) ${silent.join(", ")} were not notified, or not of the rank at fault`,
     ]),
     "",
     failed.length === 0
-      ? `all ${ranks.length} ranks are there, and every test passed`
+      ? `all ${ranks.length} ranks started, and every test passed`
       : `${failed.length} of ${drills.length} tests failed`,
   ].join("\n");
 }

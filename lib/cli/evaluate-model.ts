@@ -41,7 +41,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Verifier processes. Default 2. */
   readonly workers?: number | undefined;
   readonly device?: DeviceName | undefined;
-  /** Storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
+  /** Storage type storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
   readonly weights?: "f32" | "bf16" | undefined;
   /** Ask a server instead of an engine. */
   readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;
@@ -85,7 +85,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
 
 function expectNew({ name }: Suite, others: readonly Suite[]): void {
   if (others.every((other) => other.name !== name)) return;
-  throw new HoneError("HONE_ERR_USAGE", `two suites are called ${name}`, {
+  throw new HoneError("HONE_ERR_USAGE", `two suites are named ${name}`, {
     hint: "Name each once; of two files of one name, rename one.",
   });
 }

@@ -79,9 +79,9 @@ export function warningsOf({ suites, empty, outages }: EvaluationResults): strin
 }
 
 const gapsText = ({ suite, absent, unscored, unasked }: SuiteGaps): string[] => [
-  ...countsText(unasked, `problem(s) of ${suite} could not be asked`),
+  ...countsText(unasked, `problem(s) of ${suite} could not be prompted`),
   ...countsText(unscored, `completion(s) of ${suite} got no verdict`),
-  ...(absent > 0 ? [`${absent} completion(s) of ${suite} are not there`] : []),
+  ...(absent > 0 ? [`${absent} completion(s) of ${suite} are missing`] : []),
 ];
 
 const countsText = (counts: Readonly<Record<string, number>>, what: string): string[] =>
@@ -94,12 +94,12 @@ const countsText = (counts: Readonly<Record<string, number>>, what: string): str
 export function lackOf({ suites, empty }: EvaluationResults, dir: string): HoneError | undefined {
   const isOpen = ({ absent, unscored }: SuiteGaps) => absent > 0 || Object.keys(unscored).length > 0;
   if ([...suites, ...empty].some(isOpen))
-    return new HoneError("HONE_ERR_VERIFIER", `${dir} is not whole`, {
-      hint: "What is there is kept; the same command asks and judges the rest.",
+    return new HoneError("HONE_ERR_VERIFIER", `${dir} is incomplete`, {
+      hint: "The existing answers are kept; the same command requests and judges the rest.",
     });
   if (empty.length === 0) return undefined;
   const names = visibleText(empty.map(({ suite }) => suite).join(", "));
-  return new HoneError("HONE_ERR_DATA", `no problem of ${names} can be asked of this model`, {
+  return new HoneError("HONE_ERR_DATA", `no problem of ${names} fits this model`, {
     hint: "The warnings say why: a vocabulary without the words, or prompts longer than its positions.",
   });
 }

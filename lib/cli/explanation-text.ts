@@ -27,7 +27,7 @@ function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
   const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   return isPulled
     ? [
-        `divergence: of the token's distribution from the ${trained!.objective.klEstimator === "full" ? "reference" : "teacher"}'s; its gradient is in no coefficient.`,
+        `divergence: of the token's distribution from the ${trained!.objective.klEstimator === "full" ? "reference" : "teacher"}'s; the coefficients do not include its gradient.`,
       ]
     : [];
 }
@@ -55,7 +55,7 @@ function head({ step, version, from, group, ...of }: Explanation, style: Style):
     `weights before the step: version ${version}, from ${from.checkpoint}${way}; loss and gradient are the run's to the bit`,
     ...(of.first === undefined
       ? []
-      : [`trained first in step ${of.first}, whose rewards and advantages it has by all settings`]),
+      : [`first trained in step ${of.first}; all settings use the rewards and advantages of that step`]),
     `verdict: ${verdict} (${onOneLine(why)}), ended by ${of.finish}`,
     ...of.settings.filter(({ set }) => set.length > 0).map(({ set }) => `otherwise: ${set.join(", ")}`),
   ];

@@ -9,7 +9,7 @@ export interface TrustFlags {
 
 export const TRUST = [
   "--trust",
-  "load the modules and ask the servers that the folder's record names (docs/explanation/security.md)",
+  "load the modules and contact the servers that the folder's record names (docs/explanation/security.md)",
 ] as const;
 
 /**

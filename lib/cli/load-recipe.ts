@@ -53,7 +53,7 @@ function sinksOf(sinks: unknown, file: string): Entry["sinks"] {
     ("send" in sink ? typeof sink.send === "function" : "write" in sink && "close" in sink);
   if (sinks === undefined) return [];
   if (Array.isArray(sinks) && sinks.every(isSink)) return sinks as Entry["sinks"];
-  throw new HoneError("HONE_ERR_USAGE", `${file}: its export "sinks" is no list of sinks`, {
+  throw new HoneError("HONE_ERR_USAGE", `${file}: its export "sinks" is not a list of sinks`, {
     hint: "A sink has a name and either send, or write and close: docs/how-to/write-a-tracker.md.",
   });
 }

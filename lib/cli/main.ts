@@ -19,7 +19,7 @@ const addresses = (limitOf("Max address space") ?? Number.POSITIVE_INFINITY) / 2
 
 if (files !== undefined && files < FILES_NEEDED) {
   process.stderr.write(
-    `HONE_ERR_IO  this process may have ${files} files open, too few to load the command\n` +
+    `HONE_ERR_IO  this process may open only ${files} files, too few to load the command\n` +
       `  hint: Raise the limit first: ulimit -n 1024 (at least ${FILES_NEEDED}).\n`,
   );
   process.exit(3);

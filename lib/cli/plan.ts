@@ -32,9 +32,13 @@ export async function planRecipe(
 ): Promise<MemoryPlan> {
   const bytes = gpuMemory === undefined ? undefined : fromUnits(gpuMemory);
   if (gpuMemory !== undefined && !bytes) {
-    throw new HoneError("HONE_ERR_USAGE", `--gpu-memory is "${gpuMemory}", which is no amount of memory`, {
-      hint: "Say it like 80GiB.",
-    });
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `--gpu-memory is "${gpuMemory}", which is not an amount of memory`,
+      {
+        hint: "Say it like 80GiB.",
+      },
+    );
   }
   const asks = recipe.device === "cuda" && recipe.hardware?.gpuMemoryGiB === undefined && bytes === undefined;
   const gpu = asks ? await askGpu() : undefined;
@@ -94,11 +98,11 @@ function adviceLines({ proposals, least }: Advice): string[] {
   ];
   if (proposals.length === 0)
     return [
-      "Nothing makes it fit here.",
-      ...block(least, `   The least it needs is ${inUnits(least.total)}, by `),
+      "No change makes it fit here.",
+      ...block(least, `   The minimum it needs is ${inUnits(least.total)}, by `),
     ];
   return [
-    "What makes it fit, cheapest first; every part is needed (docs/reference/recipe.md, Fitting a card):",
+    "Changes that make it fit, cheapest first; every part is needed (docs/reference/recipe.md, Fitting a card):",
     ...proposals.flatMap((proposal, i) => [
       ...block(proposal, `  ${i + 1}. `),
       `     then ${inUnits(proposal.total)}; keys and values of ${proposal.keyValueTokens.toLocaleString("en")} tokens fit`,

@@ -22,6 +22,6 @@ async function possibleTrainers(wanted: number, say: (line: string) => void): Pr
   const { info } = await import("../native/index.ts");
   const { version, reason } = info().gloo;
   if (version !== null) return wanted;
-  say(`one process trains instead of ${wanted}, which would talk over Gloo: ${reason}`);
+  say(`one process trains instead of ${wanted}, which would communicate over Gloo: ${reason}`);
   return 1;
 }

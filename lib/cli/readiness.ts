@@ -38,6 +38,6 @@ function readinessText(
   return [
     ...table,
     "",
-    `all ${count} processes on ${placements.length} nodes are there; no device was opened`,
+    `all ${count} processes on ${placements.length} nodes have started; no device was opened`,
   ].join("\n");
 }

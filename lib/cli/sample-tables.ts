@@ -188,7 +188,7 @@ function broken(line: string, columns: number): string[] {
 export type ShownHint = Omit<Hint, "rows"> & { readonly samples: readonly Sample[] };
 
 export function hintsText(found: readonly ShownHint[], columns: number): string {
-  if (found.length === 0) return "Nothing looks as if reward were gained otherwise than meant.";
+  if (found.length === 0) return "No signs of reward hacking.";
   return found.map((hint) => hintText(hint, columns)).join("\n\n");
 }
 

@@ -56,7 +56,7 @@ export class SessionDisplay {
     this.#progress.advance(step);
     if (step >= steps)
       this.#progress.say(
-        `the run has all its ${steps} steps already, so none is trained: set training.steps above ${steps} to train on`,
+        `the run has already trained all its ${steps} steps: set training.steps above ${steps} to train on`,
       );
   }
 
@@ -90,7 +90,7 @@ export class SessionDisplay {
     try {
       work(this.#progress);
     } catch (error) {
-      if (!this.#failed) process.emitWarning(`the display failed, and the run goes on: ${String(error)}`);
+      if (!this.#failed) process.emitWarning(`the display failed, and the run continues: ${String(error)}`);
       this.#failed = true;
     }
   }

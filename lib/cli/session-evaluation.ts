@@ -120,6 +120,6 @@ function readBefore(path: string): Scoreboard[] {
   if (Array.isArray(boards) && boards.every(isBoard)) return boards as Scoreboard[];
   throw new HoneError("HONE_ERR_FORMAT", `${path}: not the scores from before training`, {
     details: { path },
-    hint: "Delete the file: the run goes on, and its table lacks the scores from before.",
+    hint: "Delete the file: the run then continues without the scores from before in its table.",
   });
 }

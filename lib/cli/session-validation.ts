@@ -53,7 +53,7 @@ export class SessionValidation {
     for (let step = 1; step <= run.step; step++) {
       const checkpoint = join(this.#options.dir, "checkpoints", checkpointName(step));
       if (this.#isDue(step) && !done.has(step) && existsSync(checkpoint)) {
-        this.#options.say(`evaluating ${basename(checkpoint)}, which the last session did not get to`);
+        this.#options.say(`evaluating ${basename(checkpoint)}, which the last session did not reach`);
         await this.#begin(step, () => run.pin(checkpoint));
         await this.#running;
       }
@@ -66,7 +66,7 @@ export class SessionValidation {
       const wish = await others?.(record);
       const step = this.#run!.step;
       if (!this.#isDue(step)) return wish;
-      this.#awaited = `the evaluation before that of step ${step}`;
+      this.#awaited = `the evaluation that precedes the one of step ${step}`;
       await this.#running;
       this.#awaited = `a copy of step ${step}'s weights, to be evaluated`;
       this.#keep(step);

@@ -147,9 +147,9 @@ class Session {
         ...hooks,
         doing: () => this.#doing ?? this.#validation.doing ?? hooks?.doing?.(),
         beforeTraining: async (begun) => {
-          this.#doing = "the evaluation of what training starts from";
+          this.#doing = "the evaluation of the initial policy";
           await this.#evaluation.evaluateBefore(begun);
-          this.#doing = "evaluations that the last session did not get to";
+          this.#doing = "evaluations that the last session did not reach";
           await this.#validation.begin(begun);
           this.#doing = undefined;
           await hooks?.beforeTraining?.(begun);
@@ -187,7 +187,7 @@ class Session {
     try {
       return await reportApart(this.#options.dir);
     } catch (error) {
-      this.#display.say(`warning: there is no report: ${(error as Error).message}`);
+      this.#display.say(`warning: the report could not be written: ${(error as Error).message}`);
       return undefined;
     }
   }

@@ -42,7 +42,7 @@ function withProcesses(machine: Machine, { hardware }: Recipe): Machine {
     return { ...machine, actors: processes.actors };
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `the run that was fitted says nothing of ${processes.actors} actors and ${processes.trainers} trainers`,
+    `the fitted run has no measurements for ${processes.actors} actors and ${processes.trainers} trainers`,
     { hint: "Fit a synchronous run of one actor and one trainer; any number of actors follows from it." },
   );
 }

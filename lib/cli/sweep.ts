@@ -135,6 +135,6 @@ export function resultText(
         `failed: ${cell ?? "warm start"}, seed ${seed}: ${error}\n  ${join(dir, log)}`,
     );
   const open = jobs.filter(({ state }) => state === "waiting" || state === "stopped").length;
-  const more = open === 0 ? [] : [`${open} not finished: the same command goes on`];
+  const more = open === 0 ? [] : [`${open} not finished: run the same command again to continue`];
   return [...tables, ...failed, ...more, `page: ${page}`].join("\n\n");
 }

@@ -133,7 +133,7 @@ export function runFolders(folder: string): string[] {
   const inside = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   const runs = inside.filter(isRun).sort();
   if (runs.length > 0) return runs;
-  throw new HoneError("HONE_ERR_USAGE", `${folder}: no run lies here (no ${RUN_FILES.manifest})`, {
+  throw new HoneError("HONE_ERR_USAGE", `${folder}: not a run folder (no ${RUN_FILES.manifest})`, {
     hint: "Name the --dir of a run, or a folder that holds some.",
   });
 }

@@ -23,7 +23,7 @@ const weightSchema = z
   })
   .superRefine(({ sha256 }, check) => {
     if (sha256 !== undefined) return;
-    const message = `there is no such file from the working folder, ${process.cwd()}`;
+    const message = `no such file relative to the working folder, ${process.cwd()}`;
     check.addIssue({ code: "custom", path: ["module"], message });
   }) as unknown as z.ZodType<HashedModule, string | HashedModule>;
 

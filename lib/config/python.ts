@@ -19,7 +19,7 @@ export function checkFile(
   check: z.RefinementCtx,
 ): void {
   if (sha256 !== undefined) return;
-  const message = `there is no such file from the working folder, ${process.cwd()}`;
+  const message = `no such file relative to the working folder, ${process.cwd()}`;
   check.addIssue({ code: "custom", path: ["python"], message });
 }
 

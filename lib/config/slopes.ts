@@ -26,7 +26,7 @@ type Written = WrittenFunction | z.output<typeof moduleSchema>;
 const placeSchema = z
   .string()
   .refine(isModulePlace, 'it must be a function, or a module by path: "./loss.ts", "./loss.ts#name"')
-  .refine((place) => !isModulePlace(place), "there is no such file from the working folder");
+  .refine((place) => !isModulePlace(place), "no such file relative to the working folder");
 
 /**
  * The schema's `objective.slopes`: people give the function, or the place of a module that exports it; {@link takeSlopes}

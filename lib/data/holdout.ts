@@ -145,7 +145,7 @@ const KEY = /^[A-Za-z0-9_-]{22}$/;
 /** Reads keys: one per line, a JSON array, or lists by domain as in a run folder's held-out.json. */
 function readKeys(path: string): ReadonlySet<string> {
   const fail = (what: string, cause?: unknown) =>
-    new HoneError("HONE_ERR_DATA", `${path} is no list of held-out rows: ${what}`, {
+    new HoneError("HONE_ERR_DATA", `${path} is not a list of held-out rows: ${what}`, {
       cause,
       hint: "Give 22-character content keys one a line, or held-out.json of a run folder.",
     });

@@ -25,7 +25,7 @@ const MAX_DEPTH = 1000;
  */
 export function* elementSpans(text: Uint8Array): Generator<Span> {
   const open = skipSpace(text, 0);
-  if (text[open] !== LIST) throw new HoneError("HONE_ERR_DATA", "JSON that is no array");
+  if (text[open] !== LIST) throw new HoneError("HONE_ERR_DATA", "not a JSON array");
   let depth = 0;
   let start = open + 1;
   for (let at = open; at < text.length; at++) {

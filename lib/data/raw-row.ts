@@ -53,6 +53,6 @@ const memberAlone = (value: unknown, key = ""): unknown =>
 /** JSON text of a row that its file has as columns. Throws SyntaxError on integers that no number can hold. */
 const asJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) => {
-    if (typeof inner === "bigint") throw new SyntaxError(`${inner} is no number`);
+    if (typeof inner === "bigint") throw new SyntaxError(`${inner} is not a number`);
     return inner;
   });

@@ -113,7 +113,7 @@ function readDrops(path: string | undefined): ReadonlySet<string> {
   try {
     return new Set(dropsSchema.parse(JSON.parse(readFileSync(path, "utf8"))).map(({ key }) => key));
   } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `${path} is no file of drops: ${(cause as Error).message}`, {
+    throw new HoneError("HONE_ERR_DATA", `${path} is not a file of drops: ${(cause as Error).message}`, {
       cause,
       hint: "Write it with hone data check --drops.",
     });

@@ -16,7 +16,7 @@ const modulePlace = z
 const map = z.union([
   z.strictObject({ function: z.string().min(1), sha256 }),
   z.strictObject({ module: modulePlace, sha256 }),
-  modulePlace.refine((place) => !isModulePlace(place), "there is no such file from the working folder"),
+  modulePlace.refine((place) => !isModulePlace(place), "no such file relative to the working folder"),
 ]) as unknown as z.ZodType<WrittenMap, RowMap | WrittenMap | string>;
 
 const common = {

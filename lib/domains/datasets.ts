@@ -79,9 +79,13 @@ export async function loadMap<T extends DatasetSpec>(spec: T): Promise<T> {
 
 function mapNotHere(map: WrittenMap): HoneError {
   const name = "function" in map ? map.function : map.module;
-  return new HoneError("HONE_ERR_CONFIG", `map: the function ${name} is not here, only its name`, {
-    hint: 'Run the script that has it, or put it into a module: map: "./rows.ts#toRow".',
-  });
+  return new HoneError(
+    "HONE_ERR_CONFIG",
+    `map: the function ${name} is not available in this process, only its name`,
+    {
+      hint: 'Run the script that has it, or put it into a module: map: "./rows.ts#toRow".',
+    },
+  );
 }
 
 /**

@@ -21,7 +21,7 @@ export function jsonCalls(
   [nameKey, givenKey]: readonly [name: string, given: string],
   reading: JsonCallReading,
 ): Call[] | string {
-  if (item.type !== "dict") return reading.passesOverUnreadable ? [] : "a call that is no object";
+  if (item.type !== "dict") return reading.passesOverUnreadable ? [] : "a call that is not an object";
   const fields = fieldsOf(item);
   if (!reading.passesOverUnreadable && isDouble(fields)) return "more than one call in an object";
   if (givenKey === "arguments" && fields.has("function"))
@@ -48,7 +48,7 @@ const otherwise = (fields: Fields, key: string): PythonValue =>
   fields.get(key === "arguments" ? "parameters" : "arguments") ?? { type: "dict", entries: [] };
 
 function wrappedCall(inner: PythonValue, reading: JsonCallReading): Call[] | string {
-  if (inner.type !== "dict") return "a call whose function is no object";
+  if (inner.type !== "dict") return "a call whose function is not an object";
   const fields = fieldsOf(inner);
   return oneCall(fields.get("name") ?? { type: "str", value: "" }, fields.get("arguments"), reading, false);
 }
@@ -69,7 +69,7 @@ function oneCall(
   reading: JsonCallReading,
   spelled: boolean,
 ): Call[] | string {
-  if (name.type === "list" || name.type === "dict") return "a call whose name is no text";
+  if (name.type === "list" || name.type === "dict") return "a call whose name is not a text";
   const read = readArguments(given, reading, spelled);
   if (typeof read === "string") return read;
   return [{ name: name.type === "str" ? name.value : undefined, arguments: read, positional: 0 }];
@@ -90,7 +90,7 @@ function readArguments(
   if (read?.type === "dict") return fieldsOf(read);
   const survives =
     given.type === "str" ? read !== undefined : spelled && (isNumber(given) || isListOfNumbers(given));
-  return !reading.passesOverUnreadable || survives ? "arguments that are no object" : new Map();
+  return !reading.passesOverUnreadable || survives ? "arguments that are not an object" : new Map();
 }
 
 const isNumber = ({ type }: PythonValue): boolean => type === "int" || type === "float";

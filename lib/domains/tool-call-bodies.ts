@@ -81,7 +81,7 @@ function namedCall({ header, footer }: Body<"named">, block: string, at: number)
   const end = footer === "" ? block.length : block.indexOf(footer, start);
   if (end < 0) return "a call that does not close";
   const given = readJson(block.slice(start, end));
-  if (given?.type !== "dict") return "arguments that are no object";
+  if (given?.type !== "dict") return "arguments that are not an object";
   const call = { name: head.groups!["name"]!, arguments: fieldsOf(given), positional: 0 };
   return { call, end: end + footer.length };
 }

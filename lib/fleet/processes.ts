@@ -105,7 +105,7 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
   if (trainers < 2 || version !== null) return;
   throw new HoneError(
     "HONE_ERR_UNSUPPORTED",
-    `hardware.processes asks for ${trainers} trainers, which talk over Gloo, and there is none: ${reason}`,
+    `hardware.processes asks for ${trainers} trainers, which communicate over Gloo, which is not available: ${reason}`,
     { hint: `Or give { actors: ${actors + trainers - 1}, trainers: 1 }.` },
   );
 }

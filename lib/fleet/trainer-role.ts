@@ -181,7 +181,7 @@ class TrainerRank {
       return trainer.close();
     }
     if (!Object.hasOwn(TRAINER_CALLS, name))
-      throw new HoneError("HONE_ERR_INTERNAL", `${name} is no call of a trainer`);
+      throw new HoneError("HONE_ERR_INTERNAL", `${name} is not a call of a trainer`);
     return callOn(trainer, name as TrainerCall, args);
   }
 

@@ -266,11 +266,11 @@ export class FolderTransport implements WeightTransport {
 
 async function expectFiles(folder: string, files: Offer["files"]): Promise<void> {
   const found = await hashes(folder).catch((cause: unknown) => {
-    throw new HoneError("HONE_ERR_COLLECTIVE", `${folder} is no more there`, { cause });
+    throw new HoneError("HONE_ERR_COLLECTIVE", `${folder} no longer exists`, { cause });
   });
   for (const [name, hash] of Object.entries(files)) {
     const file = join(folder, name);
-    if (found[name] === undefined) throw new HoneError("HONE_ERR_COLLECTIVE", `${file} is no more there`);
+    if (found[name] === undefined) throw new HoneError("HONE_ERR_COLLECTIVE", `${file} no longer exists`);
     if (found[name] !== hash)
       throw new HoneError("HONE_ERR_FORMAT", `${file} is not what was written: its hash differs`);
   }

@@ -173,7 +173,7 @@ function nobody(waitedMs: number): HoneError {
   return new HoneError(
     "HONE_ERR_COLLECTIVE",
     `no actor was there to take the weights for ${Math.round(waitedMs / 1000)} s`,
-    { hint: "They run and say nothing: stopped, or kept from a processor for as long." },
+    { hint: "Their processes are alive but send no heartbeat: suspended, or starved of processor time." },
   );
 }
 

@@ -251,7 +251,7 @@ function nextStep(status: number, code: string, endpoint: string, hasToken: bool
       : "There is no such model, or it is private or gated: set HF_TOKEN to a token that may read it.";
   if (status === 404) return "There is no such model there (nor a folder of that name here).";
   if (status === 429) return "The Hub limits requests: wait a few minutes, or set HF_TOKEN.";
-  return "The Hub has trouble of its own; run the same command again, what was downloaded is kept.";
+  return "The Hub reported an internal error; run the same command again: downloaded files are kept.";
 }
 
 /** Seconds or a date, as RFC 9110 has it; 0 if absent. */

@@ -55,7 +55,7 @@ export async function resolveDataset(
 ): Promise<HubDataset> {
   const name = parseDatasetName(text);
   if (name === undefined)
-    throw new HoneError("HONE_ERR_USAGE", `${text} is no name of a data set of the Hub`, {
+    throw new HoneError("HONE_ERR_USAGE", `${text} is not the name of a Hub data set`, {
       hint: 'Write "hf:org/name", with "/config", ":split" and "@revision" behind it where they are needed: "hf:openai/gsm8k/main:train@main".',
     });
   const env = options.env ?? process.env;
@@ -99,10 +99,14 @@ async function fromHub(
 async function fromCache(cached: CachedModel, name: DatasetName, revision: string): Promise<HubDataset> {
   const commit = await cached.commitOf(revision);
   const fail = (what: string) =>
-    new HoneError("HONE_ERR_HUB", `data set ${name.repo}@${revision} ${what}, and the Hub may not be asked`, {
-      hint: "Unset HF_HUB_OFFLINE once to download it, or give a folder with its files.",
-      details: { reached: false },
-    });
+    new HoneError(
+      "HONE_ERR_HUB",
+      `data set ${name.repo}@${revision} ${what}, and offline mode forbids asking the Hub`,
+      {
+        hint: "Unset HF_HUB_OFFLINE once to download it, or give a folder with its files.",
+        details: { reached: false },
+      },
+    );
   if (commit === undefined) throw fail("is not in the cache");
   const snapshot = cached.snapshot(commit);
   const paths = chosenFiles(await listing(cached, commit), name);

@@ -107,7 +107,7 @@ async function receive(
   };
   const response = await client.get(url, init, [416]);
   if (!continues(response, partial.position)) await partial.restart();
-  if (response.status === 416) return new Error("the server does not have the bytes asked for");
+  if (response.status === 416) return new Error("the server does not have the requested bytes");
   const timer = setTimeout(() => silence.abort(new Error(`no bytes for ${SILENCE_MS} ms`)), SILENCE_MS);
   try {
     for await (const chunk of response.body ?? []) {

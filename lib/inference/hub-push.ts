@@ -178,9 +178,13 @@ async function filesOf(folder: string): Promise<Pick<PushedFile, "path" | "size"
   const shown = entries.filter((path) => !path.split("/").some((name) => name.startsWith("."))).sort();
   const isModel = shown.includes("config.json") || shown.includes("adapter_config.json");
   if (!isModel || !shown.some((path) => path.endsWith(".safetensors")))
-    throw new HoneError("HONE_ERR_IO", `${resolve(folder)} is no model folder and none of adapters`, {
-      hint: "Give what `hone export --run <run> --out <folder>` wrote: config.json or adapter_config.json, and safetensors.",
-    });
+    throw new HoneError(
+      "HONE_ERR_IO",
+      `${resolve(folder)} is neither a model folder nor a folder of adapters`,
+      {
+        hint: "Give what `hone export --run <run> --out <folder>` wrote: config.json or adapter_config.json, and safetensors.",
+      },
+    );
   const files: Pick<PushedFile, "path" | "size">[] = [];
   for (const path of shown) {
     const stats = await lstat(join(folder, path));
@@ -195,7 +199,7 @@ async function filesOf(folder: string): Promise<Pick<PushedFile, "path" | "size"
 
 function expectName(repo: string): void {
   if (parseHubName(repo)?.revision === "main" && !repo.includes("@")) return;
-  throw new HoneError("HONE_ERR_USAGE", `${repo} is no name of a repository: it is org/name`, {
+  throw new HoneError("HONE_ERR_USAGE", `${repo} is not a repository name, org/name`, {
     hint: "Letters, digits, single - and . ; a branch is given by --revision.",
   });
 }
@@ -212,7 +216,7 @@ const noToken = (endpoint: string) =>
   });
 
 const isPublic = (repo: string, endpoint: string) =>
-  new HoneError("HONE_ERR_USAGE", `${repo} is there and public, and --private would not change that`, {
+  new HoneError("HONE_ERR_USAGE", `${repo} exists and is public; --private would not change that`, {
     hint: `Make it private at ${endpoint}/${repo}/settings, choose another name, or leave --private out.`,
   });
 
@@ -248,6 +252,6 @@ function nextStep(status: number, url: string, { repo, revision, endpoint }: Pla
     return `${repo}@${revision} has changed meanwhile, or is being made: run the same command again, which looks anew.`;
   if (status === 429) return "The Hub limits requests: wait a few minutes, and run the same command again.";
   if (status >= 500)
-    return "The Hub has trouble of its own; run the same command again: files that it has are not sent again.";
+    return "The Hub reported an internal error; run the same command again: files already uploaded are not sent again.";
   return undefined;
 }

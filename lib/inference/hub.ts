@@ -107,7 +107,7 @@ async function resolveModel(
   if (name === undefined) {
     throw new HoneError(
       "HONE_ERR_IO",
-      `there is no folder ${resolve(nameOrPath)}, and ${nameOrPath} is no name of a model on the Hub`,
+      `there is no folder ${resolve(nameOrPath)}, and ${nameOrPath} is not the name of a model on the Hub`,
       {
         hint: "Give a folder with config.json and safetensors weights, or org/name, or org/name@revision.",
       },
@@ -242,8 +242,12 @@ function notCached(
   { missing }: { readonly missing: string | undefined },
 ): HoneError {
   const what = missing === undefined ? "is not in the cache" : `lacks ${missing} in the cache`;
-  return new HoneError("HONE_ERR_HUB", `${repo}@${revision} ${what}, and the Hub may not be asked`, {
-    hint: "There is no such folder either. Unset HF_HUB_OFFLINE once to download the model, or give a folder.",
-    details: { reached: false },
-  });
+  return new HoneError(
+    "HONE_ERR_HUB",
+    `${repo}@${revision} ${what}, and offline mode forbids asking the Hub`,
+    {
+      hint: "There is no such folder either. Unset HF_HUB_OFFLINE once to download the model, or give a folder.",
+      details: { reached: false },
+    },
+  );
 }

@@ -55,7 +55,7 @@ export class AppendFile {
     if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: a line after close`);
     const bytes = Buffer.from(lines);
     fileWork(this.path, () => {
-      if (fstatSync(fd).nlink === 0) throw new Error("it was deleted while the run went on");
+      if (fstatSync(fd).nlink === 0) throw new Error("it was deleted during the run");
       if (this.#torn) cutTornLine(fd);
       this.#torn = true;
       for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);

@@ -95,7 +95,7 @@ export function writeRunManifest(runDir: string, manifest: RunManifest): StoredM
 export function readRunManifest(runDir: string): StoredManifest {
   const path = join(runDir, RUN_FILES.manifest);
   if (fileWork(path, () => statSync(path, { throwIfNoEntry: false })) === undefined)
-    throw new HoneError("HONE_ERR_IO", `${runDir}: no run lies here (no ${RUN_FILES.manifest})`, {
+    throw new HoneError("HONE_ERR_IO", `${runDir}: not a run folder (no ${RUN_FILES.manifest})`, {
       hint: "Name the folder that was --dir of a run.",
       details: { path },
     });

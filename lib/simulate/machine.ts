@@ -89,7 +89,7 @@ export function readMachine(path: string): Machine {
   const parsed = machineSchema.safeParse(readJson(path));
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path: at, message }) => `${at.join(".") || "all"}: ${message}`);
-  throw new HoneError("HONE_ERR_FORMAT", `${path} is no machine: ${faults.join("; ")}`, {
+  throw new HoneError("HONE_ERR_FORMAT", `${path} is not a machine file: ${faults.join("; ")}`, {
     hint: "`hone simulate <recipe> --json` prints one as `machine`.",
   });
 }

@@ -154,10 +154,10 @@ function readHead(text: string): JsonValue {
   try {
     head = JSON.parse(text) as JsonValue;
   } catch (cause) {
-    return refuse(`its head is no JSON: ${(cause as Error).message}`, { cause });
+    return refuse(`its head is not JSON: ${(cause as Error).message}`, { cause });
   }
   const fault = faultIn(head, "");
-  if (fault !== undefined) refuse(`its head is no JSON that is written: ${fault}`);
+  if (fault !== undefined) refuse(`its head is not canonical JSON: ${fault}`);
   return head;
 }
 

@@ -57,10 +57,10 @@ async function driverOf(url: string, run: string, mustExist: boolean): Promise<D
 
 function unknownAddress(url: string): HoneError {
   if (url.startsWith("sqlite:"))
-    return new HoneError("HONE_ERR_USAGE", `${url}: there is no stream store in a file any more`, {
+    return new HoneError("HONE_ERR_USAGE", `${url}: stream stores in files are no longer supported`, {
       hint: "Leave --store and HONE_STORE out for processes of one machine, or give unix:<path>, where others of this machine join; several machines meet at redis://host:port.",
     });
-  return new HoneError("HONE_ERR_USAGE", `${withoutPassword(url)} is no address of a stream store`, {
+  return new HoneError("HONE_ERR_USAGE", `${withoutPassword(url)} is not an address of a stream store`, {
     hint: "memory:, unix:<path> or redis://host:port",
   });
 }

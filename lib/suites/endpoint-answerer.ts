@@ -108,7 +108,7 @@ function readAnswer(json: unknown): Answer {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(
-      `the answer is no chat completion: ${issue!.path.join(".") || "all of it"}: ${issue!.message}`,
+      `the response is not a chat completion: ${issue!.path.join(".") || "all of it"}: ${issue!.message}`,
     );
   }
   const { choices, usage } = parsed.data;

@@ -66,7 +66,7 @@ export async function evaluateSuites(
   if (played !== undefined)
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `${played.name} is played over several turns, which a server is not asked for: give a model folder`,
+      `${played.name} is played over several turns, which --endpoint does not support: give a model folder`,
     );
   using _ = await lockFolder(plan.dir, "an evaluation");
   expectManifest(plan.dir, plan.model, answerer.identity);

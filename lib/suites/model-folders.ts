@@ -55,7 +55,7 @@ function noEvaluation(dir: string, text: string): HoneError {
   const isRun = dir !== "" && existsSync(join(dir, RUN_FILES.manifest));
   const [what, hint] = isRun
     ? ["is the folder of a run, not of an evaluation", RUN_HINT]
-    : ["is no folder of an evaluation", HINT];
+    : ["is not an evaluation folder", HINT];
   return new HoneError("HONE_ERR_USAGE", `${dir || text} ${what}`, { hint });
 }
 

@@ -74,13 +74,9 @@ export async function openSuite(spec: string, options: OpenSuiteOptions = {}): P
   if (Object.hasOwn(EPISODE_SOURCES, spec)) return openPlayed(spec, options);
   if (/\.[cm]?[jt]s$/.test(spec)) return openModule(spec, options);
   if (isDataPath(spec)) return openFile(spec, options.verifier);
-  throw new HoneError(
-    "HONE_ERR_USAGE",
-    `no suite is called ${JSON.stringify(spec)}, and no such file is there`,
-    {
-      hint: `Known: ${SUITE_NAMES.join(", ")}; or a file of rows (.jsonl, .parquet, ...), or a module of your own.`,
-    },
-  );
+  throw new HoneError("HONE_ERR_USAGE", `there is no suite named ${JSON.stringify(spec)}, and no such file`, {
+    hint: `Known: ${SUITE_NAMES.join(", ")}; or a file of rows (.jsonl, .parquet, ...), or a module of your own.`,
+  });
 }
 
 /** Path of a published suite's files: a folder or a file of its name. Throws HONE_ERR_DATA. */

@@ -220,10 +220,10 @@ export function expectManifest(dir: string, model: string, identity: EvaluationM
   const [was, is] = [kept[name], identity[name]].map((value) => JSON.stringify(value));
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `${dir} holds completions of another kind: ${name} is ${is}, there it is ${was}`,
+    `${dir} has completions with other settings: ${name} is ${is}, in the folder ${was}`,
     {
       details: { differs },
-      hint: "Evaluate into another folder (--out); one holds one model and one way of sampling.",
+      hint: "Evaluate into another folder (--out): a folder has one model and one sampling setting.",
     },
   );
 }

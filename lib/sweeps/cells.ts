@@ -27,7 +27,7 @@ const MOST_SLUG = 60;
 export function productOf(axes: readonly Axis[]): Cell[] {
   const names = axes.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new HoneError("HONE_ERR_USAGE", `the axis ${twice} is there twice`);
+  if (twice !== undefined) throw new HoneError("HONE_ERR_USAGE", `the axis ${twice} occurs twice`);
   const count = axes.reduce((n, { choices }) => n * choices.length, 1);
   if (count > MOST_CELLS)
     throw new HoneError("HONE_ERR_USAGE", `the grid has ${count} cells, more than ${MOST_CELLS}`);

@@ -26,7 +26,7 @@ export function parseGrid(text: string): Axis[] {
 function parseAxis(part: string, whole: string): Axis {
   const equals = part.indexOf("=");
   const name = part.slice(0, Math.max(equals, 0)).trim();
-  if (name === "") throw malformed(whole, `"${part}" is no axis`);
+  if (name === "") throw malformed(whole, `"${part}" is not an axis`);
   const values = pieces(part.slice(equals + 1), "|").map((value) => value.trim());
   if (values.includes("")) throw malformed(whole, `${name} has an empty value`);
   const twice = values.find((value, i) => values.indexOf(value) !== i);

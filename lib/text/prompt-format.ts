@@ -175,9 +175,9 @@ function readTools(json: string): readonly unknown[] {
     const tools = readJson(json);
     if (Array.isArray(tools)) return tools;
   } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `tools are no JSON: ${(cause as Error).message}`, { cause });
+    throw new HoneError("HONE_ERR_DATA", `tools are not JSON: ${(cause as Error).message}`, { cause });
   }
-  throw new HoneError("HONE_ERR_DATA", `tools are no list: ${json.slice(0, 60)}`);
+  throw new HoneError("HONE_ERR_DATA", `tools are not a list: ${json.slice(0, 60)}`);
 }
 
 const PROBE = "probe";

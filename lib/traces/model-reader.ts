@@ -146,7 +146,7 @@ export class ModelReader implements Reader, Disposable {
 
 function contentOf(json: unknown): string {
   const parsed = messageSchema.safeParse(json);
-  if (!parsed.success) throw new Error("the answer is no chat completion");
+  if (!parsed.success) throw new Error("the response is not a chat completion");
   return parsed.data.choices[0]!.message.content ?? "";
 }
 

@@ -42,7 +42,7 @@ function namesOf(folders: readonly string[]): string[] {
     const hint = isRun(folder)
       ? "A run is looked at alone: its first tenth against its last."
       : "hone eval makes folders of evaluations; hone run makes those of runs, with a journal of their verdicts.";
-    throw new HoneError("HONE_ERR_USAGE", `${folder} is no folder of an evaluation`, { hint });
+    throw new HoneError("HONE_ERR_USAGE", `${folder} is not an evaluation folder`, { hint });
   }
   const named = [
     folders.map((folder) => readManifest(folder).model),

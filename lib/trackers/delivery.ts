@@ -105,7 +105,7 @@ export class Delivery implements Sink {
     try {
       this.#spool.append(entry);
     } catch (error) {
-      if (this.#lost++ === 0) this.#say(`cannot keep what it is to be sent: ${(error as Error).message}`);
+      if (this.#lost++ === 0) this.#say(`cannot write its spool: ${(error as Error).message}`);
       return;
     }
     this.#wake();

@@ -146,7 +146,7 @@ export function openTrackers(
     if (!/^[\w-]{1,64}$/.test(tracker.name) || sinks.some(({ name }) => name === tracker.name))
       throw new HoneError(
         "HONE_ERR_CONFIG",
-        `a tracker is called ${JSON.stringify(tracker.name)}: every one needs a name of its own of letters, digits, "_" and "-"`,
+        `a tracker is called ${JSON.stringify(tracker.name)}: every tracker needs a unique name of letters, digits, "_" and "-"`,
       );
     sinks.push(new Delivery(tracker, { ...options, ...folder }));
   };

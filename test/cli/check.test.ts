@@ -217,7 +217,7 @@ test("prompts that are too long are counted, not fatal, and the longest is of th
   const { math } = findings.domains;
   expect(math!.longestPrompt).toBeLessThanOrEqual(20);
   expect(math!.leftOut).toBeGreaterThan(0);
-  expect(checkText(findings)).toContain(`${math!.leftOut} of 32 problems cannot be asked`);
+  expect(checkText(findings)).toContain(`${math!.leftOut} of 32 problems are too long to prompt`);
 });
 
 test("validation sets are tried like domains, and rows that are not there are named", async () => {

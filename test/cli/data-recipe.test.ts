@@ -98,8 +98,8 @@ test.each([
       .join("\n")}`,
     /alias/,
   ],
-  ["nothing", "", /is no recipe/],
-  ["a list", "- 1", /is no recipe/],
+  ["nothing", "", /is not a recipe/],
+  ["a list", "- 1", /is not a recipe/],
 ])("%s is refused", async (_, text, message) => {
   expect((await issuesOf(text))[0]!.message).toMatch(message);
 });
@@ -109,7 +109,7 @@ test("JSON is JSON: no comments, no comma at the end, no key twice; `$schema` is
   expect(await read("$schema: x\na: 1")).toEqual({ a: 1 });
   const [comma] = await issuesOf('{\n  "a": 1,\n}', "r.json");
   expect(comma).toMatchObject({ at: "line 3, column 1" });
-  expect(comma!.message).toMatch(/is no JSON: .*trailing commas are YAML's/);
+  expect(comma!.message).toMatch(/is not JSON: .*trailing commas are YAML's/);
   expect(await issuesOf('{\n  "a": 1', "r.json")).toMatchObject([{ at: "line 2, column 9" }]);
   expect(await issuesOf('{ "a": 1,\n  "a": 2 }', "r.json")).toMatchObject([{ at: "line 2, column 3" }]);
 });

@@ -43,7 +43,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
       expect(stdout).toMatch(/^all-reduce +16,777,216 +[\d.]+ +[\d.]+$/m);
       expect(stdout).toMatch(/^broadcast +4,096 +[\d.]+ +[\d.]+$/m);
       expect(stdout.match(/^passed: rank 2 /gm)).toHaveLength(3);
-      expect(stdout).toContain("all 3 ranks are there, and every test passed");
+      expect(stdout).toContain("all 3 ranks started, and every test passed");
     },
     patient(60_000),
   );
@@ -92,7 +92,7 @@ test("without a launcher it says what starts it", async () => {
     OMPI_COMM_WORLD_RANK: "",
   });
   expect(status).toBe(2);
-  expect(stderr).toMatch(/no launcher has started.*\n.*--processes 2/);
+  expect(stderr).toMatch(/was not started by a launcher.*\n.*--processes 2/);
 });
 
 test("what an option has wrong is said once, before any rank starts", async () => {
@@ -117,8 +117,8 @@ test("a failed test names the ranks that were not told", () => {
     "call           bytes    ms  MB/s",
     "broadcast  2,000,000  1.00  2000",
     "",
-    "FAILED: rank 1 does not connect; the others knew within 4.00 s",
-    "  rank(s) 0 were not told, or not whose fault it was",
+    "FAILED: rank 1 does not connect; the others were notified within 4.00 s",
+    "  rank(s) 0 were not notified, or not of the rank at fault",
     "",
     "1 of 1 tests failed",
   ]);

@@ -35,16 +35,16 @@ test("what is in no number is said", () => {
     typeof warningsOf
   >[0];
   expect(warningsOf(results)).toEqual([
-    "1 problem(s) of s could not be asked: long",
+    "1 problem(s) of s could not be prompted: long",
     "3 completion(s) of s got no verdict: down",
-    "2 completion(s) of s are not there",
-    "4 problem(s) of e could not be asked: in no token",
+    "2 completion(s) of s are missing",
+    "4 problem(s) of e could not be prompted: in no token",
     "e: no completion has a verdict",
     "2 request(s) got no answer: gone",
   ]);
   expect(lackOf(results, "evals/m")).toMatchObject({
     code: "HONE_ERR_VERIFIER",
-    message: "evals/m is not whole",
+    message: "evals/m is incomplete",
   });
   const [whole, mute] = [
     { ...suite, absent: 0, unscored: {} },
@@ -52,7 +52,7 @@ test("what is in no number is said", () => {
   ];
   expect(lackOf(mute, "evals/m")).toMatchObject({
     code: "HONE_ERR_DATA",
-    message: "no problem of e can be asked of this model",
+    message: "no problem of e fits this model",
   });
   expect(lackOf({ ...mute, empty: [whole] } as unknown as typeof results, "evals/m")?.code).toBe(
     "HONE_ERR_DATA",

@@ -146,7 +146,7 @@ test("a token's divergence from its teacher has a column, which the legend expla
   const text = explanationText({ ...EXPLAINED, settings: [pulled] }, 120, PLAIN);
   expect(text).toMatch(/token +version +then +now +divergence +ratio/);
   expect(text).toMatch(/0 four +3 \(−2\) +-1\.5000 +-1\.2500 +0\.25000 +1\.25000/);
-  expect(text).toContain("its gradient is in no coefficient");
+  expect(text).toContain("the coefficients do not include its gradient");
   expect(explanationText(EXPLAINED, 120, PLAIN)).not.toContain("divergence");
 });
 

@@ -170,8 +170,8 @@ test.each([
   ],
   ["no such domain", ["verify", "--domain", "maths", "--file", "x"], 2, "Known domains: math"],
   ["no cases", ["verify", "--domain", "math", "--file", "/nowhere.jsonl"], 3, "/nowhere.jsonl"],
-  ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere: no run lies here"],
-  ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere: no run lies here"],
+  ["no run to rescore", ["rescore", "/nowhere"], 3, "/nowhere: not a run folder"],
+  ["no run to replay", ["replay", "/nowhere"], 3, "/nowhere: not a run folder"],
 ])("%s: exit %s", async (_, args, code, message) => {
   const { status, stderr } = await honeHere(args);
   expect(status).toBe(code);
@@ -348,7 +348,7 @@ test.skipIf(HONE[0] === "--import").each([20, 40, 64])(
       encoding: "utf8",
     });
     expect(status).toBe(3);
-    expect(stderr).toMatch(/^HONE_ERR_IO {2}this process may have \d+ files open.*\n {2}hint: .*ulimit -n/);
+    expect(stderr).toMatch(/^HONE_ERR_IO {2}this process may open only \d+ files.*\n {2}hint: .*ulimit -n/);
   },
 );
 

@@ -46,7 +46,7 @@ test("--gpu-memory plans for another card, and for a GPU where the recipe names 
   expect(small).toMatch(/^ {2}over +\d+\.\d GiB/m);
   await expect(planRecipe(smallRecipe(), "much")).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: '--gpu-memory is "much", which is no amount of memory',
+    message: '--gpu-memory is "much", which is not an amount of memory',
   });
   await expect(planRecipe(smallRecipe(), "0")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
@@ -92,7 +92,7 @@ test("what does not fit is followed by the settings that make it fit, with what 
   expect(text).toMatch(/^ {5}lora: adapters are trained and the weights are not; /m);
   expect(text).toMatch(/^ {5}then \d+\.\d GiB; keys and values of [\d,]+ tokens fit$/m);
   const none = planText(recipe, await planRecipe(recipe, "1GiB"));
-  expect(none).toMatch(/^Nothing makes it fit here\.\n {3}The least it needs is \d+\.\d GiB, by --set /m);
+  expect(none).toMatch(/^No change makes it fit here\.\n {3}The minimum it needs is \d+\.\d GiB, by --set /m);
   expect(planText(recipe, await planRecipe(recipe, "999GiB"))).not.toMatch(/--set|Nothing makes/);
 });
 

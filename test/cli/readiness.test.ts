@@ -52,7 +52,7 @@ async function expectFilled(each: number) {
   expect(rows.map(({ node, slot }) => ofNode * node + slot)).toEqual(rows.map((_, i) => i));
   expect(new Set(rows.map(({ pid }) => pid)).size).toBe(rows.length);
   expect(new Set(rows.map(({ epoch, host }) => `${epoch} ${host}`))).toEqual(new Set(["1 127.0.0.1"]));
-  expect(table).toContain(`all ${ofNode * NODES} processes on 8 nodes are there; no device was opened`);
+  expect(table).toContain(`all ${ofNode * NODES} processes on 8 nodes have started; no device was opened`);
   const logs = names.map((own) => own.map((name) => `${name.replace(".", "-")}.log`).sort());
   expect(logs).toEqual(logs.map((_, node) => readdirSync(join(dir, "logs", `node-${node}`)).sort()));
 }

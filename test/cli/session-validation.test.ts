@@ -74,7 +74,7 @@ test("what a killed session did not get to is evaluated from its checkpoint, wit
   expect(summary.selection!.candidates.map(({ step }) => step)).toEqual([2, 4, 5, 6, 8]);
   const again = readValidations(path())[0]!;
   expect([again.boards, again.problems]).toEqual([whole[0]!.boards, whole[0]!.problems]);
-  expect(printed).toContain("evaluating step-000002, which the last session did not get to");
+  expect(printed).toContain("evaluating step-000002, which the last session did not reach");
 });
 
 test("validation sets are measured beside the domains, at their own budget, and are in no mean; the cost is a metric", async () => {

@@ -145,7 +145,7 @@ test("who looks while the session evaluates is told so, and not of a hook that n
     core: standInCore(),
     onPolicy: async (when) => void (when === "before" && (await look())),
   });
-  expect(told.at(-1)).toBe("before training: the evaluation of what training starts from");
+  expect(told.at(-1)).toBe("before training: the evaluation of the initial policy");
 });
 
 test("the folder is the session's until all that it tells has been sent", async () => {

@@ -89,7 +89,7 @@ test("--list shows the cells and runs nothing", async () => {
 
 test.each([
   [["--grid", "optimizer.lrr=1"], "did you mean lr?"],
-  [["--grid", "optimizer.lr"], "is no axis"],
+  [["--grid", "optimizer.lr"], "is not an axis"],
   [["--seeds", "0"], "--seeds 0: it takes a whole number"],
   [["--parallel", "two"], "--parallel two: it takes a whole number"],
   [["--axes", "x"], "has no axis x"],

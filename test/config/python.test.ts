@@ -32,7 +32,7 @@ test("the file's hash is written beside its place, and what a record has stays",
 test.each([
   [
     { python: "nowhere.py#f" },
-    /reward\.python: is "nowhere\.py#f"; there is no such file from the working folder/,
+    /reward\.python: is "nowhere\.py#f"; no such file relative to the working folder/,
   ],
   [{ python: "#f" }, /it must be a file and a name in it: "rewards\.py#accuracy"/],
   [{ python: `${file}#f`, completions: "both" }, /completions: is "both"; expected/],

@@ -68,7 +68,7 @@ test("a map that is not in this process is an error where rows are read", async 
   const { source } = read.domains["math"]!;
   await expect(openProblemSource(source, { seed: 0, ordinal: 0, domain: "math" })).rejects.toMatchObject({
     code: "HONE_ERR_CONFIG",
-    message: "map: the function toRow is not here, only its name",
+    message: "map: the function toRow is not available in this process, only its name",
   });
 });
 

@@ -29,7 +29,7 @@ test.each([
   [
     "at no file's URL",
     () => "file:///srv/%zz.ts",
-    /^problem source: file:\/\/\/srv\/%zz\.ts is no file's URL: /,
+    /^problem source: file:\/\/\/srv\/%zz\.ts is not a file URL: /,
   ],
   ["broken", () => module("broken.ts", "export const = 1"), /broken\.ts cannot be imported: /],
   ["without openSource", () => module("empty.ts", "export const x = 1;"), /exports no openSource/],

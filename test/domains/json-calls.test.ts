@@ -16,7 +16,7 @@ function read(text: string, keys: readonly [string, string] = ARGUMENTS, reading
   ]);
 }
 const F1 = '{"name": "f", "arguments": {"a": 1}}';
-const NO_OBJECT = "arguments that are no object";
+const NO_OBJECT = "arguments that are not an object";
 
 describe("with name and arguments", () => {
   test.each([
@@ -34,9 +34,9 @@ describe("with name and arguments", () => {
     ],
     ["a name that is a number", '{"name": 5, "arguments": {}}', [[undefined, {}]]],
     ["special names", '{"__proto__": {"constructor": 1}}', [["__proto__", { constructor: 1 }]]],
-    ["no object", '"f"', "a call that is no object"],
-    ["a function that is no object", '{"function": "f"}', "a call whose function is no object"],
-    ["a name that is a list", '{"name": [], "arguments": {}}', "a call whose name is no text"],
+    ["no object", '"f"', "a call that is not an object"],
+    ["a function that is no object", '{"function": "f"}', "a call whose function is not an object"],
+    ["a name that is a list", '{"name": [], "arguments": {}}', "a call whose name is not a text"],
     ["arguments that are no JSON", '{"name": "f", "arguments": "a=1"}', NO_OBJECT],
     ["null arguments", '{"name": "f", "arguments": null}', NO_OBJECT],
     ["a list of arguments", '{"name": "f", "arguments": [1]}', NO_OBJECT],

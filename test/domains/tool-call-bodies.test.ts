@@ -50,8 +50,8 @@ describe("a name and JSON", () => {
     ["without a mark", "mistral-11", 'f{"a": 1}', [["f", { a: 1 }]]],
     ["two in turn", "deepseek-v3.1", `${deepseek("f", '{"a": 1}')}\n${deepseek("g", "{}")}`, BOTH],
     ["no name", "mistral-11", '[ARGS]{"a": 1}', "no name"],
-    ["no object", "mistral-11", "f[ARGS][1]", "arguments that are no object"],
-    ["two where one may stand", "llama-tags", 'f>{"a": 1}\ng>{}', "arguments that are no object"],
+    ["no object", "mistral-11", "f[ARGS][1]", "arguments that are not an object"],
+    ["two where one may stand", "llama-tags", 'f>{"a": 1}\ng>{}', "arguments that are not an object"],
     [
       "one that does not close",
       "deepseek-v3.1",

@@ -99,8 +99,9 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
         for (const bytes of ["4,096", "1,048,576", "16,777,216"])
           expect(table).toMatch(new RegExp(`^${call} +${bytes} +[\\d.]+ +[\\d.]+$`, "m"));
       const tests = ["does not connect", "is silent in a collective", "makes another call"];
-      for (const what of tests) expect(table).toContain(`passed: rank 1 ${what}; the others knew within`);
-      expect(table).toContain("all 2 ranks are there, and every test passed");
+      for (const what of tests)
+        expect(table).toContain(`passed: rank 1 ${what}; the others were notified within`);
+      expect(table).toContain("all 2 ranks started, and every test passed");
     },
     patient(60_000),
   );

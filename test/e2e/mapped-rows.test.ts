@@ -71,7 +71,7 @@ native(
     expect(await hone("replay", "a", "--recipe", "own.ts")).toMatchObject({ status: 0 });
     expect(await hone("replay", "a", "--trust")).toMatchObject({
       status: 2,
-      said: expect.stringContaining("map: the function map is not here, only its name"),
+      said: expect.stringContaining("map: the function map is not available in this process, only its name"),
     });
     script("other.ts", MAP.replace("Make", "Form"));
     expect(await hone("replay", "a", "--recipe", "other.ts")).toMatchObject({

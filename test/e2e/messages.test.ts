@@ -94,7 +94,7 @@ test.each<[string, readonly string[], number, readonly string[], (readonly strin
     "a run that is not there",
     ["samples", none],
     3,
-    [`${none}: no run lies here`, "Name the folder that was --dir"],
+    [`${none}: not a run folder`, "Name the folder that was --dir"],
   ],
   [
     "a GPU by another name",
@@ -112,7 +112,7 @@ test.each<[string, readonly string[], number, readonly string[], (readonly strin
     "a model that is neither a folder nor a name",
     ["generate", "--model", "./nowhere", "--prompt", "hi"],
     3,
-    [`there is no folder ${resolve("nowhere")}, and ./nowhere is no name`, "config.json and safetensors"],
+    [`there is no folder ${resolve("nowhere")}, and ./nowhere is not the name`, "config.json and safetensors"],
   ],
 ])("%s", async (_, args, status, parts, printed = []) => {
   const said = await honeHere(args, { HF_ENDPOINT: "http://127.0.0.1:9", HF_HUB_CACHE: dir });

@@ -95,7 +95,7 @@ native(
     expect(await hone("check", "missing.mjs")).toMatchObject({
       status: 2,
       said: expect.stringMatching(
-        /domains\.digits\.reward\.python: is "missing\.py#f"; there is no such file from the working folder, \//,
+        /domains\.digits\.reward\.python: is "missing\.py#f"; no such file relative to the working folder, \//,
       ),
     });
     writeFileSync(at("unimportable.py"), "import os\nimport no_such_module\n");

@@ -29,7 +29,7 @@ test("what a listener throws or rejects with is one warning, and ends nothing", 
   });
   expect(await run.finished).toMatchObject({ reason: "done", steps: 6 });
   expect(warnings.filter((text) => text.includes('"step"'))).toEqual([
-    'a listener of "step" failed, and the run goes on: RangeError: Invalid count value: -1',
+    'a listener of "step" failed, and the run continues: RangeError: Invalid count value: -1',
   ]);
   expect(warnings.some((text) => text.includes("no such bucket"))).toBe(true);
 });

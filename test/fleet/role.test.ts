@@ -15,7 +15,7 @@ test("an address that no process could use ends it for good, and says why", asyn
     said.push(line),
   );
   expect(code).toBe(PROCESS_EXIT.config);
-  expect(said.join("\n")).toMatch(/^HONE_ERR_USAGE .*carrier-pigeon:7 is no address/);
+  expect(said.join("\n")).toMatch(/^HONE_ERR_USAGE .*carrier-pigeon:7 is not an address/);
 });
 
 test("a run that the store does not know may be there the next time", async () => {

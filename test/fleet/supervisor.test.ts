@@ -22,7 +22,7 @@ test("a place whose process can never work is given up at once, with the tail of
   await supervisor.start(place("carrier-pigeon:7"));
   await until(() => failures.length > 0, "the end of the process");
   expect(failures[0]).toMatchObject({ code: "HONE_ERR_STATE", hint: expect.stringContaining("actor-3.log") });
-  expect(failures[0]!.message).toMatch(/actor 3 ended 1 time\(s\).*carrier-pigeon:7 is no address/s);
+  expect(failures[0]!.message).toMatch(/actor 3 ended 1 time\(s\).*carrier-pigeon:7 is not an address/s);
   const ended = { how: "with exit code 78", words: expect.stringContaining("carrier-pigeon:7") };
   expect(supervisor.statuses).toMatchObject([{ role: "actor", rank: 3, epoch: 1, pid: undefined, ended }]);
 });

@@ -74,8 +74,8 @@ describe("a refusal", () => {
 
   test.each([
     [429, "limits requests"],
-    [500, "trouble of its own"],
-    [503, "trouble of its own"],
+    [500, "internal error"],
+    [503, "internal error"],
   ])("of status %s is asked again, and told after the last time", async (status, hint) => {
     hub.answers.push({ status }, { status });
     expect(await (await get("config.json")).text()).toBe("{}");

@@ -121,7 +121,7 @@ test("the token goes along, and a set that needs one says so", async () => {
 
 test("offline, and where the Hub is not reached, what was downloaded is used, whole or not at all", async () => {
   await expect(resolve(undefined, OFFLINE)).rejects.toThrow(
-    "data set org/tiny@main is not in the cache, and the Hub may not be asked",
+    "data set org/tiny@main is not in the cache, and offline mode forbids asking the Hub",
   );
   const { files } = await resolve();
   const asked = hub.seen.length;

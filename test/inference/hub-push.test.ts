@@ -105,7 +105,7 @@ test("a private repository is made on request; a public one is not pushed to as 
   hub.add("org/open");
   await expect(pushFolder(folder, "org/open", { env, isPrivate: true })).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: "org/open is there and public, and --private would not change that",
+    message: "org/open exists and is public; --private would not change that",
   });
 });
 
@@ -148,7 +148,7 @@ test("what is no model folder, has a link in it, or no name is refused before an
   });
   rmSync(join(folder, "vocab.json"));
   rmSync(join(folder, "model.safetensors"));
-  await expect(push()).rejects.toThrow(/is no model folder and none of adapters/);
+  await expect(push()).rejects.toThrow(/is neither a model folder nor a folder of adapters/);
   await expect(pushFolder(join(folder, "none"), "org/mine", { env })).rejects.toThrow(
     /cannot read the folder/,
   );

@@ -100,7 +100,7 @@ describe("names", () => {
   test("what is neither says both", async () => {
     await expect(resolve("./nowhere")).rejects.toMatchObject({
       code: "HONE_ERR_IO",
-      message: expect.stringContaining(", and ./nowhere is no name of a model on the Hub"),
+      message: expect.stringContaining(", and ./nowhere is not the name of a model on the Hub"),
       hint: expect.stringContaining("org/name@revision"),
     });
   });
@@ -212,7 +212,7 @@ describe("offline", () => {
     writeFileSync(join(model(), "refs", "main"), "a".repeat(40));
     writeFileSync(join(snapshot, "config.json"), "{}");
     await expect(resolve("org/tiny", { env: offline })).rejects.toMatchObject({
-      message: "org/tiny@main lacks model.safetensors in the cache, and the Hub may not be asked",
+      message: "org/tiny@main lacks model.safetensors in the cache, and offline mode forbids asking the Hub",
     });
     expect(await resolve("org/tiny", { env: offline, withWeights: false })).toBe(snapshot);
     writeFileSync(join(snapshot, "model.safetensors"), "");
@@ -222,7 +222,7 @@ describe("offline", () => {
   test("says what is not there", async () => {
     await expect(resolve("org/tiny@v2", { env: offline })).rejects.toMatchObject({
       code: "HONE_ERR_HUB",
-      message: "org/tiny@v2 is not in the cache, and the Hub may not be asked",
+      message: "org/tiny@v2 is not in the cache, and offline mode forbids asking the Hub",
       hint: expect.stringContaining("HF_HUB_OFFLINE"),
     });
   });

@@ -13,7 +13,7 @@ test("puts each module once, after what it needs", () => {
   expect(new Script(bundle("a.js", from(files))).runInNewContext()).toBe(3);
 });
 
-test("the page itself becomes one script that the browser would parse: no name is there twice", () => {
+test("the page itself becomes one script that the browser would parse: no name occurs twice", () => {
   const text = bundle("main.js");
   expect(() => new Script(text)).not.toThrow();
   expect(text).not.toMatch(/^(import|export) /m);

@@ -56,7 +56,7 @@ test.each([false, true])(
 test("a file deleted under way is a typed error that names it", () => {
   const file = new AppendFile(path);
   rmSync(path);
-  const error = { code: "HONE_ERR_IO", message: `${path}: it was deleted while the run went on` };
+  const error = { code: "HONE_ERR_IO", message: `${path}: it was deleted during the run` };
   expect(() => file.append("one\n")).toThrowError(expect.objectContaining(error));
   file.close();
 });

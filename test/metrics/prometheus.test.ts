@@ -37,7 +37,7 @@ test("labels are escaped", () => {
   ).toEqual([]);
 });
 
-test("two names that meet keep the first, so that no series is there twice", () => {
+test("two names that meet keep the first, so that no series occurs twice", () => {
   const text = prometheusText({ step: 1, version: 1, metrics: { "a/b": 1, "a-b": 2 } });
   expect(text.match(/^hone_a_b /gm)).toHaveLength(1);
   expect(text).toContain("hone_a_b 1\n");

@@ -74,8 +74,8 @@ describe("the manifest", () => {
 
   test("errors say what is wrong with which file", () => {
     expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_IO");
-    expect(() => readRunManifest(folder)).toThrow(`${folder}: no run lies here (no run.json)`);
-    expect(() => readRunManifest(join(folder, "none"))).toThrow("none: no run lies here");
+    expect(() => readRunManifest(folder)).toThrow(`${folder}: not a run folder (no run.json)`);
+    expect(() => readRunManifest(join(folder, "none"))).toThrow("none: not a run folder");
     writeFileSync(join(folder, RUN_FILES.manifest), "{");
     expect(codeOf(() => readRunManifest(folder))).toBe("HONE_ERR_FORMAT");
     writeFileSync(join(folder, RUN_FILES.manifest), '{"schema": 2}');

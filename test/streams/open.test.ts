@@ -27,7 +27,7 @@ test("a run has a name that fits into keys", async () => {
 test("an address of a file says what to use instead", async () => {
   await expect(openStore("sqlite:x.sqlite?synchronous=off", { run: "r" })).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: "sqlite:x.sqlite?synchronous=off: there is no stream store in a file any more",
+    message: "sqlite:x.sqlite?synchronous=off: stream stores in files are no longer supported",
     hint: expect.stringMatching(/leave --store.*unix:<path>.*redis:/i),
   });
 });

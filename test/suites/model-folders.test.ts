@@ -27,7 +27,7 @@ test("a folder that is none, and one that stands twice, are refused", async () =
   const one = await evaluated("right");
   expect(() => modelFolders(`ours=${one},${join(one, "nope")}`)).toThrow(`${join(one, "nope")} is no folder`);
   expect(() => modelFolders(`ours=${one},${one}`)).toThrow("stands twice");
-  expect(() => modelFolders(`ours=${one},`)).toThrow("is no folder of an evaluation");
+  expect(() => modelFolders(`ours=${one},`)).toThrow("is not an evaluation folder");
 });
 
 test("folders that were sampled differently are no sample of one accuracy", async () => {

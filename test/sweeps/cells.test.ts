@@ -18,8 +18,8 @@ test("the cells are the product of the axes, the last one fastest", () => {
   expect(productOf([])).toEqual([{ name: "base", settings: [] }]);
 });
 
-test("an axis that is there twice, and a grid that is too large, are refused", () => {
-  expect(() => productOf(parseGrid("a=1|2,a=3"))).toThrow("the axis a is there twice");
+test("an axis that occurs twice, and a grid that is too large, are refused", () => {
+  expect(() => productOf(parseGrid("a=1|2,a=3"))).toThrow("the axis a occurs twice");
   const many = Array.from({ length: 13 }, (_, i) => `a${i}=1|2`).join();
   expect(() => productOf(parseGrid(many))).toThrow("8192 cells");
 });

@@ -49,7 +49,7 @@ type Dict = ReadonlyMap<string, PythonValue>;
  */
 export function readEntry(row: unknown): Entry {
   const value = readJson(typeof row === "string" ? row : (JSON.stringify(row) ?? ""));
-  if (value?.type !== "dict") throw fault("?", "is no JSON object", row);
+  if (value?.type !== "dict") throw fault("?", "is not a JSON object", row);
   const fields = asDict(value)!;
   const id = textOf(fields.get("id")) ?? "?";
   const category = textOf(fields.get("category")) ?? categoryOf(id);

@@ -32,7 +32,7 @@ export function chartTools(page) {
     onchange: () => (view.everyLine = everyLine.checked),
   });
   const every = el("label", { className: "flag", hidden: true }, everyLine, "domains and every line");
-  const marks = el("ul", { className: "marks", "aria-label": "marks on the charts" });
+  const marks = el("ul", { className: "marks", "aria-label": "legend of the marks" });
   /** @type {Map<number, ReturnType<typeof runSwitch>>} */
   const switches = new Map();
   const switchOf = (/** @type {number} */ run) => {

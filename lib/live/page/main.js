@@ -16,7 +16,7 @@ const COPIED_MS = 1500;
 const COPY_TITLE =
   "the address of what is shown: tab, run, sample, conditions, zoom. It holds the key to this page: with it one can also control the runs";
 const SMALL = {
-  pause: "no new prompts; what is under way goes on",
+  pause: "draws no new prompts; groups in progress continue",
   resume: "go on",
   checkpoint: "save a checkpoint, at the end of a step that is running",
   stop: "finish this step, save and end",

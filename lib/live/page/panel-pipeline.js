@@ -222,7 +222,7 @@ function requests({ requests }) {
   return el(
     "div",
     { className: "card" },
-    el("h3", {}, "Asked of this run"),
+    el("h3", {}, "Requests to this run"),
     table(["what", "by", "when", "came to"], rows),
   );
 }

@@ -72,10 +72,7 @@ async function askHints(page) {
 /** @param {ShownHint[] | null} hints */
 function hintsOf(hints) {
   const cards = (hints ?? []).map((hint) => hintCard(problemSearch.run, hint));
-  const none =
-    hints === null
-      ? "The run has judged no completion yet."
-      : "Nothing looks as if reward were gained otherwise than meant.";
+  const none = hints === null ? "The run has judged no completion yet." : "No signs of reward hacking.";
   return [el("h2", {}, "Hints"), ...(cards.length > 0 ? cards : [el("p", { className: "muted" }, none)])];
 }
 
@@ -127,7 +124,7 @@ function problemsOf(answer, again, frozen) {
     el(
       "p",
       { className: "count", role: "status" },
-      total === 0 ? "no problem is like that" : `${offset + 1} to ${last} of ${total} problems`,
+      total === 0 ? "no problem matches" : `${offset + 1} to ${last} of ${total} problems`,
     ),
     table(
       [

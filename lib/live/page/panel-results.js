@@ -17,7 +17,7 @@ export const resultsPanel = {
   empty: (page) =>
     page.visibleRuns().length > 1 || page.visibleRuns().some(({ summary }) => summary)
       ? undefined
-      : "scores before and after stand here when the run has ended",
+      : "scores before and after appear here when the run has ended",
   mount(root, page) {
     const ask = async () => {
       const runs = page.visibleRuns();
@@ -57,7 +57,7 @@ function section(page, run, summary) {
       "section",
       {},
       title,
-      el("p", { className: "muted" }, "Scores before and after stand here when the run has ended."),
+      el("p", { className: "muted" }, "Scores before and after appear here when the run has ended."),
     );
   const { before, after, selection, notes } = summary;
   return el(

@@ -21,7 +21,7 @@ export function groupsList(page, { total, samples, groups }, actions) {
   const last = sampleSearch.offset + groups.length;
   const count =
     total === 0
-      ? "no completion is like that"
+      ? "no completion matches"
       : `${sampleSearch.offset + 1} to ${last} of ${total} groups, of ${samples} completions`;
   const { completionsInAll: all } = page.connection;
   const kept = all === undefined ? "" : ` kept in this file; the run has ${short(all)} (hone watch)`;

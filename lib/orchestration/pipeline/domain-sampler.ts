@@ -44,13 +44,13 @@ export class DomainSampler {
   /** Cached p_d until a completion changes it: a step returns many credits at once. */
   #next: readonly number[] | undefined;
 
-  /** Throws HONE_ERR_CONFIG when no domain has a weight above 0, or one is negative or not finite. */
+  /** Throws HONE_ERR_CONFIG when no domain has a weight greater than 0, or one is negative or not finite. */
   constructor(options: DomainSamplerOptions) {
     const entries = Object.entries(options.weights);
     const bad = entries.find(([, weight]) => !(weight >= 0 && weight < Number.POSITIVE_INFINITY));
     const sum = entries.reduce((total, [, weight]) => total + weight, 0);
     if (bad || sum === 0) {
-      const found = bad ? `weight of domain ${bad[0]} is ${bad[1]}` : "no domain has a weight above 0";
+      const found = bad ? `weight of domain ${bad[0]} is ${bad[1]}` : "no domain has a weight greater than 0";
       throw new HoneError("HONE_ERR_CONFIG", `domain sampler: ${found}; a weight is a number >= 0`);
     }
     this.#domains = entries.map(([domain]) => domain);

@@ -130,7 +130,7 @@ export class ProblemDrawer {
 function tooManyLeftOut(domain: DomainName, fault: HoneError): HoneError {
   return new HoneError(
     "HONE_ERR_DATA",
-    `${domain}: ${MOST_LEFT_OUT} problems in a row cannot be asked; the last: ${fault.message}`,
+    `${domain}: ${MOST_LEFT_OUT} problems in a row cannot be prompted; the last: ${fault.message}`,
     {
       cause: fault,
       hint: "Raise rollouts.maxPromptTokens, or give the domain another source.",

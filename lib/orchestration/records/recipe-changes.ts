@@ -20,7 +20,7 @@ export function recipeChanges(dir: string, before: unknown, now: Recipe): string
   const issues: ConfigIssue[] = pairs.flatMap(([path, was, is]) =>
     show(was) === show(is) ? [] : [{ path, message: `is ${show(is)}; the run in ${dir} has ${show(was)}` }],
   );
-  if (issues.length > 0) throw new ConfigError("a run goes on as what it began", issues);
+  if (issues.length > 0) throw new ConfigError("a resumed run must keep its original setting", issues);
   return differences(before, plain);
 }
 

@@ -187,7 +187,7 @@ export function noRecordOf(dir: string, step: number, steps: readonly number[], 
   const why = isGone ? `, and was removed: rollouts.record is ${JSON.stringify(record)}` : "";
   return new HoneError("HONE_ERR_USAGE", `${what} is not in the record of ${dir}${why} (there: ${there})`, {
     hint: isGone
-      ? "Ask for a step that is there; a run that is to keep all of them records with rollouts: { record: true }."
+      ? "Choose a recorded step; rollouts: { record: true } makes a run record all steps."
       : '`hone rollouts <folder>` lists the recorded steps; a run records with rollouts: { record: "last:20" }, or true for all.',
   });
 }

@@ -78,7 +78,7 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
   for (const [i, { event, groups }] of steps.entries()) {
     if (event.s !== i) refuse(`step ${event.s} stands where step ${i} belongs`);
     for (const group of groups) {
-      if (seen.has(group.g)) refuse(`group ${group.g} is there twice`);
+      if (seen.has(group.g)) refuse(`group ${group.g} occurs twice`);
       seen.add(group.g);
       if (!drawn.has(group.g)) refuse(`group ${group.g} was never submitted`);
       if (group.j !== undefined && group.j.length !== group.r.length)

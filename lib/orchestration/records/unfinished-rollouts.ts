@@ -147,7 +147,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     const bytes = framed(message);
     const place = { at: file.size, bytes: bytes.length };
     fileWork(this.#path, () => {
-      if (fstatSync(file.fd).nlink === 0) throw new Error("it was deleted while the run went on");
+      if (fstatSync(file.fd).nlink === 0) throw new Error("it was deleted during the run");
       for (let n = 0; n < bytes.length; ) n += writeSync(file.fd, bytes, n, bytes.length - n, place.at + n);
     });
     file.size += bytes.length;

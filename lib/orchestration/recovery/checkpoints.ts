@@ -195,7 +195,7 @@ export class Checkpoints {
 export function expectSeed({ seed }: RunState, recipe: { readonly seed: number }): void {
   if (seed === recipe.seed) return;
   const message = `is ${recipe.seed}; the checkpoint is of a run with seed ${seed}`;
-  throw new ConfigError("a run goes on as what it began", [{ path: "seed", message }]);
+  throw new ConfigError("a resumed run must keep its original setting", [{ path: "seed", message }]);
 }
 
 /** Throws HONE_ERR_CONFIG if the recipe ends before the checkpoint: there is nothing left to train. */
@@ -205,7 +205,7 @@ export function expectStepsLeft(
 ): void {
   if (step <= steps) return;
   const message = `is ${steps}, but the run has ${step} steps already; set it above ${step} to train on, or name an earlier checkpoint to go back to (--resume <checkpoint>)`;
-  throw new ConfigError("a run goes on from its checkpoint", [{ path: "training.steps", message }]);
+  throw new ConfigError("a run resumes from its checkpoint", [{ path: "training.steps", message }]);
 }
 
 /** Type of the moments in a checkpoint; f32 if the manifest does not say. */

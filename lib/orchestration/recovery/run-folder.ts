@@ -79,7 +79,7 @@ export function recordedHeldOut({ dir, resume = "never" }: FolderOptions): HeldO
   const parsed = heldOutSchema.safeParse(readJson(path));
   if (parsed.success)
     return new Map(Object.entries(parsed.data).map(([domain, keys]) => [domain, new Set(keys)]));
-  throw new HoneError("HONE_ERR_FORMAT", `${path}: not the list of what the run holds out`, {
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: not the run's list of held-out rows`, {
     hint: "Put it back: without it the run could train on problems that it was evaluated on.",
   });
 }
@@ -119,7 +119,9 @@ export function keptArithmetic(
   const kept = recordedArithmetic(readRunManifest(dir));
   const has = `the run in ${dir} multiplies in ${kept}`;
   const issue = (path: string, is: string, more: string) =>
-    new ConfigError("a run goes on as what it began", [{ path, message: `is "${is}"; ${has}${more}` }]);
+    new ConfigError("a resumed run must keep its original setting", [
+      { path, message: `is "${is}"; ${has}${more}` },
+    ]);
   if (model.arithmetic !== undefined && model.arithmetic !== kept)
     throw issue("model.arithmetic", model.arithmetic, "; leave the field out, or begin another run");
   if (kept === "bf16" && model.weightStorage === "f32")
@@ -138,7 +140,9 @@ export function keptStorage(
   const kept = storedSchema.safeParse(readRunManifest(dir).config).data?.model.weightStorage;
   if (asked === undefined || kept === undefined || asked === kept) return kept;
   const message = `is "${asked}"; the run in ${dir} stores weights in ${kept}; leave the field out, or begin another run`;
-  throw new ConfigError("a run goes on as what it began", [{ path: "model.weightStorage", message }]);
+  throw new ConfigError("a resumed run must keep its original setting", [
+    { path: "model.weightStorage", message },
+  ]);
 }
 
 const maskedSchema = z.object({ rollouts: z.object({ maskPadding: z.boolean() }) });

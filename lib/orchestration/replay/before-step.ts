@@ -235,7 +235,7 @@ class WayBack {
     const { report } = await updatePolicy({ ...updates, ...taught, whole: taught.batch }, trainer);
     expectSameStep(step, report);
     if (trainer.version === step.version) return;
-    throw diverged(step.step, `led to version ${trainer.version}, in the run to ${step.version}`);
+    throw diverged(step.step, `gave version ${trainer.version}, but version ${step.version} in the run`);
   }
 
   /** Returns the trainer with the step's own recipe, at the step's version. */

@@ -100,7 +100,7 @@ export async function replayRun(dir: string, options: ReplayOptions = {}): Promi
   const history = readHistory(readEvents(log));
   expectPlayable(history, log);
   if (history.steps.length === 0) {
-    throw new HoneError("HONE_ERR_REPLAY", `${log} tells of no step: there is nothing to execute again`);
+    throw new HoneError("HONE_ERR_REPLAY", `${log} records no step: there is nothing to replay`);
   }
   const stretches = history.stretches.map(({ recipe, ...stretch }) => ({
     ...stretch,

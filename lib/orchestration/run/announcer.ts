@@ -55,6 +55,6 @@ export class Announcer {
   #warn(event: keyof RunEvents, error: unknown): void {
     if (this.#failed.has(event)) return;
     this.#failed.add(event);
-    this.emit("warning", `a listener of "${event}" failed, and the run goes on: ${String(error)}`);
+    this.emit("warning", `a listener of "${event}" failed, and the run continues: ${String(error)}`);
   }
 }

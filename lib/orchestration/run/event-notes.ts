@@ -48,9 +48,9 @@ export function noteEvents(
   return { [Symbol.dispose]: dispose };
 }
 
-/** "pause, asked for by page at 127.0.0.1", and the outcome. */
+/** "pause, requested by page at 127.0.0.1", and the outcome. */
 function controlText({ action, by, state, error }: ControlOutcome): string {
-  const asked = `${action}, asked for by ${by}`;
+  const asked = `${action}, requested by ${by}`;
   if (state === "taken") return asked;
   return error === undefined ? `${asked}: done` : `${asked}: failed: ${error}`;
 }

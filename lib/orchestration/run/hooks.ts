@@ -16,7 +16,7 @@ export function batchHook({
 }
 
 const leftBehind = (publisher: Pick<RunContext["publisher"], "warn">, name: string) => (ms: number) =>
-  publisher.warn(`hook ${name} has not returned ${ms / 1000} s after the stop: left behind`);
+  publisher.warn(`hook ${name} has not returned ${ms / 1000} s after the stop: abandoned`);
 
 /**
  * Calls a hook of the run's owner. A run that is told to stop waits at most the grace time; then it continues without

@@ -73,9 +73,13 @@ function absent(domain: string, written: Written): Play["environment"] {
 }
 
 function notHere(domain: string): HoneError {
-  return new HoneError("HONE_ERR_CONFIG", `the environment of ${domain} is not here, only a hash of it`, {
-    hint: "Run the script that has it: a recipe that went through JSON, or was spread into another object, lost its functions.",
-  });
+  return new HoneError(
+    "HONE_ERR_CONFIG",
+    `the environment of ${domain} is not available in this process, only its hash`,
+    {
+      hint: "Run the script that has it: a recipe that went through JSON, or was spread into another object, lost its functions.",
+    },
+  );
 }
 
 /**

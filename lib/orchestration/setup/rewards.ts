@@ -77,9 +77,13 @@ export function expectRewards(recipe: Recipe): void {
   for (const giver of giversOf(recipe)) {
     if (giver.by === "judge") keyOf(giver.judge.apiKeyEnv);
     if (giver.by !== "function" || giver.reward !== undefined) continue;
-    throw new HoneError("HONE_ERR_CONFIG", `the reward function ${giver.name} is not here, only its name`, {
-      hint: "Run the script that has it: a recipe that went through JSON, or was spread into another object, lost its functions.",
-    });
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `the reward function ${giver.name} is not available in this process, only its name`,
+      {
+        hint: "Run the script that has it: a recipe that went through JSON, or was spread into another object, lost its functions.",
+      },
+    );
   }
 }
 

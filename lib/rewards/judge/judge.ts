@@ -236,7 +236,7 @@ function readReply(json: unknown, messages: JudgeQuestion["messages"]): JudgeRep
     usage?: { total_tokens?: unknown };
   };
   const text = Array.isArray(choices) ? choices[0]?.message?.content : undefined;
-  if (typeof text !== "string") throw new Error("the server's answer is no chat completion with a text");
+  if (typeof text !== "string") throw new Error("the server's response is not a chat completion with a text");
   const counted = usage?.total_tokens;
   const chars = messages.reduce((sum, { content }) => sum + content.length, text.length);
   const isCounted = typeof counted === "number" && Number.isFinite(counted) && counted >= 0;

@@ -33,7 +33,7 @@ async function load({ verifier: name, moduleUrl, isReward, domain }: Verificatio
     return verifier;
   }
   const verifier = domain === undefined ? undefined : await loadBuiltIn(domain, name);
-  if (!verifier) throw new Error(`no verifier is called ${JSON.stringify(name)}`);
+  if (!verifier) throw new Error(`there is no verifier named ${JSON.stringify(name)}`);
   return verifier;
 }
 

@@ -169,6 +169,9 @@ export class VerifierPool implements AsyncDisposable {
     const verifier = this.#verifiers.get(name);
     if (verifier !== undefined) return verifier;
     const known = [...this.#verifiers.keys()].join(", ");
-    throw new HoneError("HONE_ERR_CONFIG", `no verifier is called ${JSON.stringify(name)}; known: ${known}`);
+    throw new HoneError(
+      "HONE_ERR_CONFIG",
+      `there is no verifier named ${JSON.stringify(name)}; known: ${known}`,
+    );
   }
 }

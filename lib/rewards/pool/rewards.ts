@@ -158,8 +158,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const absent = (name: string, verifier: string): Judges => ({
   judge: () =>
     Promise.reject(
-      new HoneError("HONE_ERR_CONFIG", `${verifier} is the function ${name}, which is not here`, {
-        hint: "A function lives in its entry script: give that (--recipe <file>), or put the function into a module of its own.",
-      }),
+      new HoneError(
+        "HONE_ERR_CONFIG",
+        `${verifier} is the function ${name}, which is not available in this process`,
+        {
+          hint: "A function exists only in its entry script: pass that (--recipe <file>), or move the function to a module.",
+        },
+      ),
     ),
 });

@@ -71,7 +71,7 @@ export class ChatServer implements Disposable {
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
       throw new HoneError(
         "HONE_ERR_USAGE",
-        `${JSON.stringify(options.url)} is no http or https address of a server`,
+        `${JSON.stringify(options.url)} is not an http or https address of a server`,
         {
           hint: "Such as http://localhost:8000/v1.",
         },

@@ -107,7 +107,7 @@ class Cursor {
       this.at = end + 1;
       return;
     }
-    this.fault("no end of the string");
+    this.fault("unterminated string");
   }
 
   /** Number of backslashes before `end`, not counting any before `start`. */

@@ -42,7 +42,7 @@ export function readAddress(url: string, env: NodeJS.ProcessEnv = process.env): 
   const options = [...(at?.searchParams ?? [])].map(([name, value]) => `${name}=${value}`);
   const place = at && (at.protocol === SOCKET ? socketAddress(at) : tcpAddress(at, env));
   if (place === undefined || options.some((option) => option !== "appendonly=no"))
-    throw new HoneError("HONE_ERR_USAGE", `${withoutPassword(url)} is no address of a Redis server`, {
+    throw new HoneError("HONE_ERR_USAGE", `${withoutPassword(url)} is not an address of a Redis server`, {
       hint: "redis://host:6379/0, rediss:// for TLS, redis+unix:///path for a Unix socket",
     });
   return { ...place, mustKeep: options.length === 0 };

@@ -48,7 +48,7 @@ export function isSocketHere(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (!found.isSocket())
-    throw new HoneError("HONE_ERR_USAGE", `${path} is no socket`, {
+    throw new HoneError("HONE_ERR_USAGE", `${path} is not a socket`, {
       hint: "Name a path where nothing is yet.",
     });
   const user = process.getuid?.();

@@ -75,7 +75,7 @@ test("a verifier that judges no such rows, or that there is none of, is an error
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^HONE_ERR_USAGE {2}--verifier: no verifier is called "logci"\n {2}hint: Did you mean logic\? Known verifiers: .*math.*\.\n$/,
+        /^HONE_ERR_USAGE {2}--verifier: there is no verifier named "logci"\n {2}hint: Did you mean logic\? Known verifiers: .*math.*\.\n$/,
       ),
     ]);
   }

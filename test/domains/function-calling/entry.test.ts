@@ -87,9 +87,9 @@ test.each(["irrelevance", "live_irrelevance", "live_relevance"])(
 
 describe("what is no entry", () => {
   test.each<[unknown, string]>([
-    ["{", "entry ? is no JSON object"],
-    [[], "entry ? is no JSON object"],
-    [undefined, "entry ? is no JSON object"],
+    ["{", "entry ? is not a JSON object"],
+    [[], "entry ? is not a JSON object"],
+    [undefined, "entry ? is not a JSON object"],
     [{ ...ROW, id: "x", category: undefined }, "entry x has no category"],
     [{ ...ROW, function: undefined }, "needs `function`"],
     [{ ...ROW, function: [{ name: 1, parameters: {} }] }, "needs `function`"],

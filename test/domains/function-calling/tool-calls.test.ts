@@ -78,17 +78,21 @@ describe("how a call is written", () => {
       '{"__proto__": {"constructor": 1}}',
       [["__proto__", { constructor: 1 }]],
     ],
-    ["a function that is no object", '{"function": "f"}', "malformed: a call whose function is no object"],
-    ["a name that is a list", '{"name": [], "arguments": {}}', "malformed: a call whose name is no text"],
+    [
+      "a function that is no object",
+      '{"function": "f"}',
+      "malformed: a call whose function is not an object",
+    ],
+    ["a name that is a list", '{"name": [], "arguments": {}}', "malformed: a call whose name is not a text"],
     [
       "arguments that are a list of numbers",
       '{"name": "f", "arguments": [1, [2]]}',
-      "malformed: arguments that are no object",
+      "malformed: arguments that are not an object",
     ],
     [
       "arguments that are a number in text",
       '{"name": "f", "arguments": "5"}',
-      "malformed: arguments that are no object",
+      "malformed: arguments that are not an object",
     ],
   ])("%s", (_, json, expected) => {
     expect(read(inTags(json))).toEqual(expected);

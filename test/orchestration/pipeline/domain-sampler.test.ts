@@ -217,7 +217,7 @@ test.each([
 
 test.each([
   ["no domain", {}, "no domain has a weight"],
-  ["zero everywhere", { a: 0, b: 0 }, "no domain has a weight above 0"],
+  ["zero everywhere", { a: 0, b: 0 }, "no domain has a weight greater than 0"],
   ["a negative weight", { a: 1, b: -1 }, "weight of domain b is -1"],
   ["NaN", { a: Number.NaN }, "weight of domain a is NaN"],
   ["an infinite weight", { a: Number.POSITIVE_INFINITY }, "weight of domain a is Infinity"],

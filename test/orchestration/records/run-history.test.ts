@@ -67,7 +67,7 @@ test.each<[string, RunEvent[], RegExp | undefined]>([
     [submit(0), { ...group(0, rollout(0, 0, 0)), j: [] }, step(0, 1, [0])],
     /group 0 has 1 rollouts and 0 verdicts/,
   ],
-  ["a group twice", [...whole, group(0, rollout(0, 0, 0)), step(1, 2, [0])], /group 0 is there twice/],
+  ["a group twice", [...whole, group(0, rollout(0, 0, 0)), step(1, 2, [0])], /group 0 occurs twice/],
   ["a group without rollouts", [submit(0), group(0), step(0, 1, [0])], /group 0 has rollouts/],
   ["a missing attempt", [submit(0), group(0, rollout(1, 0, 0)), step(0, 1, [0])], /group 0 has rollouts/],
   ["weights from the future", [submit(0), group(0, rollout(0, 0, 1)), step(0, 1, [0])], /up to version 0/],

@@ -27,7 +27,7 @@ test("what listeners throw becomes a warning once an event, also where those of 
   announcer.emit("checkpoint", "x", 1);
   announcer.emit("checkpoint", "y", 2);
   const failed = (event: string, error: string) =>
-    `a listener of "${event}" failed, and the run goes on: Error: ${error}`;
+    `a listener of "${event}" failed, and the run continues: Error: ${error}`;
   expect(told).toEqual([failed("checkpoint", "first"), failed("warning", "second"), "x", "y"]);
 });
 

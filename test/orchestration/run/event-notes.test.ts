@@ -58,7 +58,7 @@ test("writes checkpoints, warnings and controls; controls are on the disk at onc
   notes[Symbol.dispose]();
   listeners.emit("warning", "too late");
   expect(lines).toEqual([
-    { e: "note", s: 3, t: expect.any(Number), k: "control", m: "pause, asked for by page at 127.0.0.1" },
+    { e: "note", s: 3, t: expect.any(Number), k: "control", m: "pause, requested by page at 127.0.0.1" },
     { e: "note", s: 4, t: expect.any(Number), k: "checkpoint", m: "checkpoint step-000004" },
     { e: "note", s: 5, t: expect.any(Number), k: "warning", m: "x".repeat(400) },
     {
@@ -66,7 +66,7 @@ test("writes checkpoints, warnings and controls; controls are on the disk at onc
       s: 3,
       t: expect.any(Number),
       k: "control",
-      m: "checkpoint, asked for by page at 127.0.0.1: failed: no room",
+      m: "checkpoint, requested by page at 127.0.0.1: failed: no room",
     },
   ]);
 });

@@ -32,6 +32,6 @@ test("a hook that hangs after the stop is left behind with a warning", async () 
   context.publisher.listeners.on("warning", (message) => warnings.push(message));
   context.stop.request("stopped", { save: true });
   expect(await callHook(context, life, "afterStep", () => new Promise(() => {}))).toBeUndefined();
-  expect(warnings).toEqual(["hook afterStep has not returned 2 s after the stop: left behind"]);
+  expect(warnings).toEqual(["hook afterStep has not returned 2 s after the stop: abandoned"]);
   expect(life.stage.at).toBe("preparing");
 });

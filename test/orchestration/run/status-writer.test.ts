@@ -51,8 +51,8 @@ test("another process sees where the run is, pauses it, lets it go on, has it sa
     event.e === "note" && event.k === "control" ? [event.m] : [],
   );
   for (const action of ["pause", "resume", "checkpoint"])
-    expect(notes).toContain(`${action}, asked for by the test: done`);
-  expect(notes).toContain("stop, asked for by the test");
+    expect(notes).toContain(`${action}, requested by the test: done`);
+  expect(notes).toContain("stop, requested by the test");
 }, 30_000);
 
 test("a run with notes in its log is replayed to the bit", async () => {

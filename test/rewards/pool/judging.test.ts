@@ -80,7 +80,7 @@ test("a built-in verifier is found by name; an unknown name and a broken module 
     { status: "correct" },
   ]);
   const two = [member("ok"), member("ok")];
-  const unknown = { status: "unscored", cause: 'verifier did not load: no verifier is called "poetry"' };
+  const unknown = { status: "unscored", cause: 'verifier did not load: there is no verifier named "poetry"' };
   expect(await verdicts({ verifier: "poetry", ...limits, members: two })).toEqual([unknown, unknown]);
   const cause = expect.stringMatching(
     /^verifier did not load: \/.*broken\.mjs cannot be imported: broken on import \(.*broken\.mjs:1:7\)$/,

@@ -99,7 +99,7 @@ test("an export that is not there, and a function of a script that is not runnin
   ]);
   await expect(judge("reward:elsewhere", 0, "x")).rejects.toMatchObject({
     code: "HONE_ERR_CONFIG",
-    message: "reward:elsewhere is the function mine, which is not here",
+    message: "reward:elsewhere is the function mine, which is not available in this process",
   });
 });
 

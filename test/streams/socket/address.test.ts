@@ -56,7 +56,7 @@ test("a path longer than a socket's may be is reached all the same", async () =>
 test("what is no socket, or another user's, is refused", async () => {
   const file = join(dir, "file");
   writeFileSync(file, "mine");
-  expect(() => isSocketHere(file)).toThrow(`${file} is no socket`);
+  expect(() => isSocketHere(file)).toThrow(`${file} is not a socket`);
   expect(isSocketHere(join(dir, "nothing"))).toBe(false);
   const path = join(dir, "own.sock");
   spawnSync(process.execPath, ["-e", LEAVES_SOCKET, path]);

@@ -82,7 +82,7 @@ describe("the socket", () => {
 
   test("what is there and no socket of ours stays there", async () => {
     writeFileSync(path, "mine");
-    await expect(serveStore(url, RUN)).rejects.toMatchObject(usage(/s.sock is no socket$/));
+    await expect(serveStore(url, RUN)).rejects.toMatchObject(usage(/s.sock is not a socket$/));
     expect(statSync(path).size).toBe(4);
     const other = createServer().listen(join(dir, "other.sock"));
     await once(other, "listening");
