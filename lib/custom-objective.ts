@@ -28,7 +28,7 @@ export interface SlopesRequest {
   readonly totalTokens: number;
   /** [T] to fill: slope of the loss (to be minimised) in each log-prob. Zeros. */
   readonly out: Float64Array;
-  /** [S] to fill: what each sequence adds to the loss. Zeros. */
+  /** [S] to fill: each sequence's contribution to the loss. Initially zeros. */
   readonly losses: Float64Array;
 }
 

@@ -46,7 +46,7 @@ export interface DomainCheck {
   readonly looked: number;
   readonly leftOut: number;
   readonly verifiers: readonly string[];
-  /** Functions and servers that give the recipe's own rewards. */
+  /** Functions and servers of the recipe's custom rewards. */
   readonly rewards?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
@@ -151,7 +151,7 @@ async function agentStages(recipe: Recipe): Promise<Stage[]> {
   return clusterStages(recipe);
 }
 
-/** The stage that says whether this machine does it. */
+/** Name of the stage that says whether this machine can run the recipe. */
 export const RUN = "run";
 
 /** Describes how to run a recipe that this machine cannot run, or why no machine can. */

@@ -4,7 +4,7 @@ import type { UsefulGroups } from "../suites/index.ts";
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`;
 
-/** A line a suite, and what the estimate rests on; lines of at most `columns`. */
+/** One line per suite, and the basis of the estimate; lines of at most `columns`. */
 export function usefulText(suites: readonly UsefulGroups[], groupSize: number, columns: number): string {
   const head = [
     "suite",

@@ -21,7 +21,7 @@ import { chatOf, modelFolder } from "./model-name.ts";
 export interface EvaluateOptions extends Partial<Sampling> {
   /** A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name there. */
   readonly model: string;
-  /** Names ("aime25", "aime25=path"), files of rows, modules of one's own. */
+  /** Suite names ("aime25", "aime25=path"), files of rows, or user modules. */
   readonly suites: readonly string[];
   /** Folder of the evaluation. Default: evals/ and the model's name. */
   readonly out?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Recipe } from "../config/index.ts";
 import { type Demand, Trust } from "../trust.ts";
 
-/** Options of every command that does what a folder's record names. */
+/** Options of every command that executes what a folder's record names. */
 export interface TrustFlags {
   readonly trust?: boolean;
   readonly recipe?: string;

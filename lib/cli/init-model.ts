@@ -18,7 +18,7 @@ export interface InitLengths {
 
 const MOST_OUTPUT = 512;
 const STEP = 64;
-/** Narrower models are of the size of a new one, and learn at its rate. */
+/** Models narrower than this count as new small models and use their learning rate. */
 const SMALL_WIDTH = 256;
 /** Characters per token of English with the tokenizers of published models; a low estimate for when no tokenizer is available. */
 const CHARS_PER_TOKEN = 3;

@@ -51,7 +51,7 @@ export function jobOf(recipe: Recipe, file: string, flags: LaunchFlags): Job {
 export const needsGpus = ({ device, hardware }: Recipe): boolean =>
   device !== "cpu" || (hardware?.gpus ?? 1) > 1;
 
-/** Writes the file; says the commands that submit it. */
+/** Writes the file; prints the commands that submit it. */
 export function writeJob({ text, submit }: JobFile, path: string): string {
   if (path === "-") return text;
   writeWhole(path, text);

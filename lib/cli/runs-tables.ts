@@ -12,7 +12,7 @@ import { visibleText } from "../shared/text/visible-text.ts";
 const MOST_FIELDS = 4;
 const NONE = "–";
 
-/** A line a run, and below the fields that tell it from the others. */
+/** One line per run, and below it the fields in which it differs from the others. */
 export function runsText({ runs, unreadable }: RunList, columns: number): string {
   const head = ["run", "state", "steps", "score", "held out", "started"];
   const rows = runs.map((run) => [

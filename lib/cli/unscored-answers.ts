@@ -4,7 +4,7 @@ import type { Scoreboard } from "../evaluation/index.ts";
 import type { PinnedPolicy } from "../orchestration/index.ts";
 import type { Problem } from "../records.ts";
 
-/** Held-out answers without a verdict: an outage, which is reported and counted and gives no score. */
+/** Held-out answers without a verdict: an outage, which is reported and counted but gives no score. */
 export class UnscoredAnswers {
   /** Lost answers by domain or validation set. */
   readonly #lost = new Map<string, { count: number; cause: string }>();

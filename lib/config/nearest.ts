@@ -15,7 +15,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The work grows with the product of both lengths, and longer text is no misspelled name. Characters. */
+/** Longest text compared, in characters: the work grows with the product of both lengths. */
 const LONGEST_NAME = 128;
 
 /**

@@ -56,7 +56,7 @@ export const objectiveSchema = z
      * (docs/how-to/write-a-loss.md).
      */
     slopes: slopesSchema.optional(),
-    /** "uniform" is the paper's 1/G; "length" is what PipelineRL runs. */
+    /** "uniform" is the paper's 1/G; "length" is PipelineRL's weighting. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
     /**
      * epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh], with a clipLow of 1 in [0, 1 + clipHigh]; gmpo's

@@ -2,7 +2,7 @@ import { type RewardFunction, rewardName } from "../domains/index.ts";
 import { withFileHash } from "./python.ts";
 import { sourceHash } from "./source-hash.ts";
 
-/** Functions of a recipe by the name (rewardName) of what they judge. */
+/** Functions of a recipe by the name (rewardName) of the domain or set that they judge. */
 export type RewardFunctions = ReadonlyMap<string, RewardFunction>;
 
 type Fields = Record<string, unknown>;

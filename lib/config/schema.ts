@@ -33,7 +33,7 @@ function isFileName(name: string): boolean {
 
 /** Exactly one of `folder` and `config`. */
 const modelSchema = z.strictObject({
-  /** A published model to go on from: its Hugging Face folder, or its name on the Hub ("org/name", "org/name@revision"). */
+  /** A published model to start from: its Hugging Face folder, or its name on the Hub ("org/name", "org/name@revision"). */
   folder: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
@@ -57,7 +57,7 @@ const chatTemplateSchema = z.strictObject({
   file: z.string().min(1).optional(),
   /** Prompt with the plain text, without a chat template; a model folder without a template always does. */
   plain: z.boolean().optional(),
-  /** Variables of the template, such as {enable_thinking: false}; they win over what Hone sets. */
+  /** Variables of the template, such as {enable_thinking: false}; they override Hone's own. */
   variables: z.record(z.string().min(1), z.json()).optional(),
   /** System message of every prompt that has none of its own. */
   system: z.string().min(1).optional(),
@@ -167,7 +167,7 @@ const checkpointSchema = z
   .strictObject({
     everySteps: z.int().min(0).default(5), // 0: only at the end and on request
     keepLast: count().default(3),
-    /** Copy the state and write it while training goes on; false: training waits, and needs no memory for a copy. */
+    /** Copy the state and write it during training; false: training waits, and no memory for a copy is needed. */
     async: z.boolean().default(true),
     /** Steps that a run may train, retrying, while a full or failing disk keeps a checkpoint from being written. */
     maxUnsavedSteps: z.int().min(0).default(0),

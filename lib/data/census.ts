@@ -57,7 +57,7 @@ export class Tallies {
     if (tally.first.length < FIRST) tally.first.push(typeof place === "string" ? place : place());
   }
 
-  /** @param first places of the first rows, as many as are kept */
+  /** @param first locations of the first rows, as many as are kept */
   addAll(reason: string, rows: number, first: readonly string[]): void {
     const { rows: before = 0, first: known = [] } = this.#byReason.get(reason) ?? {};
     this.#byReason.set(reason, { rows: before + rows, first: [...known, ...first].slice(0, FIRST) });

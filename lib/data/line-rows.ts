@@ -11,7 +11,7 @@ const BLANK = /^[ \t\r]*$/;
 export type RowBatch = readonly (RawRow | Fault)[];
 
 interface LineRowsOptions {
-  /** Rows can be read again from where they are. */
+  /** True if rows can be read again from their file. */
   readonly isSpanned: boolean;
   /** True if the lines do not begin at the start of the file, so that none may begin with a byte order mark. */
   readonly isInside?: boolean;

@@ -44,7 +44,7 @@ export interface SourceOptions {
   readonly ordinal: number;
   /** Name of the domain in the recipe. */
   readonly domain?: DomainName;
-  /** False where no verifier reads the references, so that rows without an answer are problems too. Default true. */
+  /** False if no verifier reads the references, so that rows without an answer can be used too. Default true. */
   readonly needsReference?: boolean;
   /** Keep the whole row with each problem of a data set, as Problem.columns. Default false. */
   readonly keepsColumns?: boolean;

@@ -21,7 +21,7 @@ export interface AskedColumn {
   readonly turns?: readonly ChatMessage[];
 }
 
-/** The answer of a row, and the column that it was taken from. */
+/** The answer of a row, and the column from which it was taken. */
 export interface AnswerColumn {
   readonly column: string;
   /** A text, a number as the file writes it, or any other JSON value. */

@@ -3,7 +3,7 @@ import type { FinishReason, Problem, Verdict } from "../records.ts";
 import { contentHash } from "../shared/files/content-hash.ts";
 import type { AskedProblem, JudgedAnswer } from "./evaluate.ts";
 
-/** Evaluation of a run: of which weights. */
+/** Identifies an evaluation in a run: the weights that it evaluated. */
 export interface HeldOutMoment {
   readonly when: "before" | "validation" | "after";
   /** Steps done. */

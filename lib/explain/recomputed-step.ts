@@ -68,7 +68,7 @@ export function responseOf({ data, rollouts }: AssembledBatch, sequence: number)
   return [end - rollouts[sequence]!.rollout.tokens.length, end];
 }
 
-/** Indices of the tokens that the policy chose, which a sequence's terms are of. */
+/** Indices of the sampled tokens, over which a sequence's terms are defined. */
 export function sampledPositions({ tokens, episode }: Pick<Rollout, "tokens" | "episode">): number[] {
   return [...tokens.keys()].filter((t) => episode?.given[t] !== 1);
 }

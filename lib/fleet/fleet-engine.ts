@@ -43,7 +43,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
   readonly #closed = new AbortController();
   readonly #reading: Promise<void>;
   #next = 0;
-  /** Since when no actor alive has what requests wait for. */
+  /** Time since which no live actor has the version that requests wait for. */
   #unservedAt: number | undefined;
   readonly #leaveMembership: () => void;
   #failed = false;

@@ -75,7 +75,7 @@ export class Membership {
     return this.#of("actor");
   }
 
-  /** Verifier hosts, likewise. */
+  /** Live verifier hosts. */
   get hosts(): readonly MemberStatus[] {
     return this.#of("verifier");
   }

@@ -232,7 +232,7 @@ export class Transfers {
       return { received, unable, fault: faultOf(own.fault!, own.member) };
     if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
       return { received, unable, fault: sent.error };
-    return { received, unable }; // each has them whole, whatever became of others
+    return { received, unable }; // each has complete weights, regardless of the other groups
   }
 
   /** The sender's error, if any. */

@@ -27,7 +27,7 @@ export function rewardShares(
   return members.map((_, i) => columns.map((shares) => shares[i]!));
 }
 
-/** Rewards that a hook gave, in the place of all others. */
+/** Shares for rewards that a hook set, replacing all others. */
 export function hookShares(rewards: readonly number[]): RewardShare[][] {
   return column("hook", 1, rewards).map((share) => [share]);
 }
@@ -38,6 +38,6 @@ function column(name: string, weight: number, values: readonly (number | undefin
   return values.map((value) => ({ name, weight, normalised: value === undefined ? 0 : there[next++]! }));
 }
 
-/** Returns the weighted sum of a rollout's shares, which stands for its reward. */
+/** Returns the weighted sum of a rollout's shares, which replaces its reward. */
 export const sumOfShares = (shares: readonly RewardShare[]): number =>
   shares.reduce((sum, { weight, normalised }) => sum + weight * normalised, 0);

@@ -22,7 +22,7 @@ export interface RunFacts {
   readonly ofSteps: number | undefined;
   /** The mean score of the last step's rollouts. */
   readonly score: number | undefined;
-  /** Held out, under the first sampling setting; undefined where the run did not get there. */
+  /** Held-out results under the first sampling setting; undefined if the run did not reach that evaluation. */
   readonly before: EvaluationTable | undefined;
   readonly after: EvaluationTable | undefined;
   /** The recipe in run.json. */

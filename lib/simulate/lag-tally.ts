@@ -44,7 +44,7 @@ export class LagTally {
   }
 }
 
-/** The least lag that so many do not exceed. */
+/** The smallest lag that this fraction does not exceed. */
 function quantile(counts: readonly number[], rank: number): number {
   let below = 0;
   for (const [lag, count] of counts.entries()) {

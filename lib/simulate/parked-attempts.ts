@@ -1,6 +1,6 @@
 import type { Attempt } from "./attempt.ts";
 
-/** Attempts that were begun and have no slot, in order of submission. */
+/** Attempts that have begun and lost their slot, in order of submission. */
 export class ParkedAttempts {
   #attempts: Attempt[] = [];
 

@@ -17,7 +17,7 @@ export interface Entry {
   readonly reason?: string;
 }
 
-/** An entry in the hands of one reader of a group, until its time is over. */
+/** An entry leased by one reader of a group, until the lease expires. */
 export interface Lease {
   readonly stream: string;
   readonly group: string;

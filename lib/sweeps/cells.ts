@@ -44,7 +44,7 @@ export function productOf(axes: readonly Axis[]): Cell[] {
   return cells.map(({ parts, settings }) => ({ name: parts.join(", "), settings }));
 }
 
-/** "lengthPenalty.kind" -> "kind" says too little, "objective.clipHigh" -> "clipHigh" enough: two parts at most. */
+/** Shortens "lengthPenalty.kind" to two parts at most: "kind" alone would be ambiguous, "clipHigh" is not. */
 const shortName = (path: string): string => path.split(".").slice(-2).join(".");
 
 /**

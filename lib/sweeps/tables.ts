@@ -37,7 +37,7 @@ const range = (spread: Spread | undefined, show: (value: number) => string): str
 const only = (spread: Spread | undefined, show: (value: number) => string): string =>
   spread === undefined ? NOTHING : signed(show)(spread.mean);
 
-/** A row a cell: score and tokens over the seeds, and what they are more than the first cell's, seed by seed. */
+/** One row per cell: score and tokens over the seeds, and their differences from the first cell's, seed by seed. */
 export function overviewTable(cells: readonly CellResult[]): PlainTable {
   const base = cells[0]!;
   const difference = (cell: CellResult, measure: "score" | "meanTokens", show: (value: number) => string) => {

@@ -36,7 +36,7 @@ async function explain(dir: string, flags: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** Throws HONE_ERR_USAGE for what is no whole number from 0 on. */
+/** Throws HONE_ERR_USAGE unless the text is an integer from 0 on. */
 function whole(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new HoneError("HONE_ERR_USAGE", `${name} is ${text}; a whole number is needed`);

@@ -4,9 +4,9 @@ import { hasToolCalls, readToolCalls } from "./tool-calls.ts";
 import { PYTHON_COMPARISON } from "./value-check.ts";
 
 /**
- * Calls as the reference judges them: read from the whole completion, texts compared in normal form, and partial
+ * Judges calls as the reference does: reads the whole completion, compares texts in normal form, and gives partial
  * credit for some of several calls.
- * Source: BFCL v4, single-turn; statuses and partial credit as PipelineRL gives them.
+ * Source: BFCL v4, single-turn; statuses and partial credit as in PipelineRL.
  */
 export const REFERENCE: Rules = {
   responseOf: (completion) => completion,

@@ -11,7 +11,7 @@ export interface List {
   readonly separators: number;
 }
 
-/** Functions, series, integrals, limits and matrices: whatever a command opens. */
+/** Parses functions, series, integrals, limits and matrices: everything opened by a command. */
 export abstract class CallParser extends NameParser {
   protected abstract expression(value?: Value): Expr;
   /** A product; in the argument of a function written without parentheses it stops before the next function. */

@@ -1,4 +1,7 @@
-/** Says of a name in an answer what it ranges over: "for all real x", "n \ge 1", "k \in \mathbb{Z}", "where c is a constant". */
+/**
+ * A statement about the range of a name in an answer: "for all real x", "n \ge 1", "k \in \mathbb{Z}", "where c is a
+ * constant".
+ */
 export interface Qualifier {
   readonly names: readonly string[];
   readonly range: Range;

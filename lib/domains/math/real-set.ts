@@ -16,7 +16,7 @@ interface Span {
   readonly right: End;
 }
 
-/** Sets with more pieces are not worked out. */
+/** Sets with more pieces are not computed. */
 const MAX_SPANS = 100;
 const INFINITY = constant("infinity");
 

@@ -6,8 +6,8 @@ import type { Reading } from "./reading.ts";
 import { scavenge } from "./scavenge.ts";
 
 /**
- * Mathematics as the reference judges it: the last box of the whole completion, thought or not, and whatever the
- * reference's extraction finds in it.
+ * Judges mathematics as the reference does: the last box of the whole completion, including the thought, with the
+ * reference's own extraction.
  * Source: Math-Verify 0.8 as PipelineRL calls it for the Open-Reasoner-Zero rows.
  */
 export const REFERENCE: Rules = { strict: false, responseOf: (completion) => completion, read: scavenge };

@@ -91,7 +91,7 @@ const commitsSchema = z.record(
   }),
 );
 
-/** The commits of data sets of the Hub that a run which goes on has read; undefined for a new run. Throws HONE_ERR_FORMAT. */
+/** The commits of Hub data sets that a resumed run has read; undefined for a new run. Throws HONE_ERR_FORMAT. */
 export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCommits | undefined {
   const path = join(dir, RUN_FILES.manifest);
   if (resume === "never" || !existsSync(path)) return undefined;

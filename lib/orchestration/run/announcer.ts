@@ -5,8 +5,8 @@ const MOST_EARLY = 20;
 type Listener = (...args: unknown[]) => unknown;
 
 /**
- * Calls the listeners of a run's events. An error of a listener becomes a warning, once an event, and changes nothing.
- * Warnings from before a listener could be added (createRun has not returned yet) are kept for the first listener.
+ * Calls the listeners of a run's events. A listener's error becomes one warning per event, and changes nothing.
+ * Warnings raised before a listener could be added (createRun has not returned yet) are kept for the first listener.
  */
 export class Announcer {
   readonly #listeners = new Map<keyof RunEvents, Listener[]>();

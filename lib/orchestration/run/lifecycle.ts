@@ -57,7 +57,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     for (const request of this.#requests.splice(0)) await request.serve();
   }
 
-  /** Serves what still waits. */
+  /** Serves requests that are still waiting. */
   async end(): Promise<void> {
     this.#stage = { at: "over", training: this.training };
     await this.serve();

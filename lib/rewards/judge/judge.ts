@@ -64,8 +64,8 @@ const CHARS_PER_TOKEN = 4;
 const SEED_STRIDE = 1000;
 
 /**
- * A language model that judges, behind any server with OpenAI's chat completions. Whatever keeps it from a verdict (the
- * server is down, busy or silent, a reply without a verdict, the budget spent) leaves the completion unscored.
+ * An LLM judge behind any server with OpenAI's chat completions. If it cannot give a verdict (the server is down,
+ * busy or silent, a reply has no verdict, the budget is spent), the completion is unscored.
  */
 export class Judge implements Disposable {
   readonly #options: JudgeOptions;

@@ -24,7 +24,7 @@ export interface VerifierProcessOptions {
   readonly heapMb: number;
   /** Environment variables passed to it in addition to those that every program needs. */
   readonly variables?: readonly string[];
-  /** Gets what verifiers print, which must not mix with machine-readable output of `hone`. */
+  /** Receives verifiers' output, which must not mix with machine-readable output of `hone`. */
   readonly print: (text: string) => void;
   readonly onExit: () => void;
 }

@@ -13,7 +13,7 @@ export function deferred<T>(): Deferred<T> {
   return { promise, ...settle };
 }
 
-/** Wakes whoever waits for the next ring. */
+/** Wakes waiting callers at the next ring. */
 export class Wake {
   #next = deferred<void>();
 

@@ -54,8 +54,8 @@ class Fault extends Error {
 }
 
 /**
- * An OpenAI-compatible server. Busy (429), broken (5xx), cut off, too slow and unreadable answers are tried again with
- * back-off, a Retry-After obeyed; what stays without an answer is an outage.
+ * An OpenAI-compatible server. Retries busy (429), broken (5xx), truncated, slow and unreadable responses with
+ * back-off, obeying Retry-After; if all tries fail, the result is an outage.
  */
 export class ChatServer implements Disposable {
   readonly url: string;

@@ -3,7 +3,7 @@ import { foldCase } from "../../../python/pattern-characters.ts";
 import { isWordChar } from "../../../python/text.ts";
 import type { ResponseText } from "./response-text.ts";
 
-/** A word or phrase to be found in responses, whatever its case. */
+/** A word or phrase to find in responses, ignoring case. */
 export interface Keyword {
   found(response: ResponseText): boolean;
   /** Occurrences that do not overlap. */

@@ -189,7 +189,7 @@ export interface SearchResult {
   readonly solutions: readonly (readonly number[])[];
   /** Branches taken; 0 when pruning alone decided. */
   readonly nodes: number;
-  /** False when it gave up: there may be further solutions. True also when `limit` was reached. */
+  /** False if the search gave up: there may be further solutions. Also true if `limit` was reached. */
   readonly complete: boolean;
 }
 
