@@ -104,7 +104,9 @@ test("with a recipe a prompt that is too long is a filter as well", async () => 
 test("without the model's files the length of prompts is unknown, and nothing is downloaded", async () => {
   const recipe = smallRecipe({}, { model: { folder: "nobody/nothing-like-this" }, tokenizer: "model" });
   expect(await promptFilter(recipe)).toEqual({
-    unknown: expect.stringMatching(/^prompts over 64 tokens are not counted: .*offline mode forbids asking the Hub$/),
+    unknown: expect.stringMatching(
+      /^prompts over 64 tokens are not counted: .*offline mode forbids asking the Hub$/,
+    ),
   });
 });
 

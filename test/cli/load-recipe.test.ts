@@ -186,7 +186,9 @@ test("sinks that a file exports beside its recipe come with it; what is none is 
   const both = "export const sinks = [{ name: 'a', send() {} }, { name: 'b', write() {}, close() {} }];";
   expect((await loadEntry(write(both))).sinks.map(({ name }) => name)).toEqual(["a", "b"]);
   for (const wrong of ["[{ name: 'a' }]", "[{ send() {} }]", "{}", "[{ name: 'a', send: 1 }]", "[null]"])
-    await expect(loadEntry(write(`export const sinks = ${wrong};`))).rejects.toThrow(/is not a list of sinks/);
+    await expect(loadEntry(write(`export const sinks = ${wrong};`))).rejects.toThrow(
+      /is not a list of sinks/,
+    );
   rmSync(dir, { recursive: true });
 });
 

@@ -112,7 +112,10 @@ test.each<[string, readonly string[], number, readonly string[], (readonly strin
     "a model that is neither a folder nor a name",
     ["generate", "--model", "./nowhere", "--prompt", "hi"],
     3,
-    [`there is no folder ${resolve("nowhere")}, and ./nowhere is not the name`, "config.json and safetensors"],
+    [
+      `there is no folder ${resolve("nowhere")}, and ./nowhere is not the name`,
+      "config.json and safetensors",
+    ],
   ],
 ])("%s", async (_, args, status, parts, printed = []) => {
   const said = await honeHere(args, { HF_ENDPOINT: "http://127.0.0.1:9", HF_HUB_CACHE: dir });

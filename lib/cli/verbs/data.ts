@@ -92,9 +92,13 @@ async function refuseUnknown(verifier: string): Promise<void> {
   const known = VERIFIERS.map(({ name }) => name);
   if (known.includes(verifier)) return;
   const meant = nearest(verifier, known);
-  throw new HoneError("HONE_ERR_USAGE", `--verifier: there is no verifier named ${JSON.stringify(verifier)}`, {
-    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}Known verifiers: ${known.join(", ")}.`,
-  });
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `--verifier: there is no verifier named ${JSON.stringify(verifier)}`,
+    {
+      hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}Known verifiers: ${known.join(", ")}.`,
+    },
+  );
 }
 
 /** The data that the argument names; undefined for a recipe. */
