@@ -17,7 +17,7 @@ export async function teacherStage(
   const { parameters } = networkOf(found.config);
   const size = `${parameters.toLocaleString("en")} parameters`;
   if (found.folder === undefined || !modelIsHere) {
-    const said = `${size}; whether its tokenizer is the model's is told once both are here`;
+    const said = `${size}; its tokenizer can be compared with the model's only once both are downloaded`;
     return [{ name: "teacher", ok: true, said }];
   }
   await openTeacher({ ...recipe, teacher: { ...recipe.teacher, folder: found.folder } }, model);

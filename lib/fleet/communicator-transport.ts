@@ -178,7 +178,7 @@ export class CommunicatorTransport implements WeightTransport {
     const group = groups.find(({ members }) => members.includes(me))!;
     const came = await this.#link.use(group, me, (connected) => receiver.receive(connected));
     if (came !== version)
-      throw new HoneError("HONE_ERR_STATE", `version ${came} came, announced was ${version}`);
+      throw new HoneError("HONE_ERR_STATE", `received version ${came}, but version ${version} was announced`);
     return {
       commit: async (engine: EngineFace) =>
         void this.#committed.set(spec.engine, await receiver.commit(engine)),

@@ -190,7 +190,7 @@ class TrainerRank {
     const { rank, epoch, transport, group } = this.#parts;
     const me = rankName(rank, epoch);
     if (!plan.groups.every((each) => each.sender.endsWith(`#${epoch}`)))
-      throw new HoneError("HONE_ERR_COLLECTIVE", "ranks of an earlier epoch were to send this update");
+      throw new HoneError("HONE_ERR_COLLECTIVE", "the plan of this update names senders of an earlier epoch");
     if (this.#divided.has(id)) await trainer.gatherWeights();
     try {
       if (plan.groups.some((each) => each.sender === me)) await transport.send(plan, trainer, me);

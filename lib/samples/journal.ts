@@ -32,7 +32,7 @@ export class Journal<Line extends object = JournalLine> implements AsyncDisposab
     } catch (cause) {
       throw new HoneError("HONE_ERR_IO", `cannot read ${path}: ${(cause as Error).message}`, {
         cause,
-        hint: "Samples are shown of a run's folder; its completions are kept where verification.journal is true, its default.",
+        hint: "Name the folder of a run. A run keeps its completions if verification.journal is true, the default.",
       });
     }
   }

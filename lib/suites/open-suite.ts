@@ -231,7 +231,7 @@ async function openModule(file: string, options: OpenSuiteOptions): Promise<Suit
   const played = environment && playOf(name, environment, options);
   const { verifier = played?.judge ?? (verify && name) } = parsed.data;
   if (verifier === undefined || (played && verifier !== played.judge) || (played && verify))
-    throw new HoneError("HONE_ERR_DATA", `${file}: not one of verify, verifier and environment`, {
+    throw new HoneError("HONE_ERR_DATA", `${file}: set one of verify, verifier and environment`, {
       hint: HOW_IT_JUDGES,
     });
   const reader: RowReader<DatasetOptions> = {

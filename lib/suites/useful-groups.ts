@@ -25,7 +25,7 @@ export function usefulGroups(text: string, groupSize: number): UsefulGroups[] {
   const { dirs } = modelFolders(text);
   if (dirs.length > 1)
     throw new HoneError("HONE_ERR_USAGE", `${text} is ${dirs.length} evaluations`, {
-      hint: "Name one: the groups of a run are sampled by one model.",
+      hint: "Name one evaluation: all groups of a run are sampled from one model.",
     });
   const record = readRecord(dirs[0]!);
   return [...record.suites.values()].flatMap((line) => {

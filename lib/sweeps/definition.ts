@@ -61,7 +61,7 @@ export function axesOf({ name, axes = {} }: SweepDefinition, only?: readonly str
     if (Object.hasOwn(axes, wanted)) continue;
     const known = Object.keys(axes).join(", ");
     throw new HoneError("HONE_ERR_USAGE", `sweep ${name} has no axis ${wanted}`, {
-      hint: known === "" ? "It lists its cells." : `Its axes: ${known}.`,
+      hint: known === "" ? "This sweep lists its cells and has no axes." : `Its axes: ${known}.`,
     });
   }
   return Object.entries(axes)

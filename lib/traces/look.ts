@@ -99,7 +99,7 @@ function notesOf(reader: string, { unit, sides }: TraceMeasures, isModel: boolea
       ? "Tokens are the evaluation's own counts; within a trace they are distributed over its steps by characters."
       : "Lengths are characters: a run's journal has no counts of tokens.",
     ...(lost.length > 0
-      ? ["Some traces could not be read, and are in no number: the same command asks for them again."]
+      ? ["Some traces could not be read and are not counted. Repeat the command to ask for them again."]
       : []),
   ];
 }

@@ -25,7 +25,7 @@ describe.skipIf(noAddon !== undefined)("the stage of a teacher", () => {
       said: expect.stringMatching(/^[\d,]+ parameters, the model's/),
     });
     const [later] = await teacherStage(recipe, model, false);
-    expect(later!.said).toContain("is told once both are here");
+    expect(later!.said).toContain("only once both are downloaded");
     const published = recipeOf("Qwen/Qwen3-4B"); // its sizes are known, its files are not here
     expect((await teacherStage(published, model, true))[0]!.said).toMatch(
       /^4,022,468,096 parameters; whether/,

@@ -201,7 +201,7 @@ test.each([
   ["export const x = 1", "default export: "],
   [
     "export default { name: 'x', path: 'p', read: (row) => row }",
-    "not one of verify, verifier and environment",
+    "set one of verify, verifier and environment",
   ],
   ["export default {", "bad.mjs cannot be imported: "],
 ])("%s is no suite", async (source, why) => {

@@ -31,7 +31,9 @@ test("or it lists its cells", () => {
     { name: "a", settings: [] },
     { name: "b", settings: ["training.steps=1"] },
   ]);
-  expect(() => axesOf(sweep, ["a"])).toThrow(expect.objectContaining({ hint: "It lists its cells." }));
+  expect(() => axesOf(sweep, ["a"])).toThrow(
+    expect.objectContaining({ hint: "This sweep lists its cells and has no axes." }),
+  );
 });
 
 test("is told from a recipe", () => {

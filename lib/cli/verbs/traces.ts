@@ -83,7 +83,7 @@ function isFile(path: string): boolean {
 function modelOf({ endpoint, model, apiKeyEnv, concurrency, timeout }: Flags) {
   if (endpoint === undefined && model === undefined) return undefined;
   if (endpoint === undefined || model === undefined) {
-    const hint = "Both name who labels; without them a heuristic does.";
+    const hint = "Together they name the model that labels the steps; without both, a heuristic labels them.";
     throw new HoneError("HONE_ERR_USAGE", "--endpoint and --model go together", { hint });
   }
   const key = process.env[apiKeyEnv];

@@ -61,7 +61,7 @@ function wishesOf(
 ): Map<number, readonly number[]> {
   const refuse = (what: string): never => {
     throw new HoneError("HONE_ERR_USAGE", `hooks.onBatch ${what}`, {
-      hint: "It returns undefined, or a list with an entry a group: a list of one finite number a rollout, or undefined.",
+      hint: "It returns undefined, or a list with one entry per group: undefined, or a list of one finite number per rollout.",
     });
   };
   if (!Array.isArray(wish) || wish.length !== kept.length)
