@@ -42,10 +42,10 @@ const QUESTIONS = [
   {
     asks: "Does it hack the reward?",
     clicks: ['.headline a[href="#problems"]'],
-    seen: /in steps \d+ to \d+|Nothing looks as if reward/,
+    seen: /in steps \d+ to \d+|No signs of reward/,
     earlier: {
       clicks: ['[role=tab][href="#problems"]'],
-      seen: /in steps \d+ to \d+|Nothing looks as if reward/,
+      seen: /in steps \d+ to \d+|No signs of reward/,
     },
   },
   {

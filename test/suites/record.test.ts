@@ -90,7 +90,7 @@ test("a folder is of one model and one way of sampling", () => {
   expect(() => expectManifest(dir, "m", { ...identity, temperature: 1 })).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_USAGE",
-      message: `${dir} holds completions of another kind: temperature is 1, there it is 0.6`,
+      message: `${dir} has completions with other settings: temperature is 1, in the folder 0.6`,
     }) as Error,
   );
   expect(readFileSync(join(dir, "evaluation.json"), "utf8")).toContain('"m"');

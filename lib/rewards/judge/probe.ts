@@ -43,7 +43,7 @@ function hintFor(cause: string, { apiKeyEnv, maxTokens }: JudgeOptions): string 
       : `The server refuses the key in ${apiKeyEnv}.`;
   if (status === "404") return "Check judge.url, which ends before /chat/completions, and judge.model.";
   if (status !== undefined) return "Check judge.model and the server's log.";
-  if (/no verdict in|no chat completion/.test(cause))
+  if (/no verdict in|not a chat completion/.test(cause))
     return `The model answers, but not in the form it is asked for: choose a larger one, or a larger judge.maxTokens (${maxTokens} now, its thinking included).`;
   if (/no answer within/.test(cause))
     return "Check that the server has loaded the model and is not overloaded.";
