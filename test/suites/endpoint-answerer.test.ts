@@ -118,7 +118,9 @@ test.each([
 ])("%j is no chat completion: tried again, then an outage", async (json) => {
   const { server, answerer } = await answererOf();
   server.say = (_, response) => response.end(JSON.stringify(json));
-  expect(await drawn(answerer, problem)).toEqual({ outage: expect.stringContaining("not a chat completion") });
+  expect(await drawn(answerer, problem)).toEqual({
+    outage: expect.stringContaining("not a chat completion"),
+  });
   expect(server.asked).toHaveLength(3);
 });
 

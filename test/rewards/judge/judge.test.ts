@@ -101,7 +101,10 @@ const OUTAGES: Readonly<Record<string, readonly [JudgeScript, RegExp]>> = {
   silent: [() => undefined, /no answer within 1000 ms/],
   "cut off": [(_, response) => void response.destroy(), /socket hang up|ECONNRESET/],
   "no JSON": [(_, response) => void response.end("<html>"), /not JSON/],
-  "no completion": [(_, response) => void response.end('{"choices":[]}'), /not a chat completion with a text/],
+  "no completion": [
+    (_, response) => void response.end('{"choices":[]}'),
+    /not a chat completion with a text/,
+  ],
   "a number for a text": [
     (_, response) => void response.end(completion(10)),
     /not a chat completion with a text/,
