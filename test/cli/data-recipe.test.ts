@@ -69,7 +69,7 @@ test.each([
     /12345678901234567890/,
   ],
   ["a key that is a number", "a:\n  1e3: 2", "line 2, column 3", /1e3.*1000.*quotes/],
-  ["a key that is a list", "? [a]\n: 1", "line 1, column 3", /no text/],
+  ["a key that is a list", "? [a]\n: 1", "line 1, column 3", /not a text/],
   ["a list that does not end", "a: [1, 2", undefined, /\]/],
   ["a reserved mark", "a: @x", "line 1, column 4", /@/],
 ])("%s is refused, with its place", async (_, text, at, message) => {

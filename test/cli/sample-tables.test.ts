@@ -81,7 +81,7 @@ test("problems and hints", () => {
   expect(text).toMatch(
     /math 7 +rows.jsonl:17 +chain +1 +2 +8 +0 +25 % +0 % +50 % +1\.\.9 +10 +Sort\\x1b these\n\n1 of 3 problems/,
   );
-  expect(hintsText([], 80)).toContain("Nothing looks");
+  expect(hintsText([], 80)).toContain("No signs of reward hacking");
   const hint = { kind: "one-answer", domain: "math", says: "all say 4.", evidence: {} } as const;
   expect(hintsText([{ ...hint, quotes: { answer: "4\n\u001b[1m" }, samples: [sample()] }], 80)).toBe(
     "one-answer: all say 4.\n  answer: 4 \\x1b[1m\n  see: step 3 group 5 attempt 1",

@@ -31,9 +31,9 @@ test("a parser of the parts agrees with a parser of the whole", () => {
 
 describe("refuses", () => {
   test.each([
-    ["", /no array/],
-    ["3", /no array/],
-    ['{"a": 1}', /no array/],
+    ["", /not a JSON array/],
+    ["3", /not a JSON array/],
+    ['{"a": 1}', /not a JSON array/],
     ["[1, 2", /ends in the middle/],
     ['["a', /ends in the middle/],
     ['["a\\"]', /ends in the middle/],

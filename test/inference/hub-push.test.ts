@@ -140,7 +140,7 @@ test.each([
 
 test("what is no model folder, has a link in it, or no name is refused before anything is asked", async () => {
   await expect(pushFolder(folder, "mine", { env })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
-  await expect(pushFolder(folder, "org/mine@step", { env })).rejects.toThrow("it is org/name");
+  await expect(pushFolder(folder, "org/mine@step", { env })).rejects.toThrow("is not a repository name");
   symlinkSync("/etc/hostname", join(folder, "vocab.json"));
   await expect(push()).rejects.toMatchObject({
     code: "HONE_ERR_IO",

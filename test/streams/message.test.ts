@@ -139,7 +139,7 @@ describe("refused, with HONE_ERR_FORMAT, is", () => {
   });
 
   test.each([
-    ["no JSON", "[1", /no JSON/],
+    ["no JSON", "[1", /not JSON/],
     ["an integer that JavaScript would round", '["k",{"n":9007199254740993},[]]', /no number/],
     ["a head of another form", '{"kind":"k"}', /not \[kind/],
     ["a header that is a list", '["k",[],[]]', /not \[kind/],

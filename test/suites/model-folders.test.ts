@@ -25,7 +25,9 @@ test("a folder, several, and several under a name", async () => {
 
 test("a folder that is none, and one that stands twice, are refused", async () => {
   const one = await evaluated("right");
-  expect(() => modelFolders(`ours=${one},${join(one, "nope")}`)).toThrow(`${join(one, "nope")} is no folder`);
+  expect(() => modelFolders(`ours=${one},${join(one, "nope")}`)).toThrow(
+    `${join(one, "nope")} is not an evaluation folder`,
+  );
   expect(() => modelFolders(`ours=${one},${one}`)).toThrow("stands twice");
   expect(() => modelFolders(`ours=${one},`)).toThrow("is not an evaluation folder");
 });

@@ -33,10 +33,10 @@ test("inside brackets, braces and quotes both belong to the value", () => {
 });
 
 test.each([
-  ["", "is no axis"],
-  ["optimizer.lr", "is no axis"],
-  ["=1", "is no axis"],
-  ["a=1,", "is no axis"],
+  ["", "is not an axis"],
+  ["optimizer.lr", "is not an axis"],
+  ["=1", "is not an axis"],
+  ["a=1,", "is not an axis"],
   ["optimizer.lr=1|", "empty value"],
   ["optimizer.lr=", "empty value"],
   ["optimizer.lr=1|2|1", "has 1 twice"],

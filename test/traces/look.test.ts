@@ -92,7 +92,7 @@ test("an outage is no category: counted, left out of the numbers, and asked for 
   const first = await lookAtTraces([dir], { model });
   expect(first.whole).toBe(false);
   expect(first.measures.sides[0]).toMatchObject({ traces: 5, outages: { "the server says 503: no": 1 } });
-  expect(first.notes.at(-1)).toContain("asks for them again");
+  expect(first.notes.at(-1)).toContain("to ask for them again");
   const asked = server.asked.length;
   server.script = (one) => server.proper(one);
   const second = await lookAtTraces([dir], { model });

@@ -226,6 +226,6 @@ test("a spool that cannot be written warns once and throws nothing", async () =>
   const { rmSync } = await import("node:fs");
   rmSync(join(dir, "trackers"), { recursive: true });
   write(1, 2);
-  expect(warnings).toEqual([expect.stringContaining("cannot keep")]);
+  expect(warnings).toEqual([expect.stringContaining("cannot write its spool")]);
   await delivery.close().catch(() => {});
 });

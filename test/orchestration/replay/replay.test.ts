@@ -76,7 +76,7 @@ test("a log without steps is no success", async () => {
   writeFileSync(join(dir, "events.jsonl"), "");
   await expect(replayRun(dir, { verifiers, core: standInCore() })).rejects.toMatchObject({
     code: "HONE_ERR_REPLAY",
-    message: expect.stringContaining("tells of no step"),
+    message: expect.stringContaining("records no step"),
   });
 });
 

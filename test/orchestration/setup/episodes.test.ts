@@ -33,10 +33,10 @@ test("domains with an environment are played, by the object or the name that the
 
 test("a recipe from JSON has the environment's tools and not the environment", () => {
   const read = defineRecipe(JSON.parse(JSON.stringify(recipe)));
-  expect(() => expectEnvironments(read)).toThrow(/environment of math is not here/);
+  expect(() => expectEnvironments(read)).toThrow(/environment of math is not available in this process/);
   const { environment } = playsOf(read).get("math")!;
   expect(environment.tools).toEqual(mine.tools);
-  expect(() => environment.reset({} as never, {} as never)).toThrow(/is not here/);
+  expect(() => environment.reset({} as never, {} as never)).toThrow(/is not available in this process/);
 });
 
 test("an episode has its verdict already; the others are judged, in their order", async () => {

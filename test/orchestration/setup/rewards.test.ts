@@ -97,7 +97,9 @@ test("a recipe read from JSON knows the function's name and has none to call", (
   const measured = defineRecipe({ ...recipeOf({}), evaluation: { sets } });
   expect(rewardPlans(measured).map(({ verifier }) => verifier)).toEqual(["reward:mine"]);
   expect(() => expectRewards(measured)).not.toThrow();
-  expect(() => expectRewards(defineRecipe(JSON.parse(JSON.stringify(measured))))).toThrow("half is not here");
+  expect(() => expectRewards(defineRecipe(JSON.parse(JSON.stringify(measured))))).toThrow(
+    "half is not available in this process",
+  );
   const recipe = defineRecipe(JSON.parse(JSON.stringify(recipeOf({ reward: half }))));
   expect(rewardPlan(recipe, "math")!.parts[0].giver).toMatchObject({ name: "half", reward: undefined });
 });
