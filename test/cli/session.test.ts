@@ -199,7 +199,7 @@ test("a report that cannot be written is a warning with the error of the process
     onPolicy,
   });
   expect(report).toBeUndefined();
-  expect(printed).toMatch(/^warning: there is no report: HONE_ERR_IO {2}.*report\.html/m);
+  expect(printed).toMatch(/^warning: the report could not be written: HONE_ERR_IO {2}.*report\.html/m);
   expect(saved().state).toBe("done");
 });
 

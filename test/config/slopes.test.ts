@@ -68,7 +68,7 @@ test.each([
   ],
   [
     { kind: "custom", slopes: "./none.ts#mine" },
-    /objective\.slopes: is "\.\/none\.ts#mine"; there is no such file/,
+    /objective\.slopes: is "\.\/none\.ts#mine"; no such file/,
   ],
   [{ kind: "custom", slopes: { module: "none.ts", sha256: "0".repeat(64) } }, /it must be a module by path/],
   [

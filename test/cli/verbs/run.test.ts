@@ -71,7 +71,7 @@ describe.skipIf(noAddon !== undefined)("--resume", { timeout: patient(90_000) },
     const { recipe, hone } = scratch();
     const none = await hone("run", recipe, "--resume", ...steps(3));
     expect(none.text).toContain(
-      `${join(none.cwd, "runs/variety")} holds no run to go on with: one begins there`,
+      `${join(none.cwd, "runs/variety")} has no run to resume: starting a new one`,
     );
     expect(none.status).toBe(0);
     const all = await hone("run", recipe, "--resume", ...steps(3));

@@ -57,13 +57,12 @@ struct Head {
     lm_head(stream, {f32(h.data(), {rows, width}), packed, i32(targets.data(), {rows}), floats(logprobs),
                      floats(entropies), floats(lse), temperature, scratch});
   }
-  void backward(bool with_entropy, const Stream& stream = {}, Arena* scratch = nullptr, const std::vector<float>* sum = nullptr) {
+  void backward(bool with_entropy, const Stream& stream = {}) {
     dh = poison(rows * width);
     dw.assign(size_t(vocabulary * width), 0.25f);
-    if (sum) dw = *sum;
     lm_head_grad(stream, {f32(h.data(), {rows, width}), packed, packed_t, i32(targets.data(), {rows}), floats(lse),
                           floats(entropies), floats(a), with_entropy ? floats(b) : TensorView{},
-                          f32(dh.data(), {rows, width}), f32(dw.data(), {vocabulary, width}), temperature, scratch});
+                          f32(dh.data(), {rows, width}), f32(dw.data(), {vocabulary, width}), temperature, nullptr});
   }
 };
 
@@ -251,34 +250,6 @@ TEST(gradient_bits_do_not_depend_on_threads) {
     threaded.backward(true, two_threads());
     EXPECT_TRUE(same_bits(m.dh.data(), threaded.dh.data(), int64_t(m.dh.size())));
     EXPECT_TRUE(same_bits(m.dw.data(), threaded.dw.data(), int64_t(m.dw.size())));
-  });
-}
-
-TEST(chunks_of_a_large_vocabulary_change_no_bits_and_their_scratch_suffices) {
-  each_isa([] {
-    constexpr int64_t kRows = 341, kFirst = 150, kWidth = 8, kVocabulary = 17'003;  // three chunks; pieces of one and of two
-    Head whole(kRows, kWidth, kVocabulary);
-    Arena scratch(lm_head_scratch_bytes({}, kRows, kWidth, kVocabulary), "test");
-    whole.forward(two_threads(), &scratch);
-    whole.backward(true, two_threads(), &scratch);
-    EXPECT_EQ(scratch.used(), 0);
-    const auto part = [&](int64_t first, int64_t rows) {
-      Head m = whole;
-      m.pack();
-      m.rows = rows;
-      m.h.assign(whole.h.begin() + first * kWidth, whole.h.begin() + (first + rows) * kWidth);
-      for (auto* v : {&m.a, &m.b}) v->erase(v->begin(), v->begin() + first);
-      m.targets.erase(m.targets.begin(), m.targets.begin() + first);
-      return m;
-    };
-    Head low = part(0, kFirst), high = part(kFirst, kRows - kFirst);
-    low.forward(), low.backward(true);
-    high.forward(), high.backward(true, {}, nullptr, &low.dw);
-    EXPECT_TRUE(same_bits(low.logprobs.data(), whole.logprobs.data(), kFirst));
-    EXPECT_TRUE(same_bits(high.logprobs.data(), whole.logprobs.data() + kFirst, kRows - kFirst));
-    EXPECT_TRUE(same_bits(low.dh.data(), whole.dh.data(), kFirst * kWidth));
-    EXPECT_TRUE(same_bits(high.dh.data(), whole.dh.data() + kFirst * kWidth, (kRows - kFirst) * kWidth));
-    EXPECT_TRUE(same_bits(high.dw.data(), whole.dw.data(), kVocabulary * kWidth));
   });
 }
 
