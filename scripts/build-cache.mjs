@@ -1,12 +1,12 @@
-// What CMake remembers of a build folder, and when it is of no use here: a checkout or node_modules that was copied or
-// moved brings the cache of the other place along, and CMake refuses it for ever.
+// Decides whether CMake can use what it remembers of a build folder. A checkout or node_modules that was copied or
+// moved brings along the cache of its old place, and CMake refuses to build with it.
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** Programs the cache names by path; without them nothing is built. */
+/** The programs that the cache names by path; CMake cannot build without them. */
 const PROGRAMS = ["CMAKE_CXX_COMPILER", "CMAKE_MAKE_PROGRAM", "HONE_CCACHE"];
 
-/** Why the cache in `build` cannot be gone on with for `source`; undefined where it can, or there is none. */
+/** Says why the cache in `build` cannot be used for `source`; undefined if it can, or if there is no cache. */
 export function foreignCache(build, source) {
   const file = path.join(build, "CMakeCache.txt");
   if (!existsSync(file)) return undefined;
@@ -25,7 +25,7 @@ function isSame(a, b) {
   return existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
 }
 
-/** Removes such a build folder and says so; what it held is compiled again. */
+/** Removes such a build folder and says so; the next build compiles everything again. */
 export function discardForeignCache(build, source, say = console.log) {
   const reason = foreignCache(build, source);
   if (reason === undefined) return;

@@ -16,7 +16,7 @@ const cmakeJs = path.join(path.dirname(require.resolve("cmake-js/package.json"))
 
 const flag = process.argv.indexOf("--config");
 const config = (flag > 0 ? process.argv[flag + 1] : undefined) ?? process.env.HONE_BUILD_TYPE ?? "Release";
-// Every option every time: cmake-js keeps stale cache values otherwise.
+// cmake-js keeps stale cache values for options that are not given, so every call gives all of them.
 const options = {
   HONE_CUDA: process.argv.includes("--cuda") ? "ON" : "AUTO",
   HONE_CUDA_SHIM: "OFF",
@@ -39,13 +39,13 @@ const build = path.join(root, "build/cmake");
 const flags = ["-d", root, "-O", build, "-B", config];
 for (const [name, value] of Object.entries(options)) flags.push(`--CD${name}=${value}`);
 const env = { ...process.env };
-for (const name of ["MAKEFLAGS", "MAKELEVEL", "MFLAGS"]) delete env[name]; // we may run inside node-gyp's make
+for (const name of ["MAKEFLAGS", "MAKELEVEL", "MFLAGS"]) delete env[name]; // this script may run inside node-gyp's make
 
 async function run(...args) {
   const status = await runTelling(process.execPath, [cmakeJs, ...args, ...flags], env);
   if (status !== 0) process.exit(status);
 }
-// The published package has its C++ sources as one archive: most installations never look at them.
+// The published package has its C++ sources as one archive, since most installations never need them.
 if (!existsSync(path.join(root, "csrc"))) {
   const { status, error } = spawnSync("tar", ["-xzf", "csrc.tgz"], { cwd: root, stdio: "inherit" });
   if (status !== 0) {

@@ -1,8 +1,11 @@
-// Shows how far a build is where npm hides the output of install scripts: on the terminal itself.
+// Shows the progress of a build on the terminal itself, because npm hides the output of install scripts.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 
-/** "[12/140] Building ..." of ninja and "[  8%] Building ..." of make -> "12 of 140", "8 %"; undefined of other lines. */
+/**
+ * Turns "[12/140] Building ..." of ninja into "12 of 140", and "[  8%] Building ..." of make into "8 %"; returns
+ * undefined for other lines.
+ */
 export function buildStep(line) {
   const found = /^\[ *(\d+)(?:\/(\d+)|(%))\]/.exec(line);
   if (found === null) return undefined;
@@ -10,8 +13,8 @@ export function buildStep(line) {
 }
 
 /**
- * Tells the last step it was shown, at most once in `everyMs`, with the time since it began:
- * "hone: building the native core, 12 of 140 (0:07)".
+ * Prints the last step it was given, at most once in `everyMs`, with the time since it began: "hone: building the
+ * native core, 12 of 140 (0:07)".
  */
 export function stepTeller(
   say,
@@ -31,7 +34,9 @@ export function stepTeller(
   };
 }
 
-/** The terminal of whoever started npm, where npm shows nothing of its scripts; undefined where there is none. */
+/**
+ * Opens the terminal of the user who started npm, where npm shows nothing of its scripts; undefined if there is none.
+ */
 function hiddenTerminal({ CI, npm_lifecycle_event: event, npm_config_foreground_scripts: foreground }) {
   if (process.stdout.isTTY || event === undefined || foreground === "true" || (CI ?? "") !== "")
     return undefined;
@@ -42,7 +47,7 @@ function hiddenTerminal({ CI, npm_lifecycle_event: event, npm_config_foreground_
   }
 }
 
-/** Runs a command, its output where ours goes; exit status. */
+/** Runs a command whose output goes where this process's output goes; returns its exit status. */
 export async function runTelling(command, args, env) {
   if (process.stdout.isTTY) return ended(spawn(command, args, { stdio: "inherit", env }));
   const terminal = hiddenTerminal(process.env);

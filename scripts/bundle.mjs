@@ -14,11 +14,11 @@ const ENTRIES = [
   "lib/text/chat-template",
   "lib/verifiers/index",
   "lib/cli/main",
-  "lib/config/index", // lib/cli/load-recipe.ts imports it by its place
+  "lib/config/index", // lib/cli/load-recipe.ts imports it by its path
 ];
 /**
- * Packages that become part of the bundle: of each a process would load all files, of zod a hundred. zod stays a
- * dependency, since declarations name its types.
+ * Packages that are put into the bundle, because a process would otherwise load all their files: for zod a hundred. zod
+ * stays a dependency, since the declarations name its types.
  */
 export const BUNDLED = [
   "zod",
@@ -28,7 +28,7 @@ export const BUNDLED = [
   "ansi-regex",
   "get-east-asian-width",
 ];
-/** What starts often or has to start fast, by name: its modules. */
+/** Programs that start often or must start fast, by name, each with its modules. */
 const STARTS = {
   verifier: ["verifier-main", "verifier-worker", "verifier-watchdog"].map(
     (name) => `lib/rewards/pool/${name}`,
@@ -49,14 +49,14 @@ const filesBelow = (folder) =>
     path.join(folder, name),
   );
 
-/** Modules that processes and threads of ours begin with (lib/own-module.ts). */
+/** The modules with which Hone's own processes and threads begin (lib/own-module.ts). */
 export function startedModules(file, source) {
   return [...source.matchAll(/\bown(?:Module|Thread)\("([\w-]+)", import\.meta\.url/g)].map(([, name]) =>
     path.join(path.dirname(file), name),
   );
 }
 
-/** A module that is imported by a name told at run time: import(`./${domain}/cases.ts`). */
+/** Matches the import of a module whose name is known only at run time: import(`./${domain}/cases.ts`). */
 const CHOSEN = /import\((`\.\/\$\{\w+\}\/([\w-]+))\.ts`\)/g;
 
 /** Modules that a file chooses among at run time. @param folders names of the folders beside it */
@@ -74,7 +74,7 @@ export function importedByBench(source) {
 
 const sourcesOfLib = () => filesBelow("lib").filter((file) => file.endsWith(".ts"));
 
-/** Modules that processes and threads of ours begin with. */
+/** All modules with which Hone's own processes and threads begin. */
 const allStarted = () => sourcesOfLib().flatMap((file) => startedModules(file, text(file)));
 
 /**
@@ -99,7 +99,7 @@ function entryNames(benches) {
   return [...new Set([...ENTRIES, ...allStarted(), ...chosen, ...benched, ...recipes])].sort();
 }
 
-/** Whether an import stays one: of Node, or of a package that is not bundled. */
+/** True if an import stays an import: one of Node's modules, or of a package that is not bundled. */
 const isExternal = (name) =>
   /^[a-z@]/.test(name) && !name.startsWith("@oxc-project/") && !BUNDLED.includes(name.split("/")[0]);
 
@@ -151,14 +151,14 @@ const entries = {
   },
 };
 
-/** What every build of this script has in common. */
+/** The options that every build of this script shares. */
 const build = (input, plugins = []) =>
   rolldown({
     input,
     platform: "node",
     external: isExternal,
     preserveEntrySignatures: "allow-extension",
-    treeshake: { moduleSideEffects: false }, // no module of lib/ is imported for what it does
+    treeshake: { moduleSideEffects: false }, // no module of lib/ is imported for its side effects
     transform: { target: "es2022" },
     checks: { ineffectiveDynamicImport: false },
     plugins: [entries, ...plugins],
@@ -188,7 +188,7 @@ async function loadedAtStart(input, starts) {
  * divided by which of them load it, in few files; rolldown divides the rest.
  */
 async function chunkGroups(input, starts) {
-  const own = new Set(Object.values(input)); // each stays a file: main.js has its first line
+  const own = new Set(Object.values(input)); // each of these stays a file of its own: main.js must keep its first line
   const loadedBy = await loadedAtStart(input, starts);
   return [
     { name: (id) => (own.has(id) ? null : (loadedBy.get(id)?.join("-") ?? null)), debugName: "starts" },
@@ -210,7 +210,8 @@ export async function bundle(input, folder, { maps = false, places = folder, sta
     sourcemap: maps,
     entryFileNames: "[name].js",
     chunkFileNames: ({ name }) => `lib/chunks/${name.split("~")[0]}-[hash].js`,
-    codeSplitting: { groups, includeDependenciesRecursively: false }, // each chunk's modules are chosen one by one
+    // the groups choose each chunk's modules one by one
+    codeSplitting: { groups, includeDependenciesRecursively: false },
   });
   await bundled.close();
   return output.map(({ fileName }) => fileName);
@@ -245,7 +246,10 @@ function licenceOf(name) {
   );
 }
 
-/** The langdetect package's profiles and classes of Han characters in one file (lib/domains/.../language.ts), its licence. */
+/**
+ * Writes one file with the langdetect package's profiles and classes of Han characters (lib/domains/.../language.ts),
+ * and its licence.
+ */
 function writeLanguages(dist) {
   const from = folderOf("langdetect");
   const read = (file) => JSON.parse(readFileSync(path.join(from, file), "utf8"));

@@ -1,5 +1,5 @@
-// node scripts/commands-page.mjs [--check]: docs/reference/commands.md from the command tree and the examples below.
-// --check compares only, and ends with 1 where the page is another.
+// node scripts/commands-page.mjs [--check] writes docs/reference/commands.md from the command tree and the examples
+// below. --check only compares, and exits with 1 if the page differs.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,7 +8,7 @@ import { tsImport } from "tsx/esm/api";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const PAGE = "docs/reference/commands.md";
 
-/** One for each command that does something, in the command's words. */
+/** One example for each command that does something, by the words of the command. */
 export const EXAMPLES = {
   init: "hone init sums.ts --model Qwen/Qwen3-0.6B --data train.jsonl --reward rewards.py#accuracy",
   run: "hone run recipe.mjs --set training.steps=100",
@@ -53,7 +53,7 @@ export const EXAMPLES = {
   completion: "hone completion bash",
 };
 
-/** Commands without further commands, with the words that lead to them: "data check". */
+/** The commands that have no further commands, each with the words that lead to it: "data check". */
 export function leaves(command, before = []) {
   return command.commands.flatMap((one) => {
     const words = [...before, one.name()];
@@ -61,7 +61,7 @@ export function leaves(command, before = []) {
   });
 }
 
-/** As a cell of a Markdown table; names of pages become links. */
+/** Writes text as a cell of a Markdown table; names of pages become links. */
 const cell = (text) =>
   text
     .replaceAll("|", "\\|")
@@ -96,7 +96,7 @@ function section({ words, command }) {
   ].join("\n");
 }
 
-/** The page of a command tree. */
+/** Writes the page of a command tree. */
 export function commandsPage(hone) {
   const all = leaves(hone);
   const index = all.map(

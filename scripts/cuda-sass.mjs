@@ -1,5 +1,5 @@
-// What machine code says of itself, read from compiled files without a disassembler: of every CUDA kernel how many loads
-// it asks for together, and how many instructions it has of kinds that cost.
+// Reads facts about the machine code of CUDA kernels from compiled files, without a disassembler: how many loads each
+// kernel issues together, and how many expensive instructions it has, by kind.
 import { Buffer } from "node:buffer";
 
 const CUDA_MACHINE = 190;
@@ -7,20 +7,20 @@ const INSTRUCTION_BYTES = 16;
 const COUNTED = ["cas", "calls", "wgmma", "r2ur", "waits"];
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1]);
 
-/** Lowest nine bits of an instruction (sm_80 to sm_90); the three above say where its operands are. */
+/** The lowest nine bits of an instruction (sm_80 to sm_90); the three bits above them say where its operands are. */
 const OPCODES = new Map([
   [0x181, "load"], // LDG
   [0x186, "store"], // STG
-  [0x18d, "cas"], // ATOMS.CAS: one try of a loop
+  [0x18d, "cas"], // ATOMS.CAS: one attempt of a compare-and-swap loop
   [0x1a9, "cas"], // ATOMG.CAS
   [0x147, "branch"], // BRA
-  [0x144, "calls"], // CALL.REL: division of 64 bits, or one that rounds as IEEE says
+  [0x144, "calls"], // CALL.REL: a 64-bit division, or a division rounded as IEEE demands
   [0x1f0, "wgmma"], // HGMMA
-  [0x0ca, "r2ur"], // R2UR: from a register to a uniform one
-  [0x02e, "waits"], // ACQBULK: for the kernel in front (griddepcontrol.wait)
+  [0x0ca, "r2ur"], // R2UR: copies a register to a uniform register
+  [0x02e, "waits"], // ACQBULK: waits for the kernel in front (griddepcontrol.wait)
 ]);
 
-/** Bits 73 to 75 of a load: how much of it a thread gets. */
+/** Bits 73 to 75 of a load say how many bits each thread loads. */
 const LOAD_BITS = new Map([
   [2, 16],
   [4, 32],

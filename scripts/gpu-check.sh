@@ -22,7 +22,7 @@ PARTS=(build tests promises portable bench node peers memcheck racecheck)  # in 
 OPTIONAL="peers node"
 OUT="" MINUTES=8 TOTAL="" CHOSEN=() PREBUILT=""
 usage() { sed -n '2,16{s/^# \{0,1\}//;p}' "$SELF" >&2; exit 2; }
-# What the programs are made of.
+# The files that the programs are compiled from.
 sources() { find CMakeLists.txt csrc test/csrc bench/cuda -type f 2>/dev/null | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16; }
 is_minutes() { [[ "$1" =~ ^[0-9]+(\.[0-9]+)?$ && "$1" =~ [1-9] ]]; }
 seconds_of() { awk -v m="$1" 'BEGIN { s = int(m * 60); print s < 1 ? 1 : s }'; }
@@ -57,7 +57,7 @@ WORK="${HONE_GPU_CHECK_WORK:-${BUILD%/*}/gpu-check/$$}"  # what the archive is m
 CHILD=""
 
 have() { command -v "$1" >/dev/null 2>&1; }
-# A JSON string, without a process for it: it is asked for hundreds of times.
+# Writes a JSON string without starting a process: the script calls this hundreds of times.
 quoted() {
   local text="${1//[$'\n\t\r']/ }" backslash='\'
   text="${text//[[:cntrl:]]/}"
@@ -65,7 +65,7 @@ quoted() {
   text=${text//'"'/"$backslash\""}
   printf '"%s"' "$text"
 }
-# A tool of the CUDA toolkit, on the PATH or where toolkits are installed.
+# Finds a tool of the CUDA toolkit, on the PATH or where toolkits are installed.
 toolkit() {
   local place
   command -v "$1" && return
@@ -96,7 +96,7 @@ if have nvidia-smi; then
 fi
 HOPPER=""  # its kernels are to be used
 [[ "$ARCH" == 90a && "${HONE_CUDA_PORTABLE:-0}" == 0 ]] && HOPPER=1
-# NCCL and cublasLt as pip installs them are in no folder that the loader looks into.
+# pip installs NCCL and cublasLt in folders that the loader does not search.
 wheels() {
   have python3 && python3 - <<'PYTHON' 2>/dev/null
 import glob, nvidia
@@ -110,12 +110,12 @@ left() { echo $((UNTIL - $(date +%s))); }  # seconds until a part must have ende
 least() { echo $(($1 < $2 ? $1 : $2)); }
 most() { echo "${HONE_GPU_CHECK_SECONDS:-$1}"; }  # seconds for one program; a rehearsal has less patience
 row() { echo "{$*}" >>"$WORK/$PART.jsonl"; }
-# The archive, whole before it has its name. A log that grows meanwhile (status 1) is in it as far as it was written.
+# Writes the archive completely before it gets its name. Of a log that still grows (status 1) it has what was written.
 pack() {
   tar -C "$WORK" -czf "$OUT/.gpu-check.$BASHPID" . 2>/dev/null
   (($? <= 1)) && mv -f "$OUT/.gpu-check.$BASHPID" "$OUT/gpu-check.tar.gz"
 }
-# Again and again while a part runs: a bench, a build and the peers are long.
+# Packs again and again while a part runs, because a bench, a build and the peers take long.
 pack_now_and_then() { while sleep 5 && kill -0 "$MAIN" 2>/dev/null; do pack; done; }
 # Between two things of a part: what was found is packed, and a part whose caller was killed goes no further.
 checkpoint() { pack; kill -0 "$MAIN" 2>/dev/null || exit 143; }
@@ -182,7 +182,7 @@ programs() {
     for name in $all; do [[ "$name" == $pattern ]] && echo "$name"; done
   done | awk '!seen[$0]++'
 }
-# What nothing but a device can decide comes first.
+# The tests that only a device can decide come first.
 HOPPER_FIRST=('test_kernels_cuda_tma' 'test_kernels_cuda_wgmma_sm90' 'test_kernels_cuda_matmul_release_sm90'
   'test_kernels_cuda_matmul_sm90' 'test_kernels_cuda_lm_head_device_sm90' 'test_kernels_cuda_early' 'test_kernels_cuda_matmul' 'test_kernels_cuda_*_sm90'
   'test_kernels_cuda_*')
@@ -208,14 +208,14 @@ run_program() {
   fi
 }
 
-# What the program noted, as a list of JSON.
+# What the program noted, as a JSON list.
 notes_of() {
   local line list=""
   while IFS= read -r line; do list+="${list:+, }$(quoted "$line")"; done < <(sed -n 's/^ *noted: //p' "$1")
   printf '[%s]' "$list"
 }
 
-# Every program of the list, each for so many seconds; the list's tail is left out when the part's time is up.
+# Runs every program of the list, each for so many seconds; leaves out the rest when the part's time is up.
 each_program() {
   local seconds="$1" list="$2" program status reason begin rest bad=0 judge=0 missed=0
   shift 2
@@ -241,7 +241,7 @@ each_program() {
   ((missed + judge)) || return 0
   skip "$missed programs not done, $judge with reports of races that a person must judge (docs/how-to/cuda.md)"
 }
-# Says whether the checker cannot work here at all; else corrects $status of a program that ran under it.
+# Says whether the checker cannot work on this machine; otherwise corrects $status of a program that ran under it.
 under_checker() {
   grep -q 'Device not supported' "$WORK/$PART/$program.log" && return 0
   [[ "$reason" == "it found no device" ]] && return 0
@@ -378,7 +378,7 @@ part_peers() {
   return $code
 }
 
-# What a user does, from beginning to end; the rows are gpu-end-to-end.mjs's.
+# Does what a user does, from beginning to end; gpu-end-to-end.mjs writes the rows.
 part_node() {
   [[ -n "$ARCH" ]] || { skip "no GPU: nvidia-smi finds none"; return; }
   local package=. node
@@ -392,7 +392,7 @@ part_node() {
 }
 
 # ---- run -------------------------------------------------------------------------------------------------------------
-# A part runs in a process of its own, so that its time can be limited with everything it started.
+# A part runs in a process of its own, so that its time limit also ends everything it started.
 stop() { [[ -n "$CHILD" ]] && kill "$CHILD" 2>/dev/null && wait "$CHILD"; exit 143; }
 if [[ -n "$PART" ]]; then trap stop INT TERM; "part_$PART"; exit $?; fi
 

@@ -23,7 +23,7 @@ import { optionsOf } from "./options.mjs";
 
 const USAGE =
   "node scripts/gpu-end-to-end.mjs --out <rows.jsonl> [--device cuda|cpu] [--package <folder>] [--work <folder>] [--small]";
-/** Of a thing, so that one which hangs does not cost the others their time. */
+/** The time limit of one thing, so that one which hangs does not cost the others their time. */
 const LIMIT_MS = 150_000;
 /**
  * Of log-probs on a GPU, whose weights and activations are bf16, beside the CPU's in f32: twice the 0.07 by which these
@@ -31,7 +31,10 @@ const LIMIT_MS = 150_000;
  */
 const MOST_DIFFERENCE = 0.15;
 
-/** Qwen/Qwen3-0.6B's config.json as lib has it, which the package does not export; below, one that any machine computes at once. */
+/**
+ * The config.json of Qwen/Qwen3-0.6B as lib has it, which the package does not export; below it, a shape that any
+ * machine computes at once.
+ */
 export const SHAPE = {
   architectures: ["Qwen3ForCausalLM"],
   model_type: "qwen3",
@@ -63,7 +66,7 @@ const SMALL = {
 /** Gives random answers different rewards, so that every group trains. */
 const REWARD = "export const score = ({ completion }) => (completion.match(/[0-9]/g) ?? []).length / 100;\n";
 
-/** Runs a command of the package: what it printed. Throws with the last lines where it fails. */
+/** Runs a command of the package and returns what it printed. Throws with the last lines if it fails. */
 function command(context, args) {
   const result = spawnSync(process.execPath, [path.join(context.folder, "dist", args[0]), ...args.slice(1)], {
     cwd: context.work,
@@ -85,7 +88,7 @@ const linesOf = (file) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** Mean held-out score over the domains. */
+/** The mean held-out score over the domains. */
 function meanScore([{ domains }]) {
   const scores = Object.values(domains).map((domain) => domain.score);
   return scores.reduce((a, b) => a + b) / scores.length;
@@ -101,11 +104,11 @@ function quickstart(context, name, ...more) {
 
 const stepsOf = (context, name) =>
   linesOf(path.join(context.work, name, "steps.jsonl")).map((step) => step.metrics);
-/** What must be the same in every step when a synchronous run is done again: all that is not a time. */
+/** The part of a step that must be the same when a synchronous run is repeated: everything except times. */
 const SAME = /^(loss|grad|update|reward|score|length|entropy|ratio|trained|mismatch|clip|advantage)\b/;
 const numbersOf = (metrics) => Object.entries(metrics).filter(([metric]) => SAME.test(metric));
 
-/** Weights that the run ended with: their hash. Leaves them as the model folder <name>-model. */
+/** Returns the hash of the weights that the run ended with, and leaves them as the model folder <name>-model. */
 function weightsOf(context, name) {
   hone(context, "export", "--run", name, "--out", `${name}-model`, "--force");
   return createHash("sha256")
@@ -152,7 +155,7 @@ function generate(context) {
   return { text, tokens: ids.length };
 }
 
-/** Log-probs of sequences of the quick start's model, on the device and on the CPU. */
+/** Computes log-probs of sequences with the quick start's model, on the device and on the CPU. */
 function score(context) {
   const sequences = Array.from({ length: 16 }, (_, s) =>
     JSON.stringify({ ids: Array.from({ length: 48 }, (_, t) => (s * 31 + t * t * 7 + 5) % 40) }),
@@ -170,7 +173,7 @@ function score(context) {
   return { tokens: ours.length, largestDifference: largest };
 }
 
-/** So many numbers in bf16, even over [-scale, scale), the same every time. */
+/** Makes `count` bf16 numbers, uniform over [-scale, scale), the same ones every time. */
 function randomRows(count, scale, state) {
   const out = new Uint16Array(count);
   const number = new Float32Array(1);
@@ -185,7 +188,7 @@ function randomRows(count, scale, state) {
   return out;
 }
 
-/** Names and shapes of the weights of a Qwen3 config. */
+/** Lists the names and shapes of the weights of a Qwen3 config. */
 export function tensorsOf(c) {
   const heads = c.num_attention_heads * c.head_dim;
   const kv = c.num_key_value_heads * c.head_dim;
@@ -238,7 +241,9 @@ export function writeRandomModel(folder, config, tokenizerOf) {
   closeSync(file);
 }
 
-/** What is told of each step: seconds, tokens a second, and how far the trainer's log-probs are from the engine's. */
+/**
+ * What is printed of each step: seconds, tokens a second, and how far the trainer's log-probs are from the engine's.
+ */
 const TOLD = [
   "time/step",
   "time/waiting",
@@ -253,7 +258,7 @@ const TOLD = [
   "grad/norm",
 ];
 
-/** Three synchronous steps of 8 prompts x 8 answers (--small: 2 x 8): what each measured. */
+/** Trains three synchronous steps of 8 prompts x 8 answers (--small: 2 x 8) and returns what each measured. */
 function train(context, name, more) {
   writeFileSync(path.join(context.work, "reward.mjs"), REWARD);
   const tokens = context.small ? 16 : 256;
@@ -302,7 +307,7 @@ function bench(context) {
   return JSON.parse(hone(context, "bench", "--device", context.device, ...size, "--json"));
 }
 
-/** In the order of their worth: what comes first is known if time runs out. */
+/** The most important things come first, so that they are known if time runs out. */
 const THINGS = {
   doctor: (context) => ({ said: hone(context, "doctor").trim().split("\n") }),
   "a small model, on the CPU": madeHere,

@@ -24,9 +24,9 @@ import { packPackage } from "./package.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const USAGE = "node scripts/gpu-pack.mjs [--out <folder>] [--arch <90a|80>] [--most-mib <n>]";
-/** Of the package's dependencies, what only compiling it needs. */
+/** Those of the package's dependencies that only compiling it needs. */
 const FOR_BUILDING = ["cmake-js", "node-addon-api", "@types/node"];
-/** Beside the programs: what some of them open. */
+/** The files to pack: the programs, and the libraries that some of them open. */
 const PROGRAM = /^(?:(?:test|bench_cuda)_\w+|libfake_\w+\.so)$/;
 
 const mib = (bytes) => (bytes / 2 ** 20).toFixed(1);
@@ -38,7 +38,7 @@ function compile(arch) {
   const options = {
     CMAKE_BUILD_TYPE: "Release",
     CMAKE_CUDA_ARCHITECTURES: arch,
-    CMAKE_CUDA_FLAGS: "-lineinfo", // compute-sanitizer names lines; the machine code is the same
+    CMAKE_CUDA_FLAGS: "-lineinfo", // lets compute-sanitizer name lines; the machine code stays the same
     CMAKE_EXE_LINKER_FLAGS: "-static-libstdc++ -static-libgcc",
     CMAKE_SHARED_LINKER_FLAGS: "-static-libstdc++",
     HONE_ADDON: "ON",
@@ -56,7 +56,7 @@ function compile(arch) {
   return build;
 }
 
-/** Names of the tests that ask for a device, as ctest lists them: programs are test_<name>. */
+/** The names of the tests that ask for a device, as ctest lists them; the program of each is test_<name>. */
 const deviceTests = (build) =>
   [...must("ctest", ["--test-dir", build, "-N", "-L", "device"]).matchAll(/^ *Test *#\d+: (\w+)$/gm)].map(
     ([, name]) => name,
@@ -73,7 +73,7 @@ function copyPrograms(build, stage) {
   return tests.length;
 }
 
-/** Folders of the packages that the published one needs to run, with what they need. */
+/** The folders of the packages that the published one needs to run, with the packages that those need. */
 export function runtimePackages(from = root) {
   const lock = JSON.parse(readFileSync(path.join(from, "package-lock.json"), "utf8")).packages;
   const found = new Set();
@@ -88,7 +88,7 @@ export function runtimePackages(from = root) {
   return [...found];
 }
 
-/** The package as it is published, with the core that was compiled for the GPU. */
+/** Copies the package as it is published, with the core that was compiled for the GPU. */
 async function copyPackage(build, stage) {
   const { filename } = await packPackage(stage, { prebuilt: [] });
   const to = path.join(stage, "hone");
@@ -116,7 +116,7 @@ function copyNode(stage) {
   must("strip", ["--strip-unneeded", node]);
 }
 
-/** One archive; similar programs are close together, so that xz finds in one what was in the other. */
+/** Makes one archive in which similar programs lie close together, so that xz finds what they have in common. */
 function archive(stage, file) {
   rmSync(file, { force: true });
   must("bash", [

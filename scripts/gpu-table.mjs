@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 const BENCHES = ["gemm", "attention", "lm_head", "rows", "model"];
 const PEER_OF_GEMM = "cublasLt";
-/** Of the largest value; both sides round to bf16 once. */
+/** The largest difference allowed, as a fraction of the largest value; both sides round to bf16 once. */
 const MOST_DIFFERENCE = 0.02;
 
 /** The whole page. `files` has the text of summary.json, PART.json and PART.jsonl by name; any of them may be missing. */
@@ -28,7 +28,7 @@ export function gpuTable(files) {
   ].join("\n");
 }
 
-/** Lines of a PART.jsonl; one that was cut off in the middle is left out. */
+/** The lines of a PART.jsonl, without one that was cut off in the middle. */
 function linesOf(files, part) {
   return (files[`${part}.jsonl`] ?? "").split("\n").flatMap((line) => {
     try {
@@ -60,7 +60,7 @@ function programsList(files) {
     : ["", "## Programs that did not pass", ...table(["part", "program", "", "reason"], bad)];
 }
 
-/** What tests said of the device where nothing is right or wrong. */
+/** Lists what tests noted about the device where nothing is right or wrong. */
 function notesList(files) {
   const notes = linesOf(files, "tests").flatMap(({ program, notes = [] }) =>
     notes.map((text) => `- ${program}: ${text}`),
@@ -206,7 +206,7 @@ function table(head, rows) {
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)];
 }
 
-/** The text of a folder's files by name; where there is an archive, of what is in it. */
+/** The text of a folder's files by name, or of the files in its archive if it has one. */
 export function filesOf(place) {
   if (!existsSync(place)) return {};
   const archive = statSync(place).isDirectory() ? path.join(place, "gpu-check.tar.gz") : place;
@@ -225,7 +225,7 @@ function textsIn(folder) {
   return Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), "utf8")]));
 }
 
-/** Parts of several calls beside each other: a part's files are those of the last call that had it. */
+/** Puts the parts of several calls side by side: a part's files are those of the last call that ran it. */
 export function merged(calls) {
   const parts = calls.flatMap((files) => JSON.parse(files["summary.json"] ?? "{}").parts ?? []);
   const files = Object.assign({}, ...calls);

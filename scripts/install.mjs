@@ -1,5 +1,6 @@
-// npm's install step. Takes the prebuilt CPU core of the package where it loads; builds the core here where nvcc is, so
-// that CUDA is compiled in, and where there is no prebuilt one. Says exactly what is missing. Downloads nothing.
+// npm's install step. It takes the prebuilt CPU core of the package if that loads. It builds the core here if nvcc is
+// installed, so that CUDA is compiled in, or if there is no prebuilt core. It says exactly what is missing, and
+// downloads nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,7 +23,7 @@ if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
   process.exit(1);
 }
 
-/** Whether an addon loads, tried in a child: a bad one can crash the process. */
+/** True if an addon loads. A child process tries it, because a bad addon can crash the process. */
 function loads(file) {
   return spawnSync(process.execPath, ["-e", `require(${JSON.stringify(file)})`]).status === 0;
 }
@@ -36,13 +37,16 @@ function prebuildLoads() {
   return isGood;
 }
 
-/** In a checkout `npx hone` first installs the checkout into a folder of npx: what is built already will do. */
+/**
+ * In a checkout `npx hone` first installs the checkout into a folder of npx, for which the existing build is good
+ * enough.
+ */
 function isBuiltForNpx() {
   const file = path.join(root, "build/Release/hone.node");
   return process.env.npm_command === "exec" && existsSync(file) && loads(file);
 }
 
-/** What of the tools of a build is not here, in words. */
+/** Says in words which build tools are missing. */
 function missingTools() {
   const output = (command) => spawnSync(command, ["--version"], { encoding: "utf8" }).stdout ?? "";
   const has = (...commands) => commands.some((command) => command !== undefined && output(command) !== "");
@@ -56,7 +60,7 @@ function missingTools() {
   return missing;
 }
 
-/** nvcc, looked for where CMakeLists.txt looks. */
+/** True if nvcc is in one of the places where CMakeLists.txt looks for it. */
 function hasNvcc() {
   if ((process.env.HONE_CMAKE_ARGS ?? "").includes("-DHONE_CUDA=OFF")) return false;
   const { CUDACXX, CUDA_PATH, CUDA_HOME, PATH = "" } = process.env;
@@ -65,7 +69,7 @@ function hasNvcc() {
   return CUDACXX !== undefined || files.some((folder) => existsSync(path.join(folder, "nvcc")));
 }
 
-/** Ends the installation: with the prebuilt core where it loads, with an error where there is none. */
+/** Ends the installation: with the prebuilt core if it loads, with an error if there is none. */
 function endWithout(reason, todo) {
   console.error(`hone: ${reason}.`);
   console.error(`      ${todo}`);

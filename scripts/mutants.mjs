@@ -23,7 +23,7 @@ const USAGE = `npm run mutants -- [options]
   --matching words   mutants whose file or reason has these words
   --list             says which they are and tries none`;
 const lists = path.join(root, "test/mutants");
-/** For building, and for a module's tests without a mutant. */
+/** The time limit for building, and for a module's tests without a mutant. */
 const LIMIT_MS = 900_000;
 const SLOWER = 5;
 const LEAST_LIMIT_MS = 120_000;
@@ -43,7 +43,7 @@ const COPIED = [
   "biome.json",
 ];
 
-/** Where a mirrored test of a source file is. */
+/** The path of the test that mirrors a source file. */
 export const testOf = (file) =>
   file.startsWith("csrc/")
     ? `test/csrc/${file.slice(5).replace(/\.(cc|h)$/, ".test.cc")}`
@@ -61,7 +61,7 @@ export function readMutants() {
   }));
 }
 
-/** The text with the mutant in it; undefined where what it replaces is not there exactly once. */
+/** Returns the text with the mutant in it; undefined if the text to replace does not occur exactly once. */
 export function mutated(text, { find, replace }) {
   const parts = text.split(find);
   return parts.length === 2 && find !== replace ? parts.join(replace) : undefined;
@@ -84,7 +84,7 @@ function mirror(from, to) {
   for (const name of names) mirror(path.join(from, name), path.join(to, name));
 }
 
-/** A tree that mutants are put into: sources copied, what is built and installed linked. */
+/** Makes a tree into which mutants are put: it copies the sources, and links what is built and installed. */
 function copyTree(name) {
   const tree = path.join(root, "build/mutants", name);
   mkdirSync(tree, { recursive: true });
@@ -100,23 +100,23 @@ function copyTree(name) {
 /** Runs a command, in a process group of its own: a worker of vitest's that a mutant keeps in a loop outlives vitest. */
 export function run(command, args, cwd, timeout = LIMIT_MS) {
   const limits = { timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
-  const env = { ...process.env, HONE_TEST_ALL: "landing" }; // who notices may be a long test
+  const env = { ...process.env, HONE_TEST_ALL: "landing" }; // the test that notices a mutant may be a long one
   const result = spawnSync(command, args, { cwd, env, encoding: "utf8", detached: true, ...limits });
   try {
     if (result.pid > 0) process.kill(-result.pid, "SIGKILL");
   } catch {
-    // nothing is left of the group
+    // no process of the group is left
   }
   return result;
 }
 
-/** What vitest's exit status and report mean. A worker that crashed is in the status alone. */
+/** Says what vitest's exit status and report mean. A worker that crashed shows in the status alone. */
 export function outcomeOf(status, { numFailedTests, numPassedTests, success }) {
   if (numFailedTests > 0 || (status !== 0 && numPassedTests > 0)) return "failed";
   return success && numPassedTests > 0 ? "passed" : "broken";
 }
 
-/** "passed", "failed", or "broken": the tests did not even start. */
+/** Returns "passed", "failed", or "broken": the tests did not even start. */
 function runVitest(tree, tests, limitMs) {
   const report = path.join(tree, "mutants-report.json");
   rmSync(report, { force: true });
@@ -132,13 +132,13 @@ function runVitest(tree, tests, limitMs) {
   return outcomeOf(status, JSON.parse(readFileSync(report, "utf8")));
 }
 
-/** CMake's name of the program of a test source. */
+/** The name that CMake gives to the program of a test source. */
 const program = (test) => `test_${test.slice("test/csrc/".length, -".test.cc".length).replaceAll("/", "_")}`;
 
 function runPrograms(tree, tests, limitMs) {
   const build = path.join(root, "build/mutants/cpp");
   if (!existsSync(path.join(build, "build.ninja"))) {
-    // Tests of CUDA sources run in the emulation: one that is skipped would let every mutant live.
+    // Tests of CUDA sources run in the emulation: a test that is skipped would let every mutant live.
     const modules = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "HONE_CUDA_SHIM=ON"];
     const options = [...modules, "CMAKE_BUILD_TYPE=Release", "CMAKE_CXX_FLAGS_RELEASE=-O1"];
     const flags = options.map((option) => `-D${option}`);
@@ -155,7 +155,7 @@ const isNative = ({ file }) => file.startsWith("csrc/");
 const runTests = (tree, mutant, tests, limitMs) =>
   isNative(mutant) ? runPrograms(tree, tests, limitMs) : runVitest(tree, tests, limitMs);
 
-/** "died", "survived", "broken" or "no longer applies". */
+/** Returns "died", "survived", "broken" or "no longer applies". */
 function tryMutant(tree, mutant, limitMs) {
   const file = path.join(tree, mutant.file);
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -171,7 +171,7 @@ function tryMutant(tree, mutant, limitMs) {
   }
 }
 
-/** A mutant may loop for ever, which shows in tests that take so many times as long as without one. */
+/** The time limit of tests with a mutant, which may loop for ever: a multiple of their time without one. */
 export const limitOf = (healthyMs) => Math.ceil(Math.max(LEAST_LIMIT_MS, SLOWER * healthyMs));
 
 /** Modules and, of each, the mutants whose file or reason has a text in it. Throws where there are none. */
@@ -189,7 +189,7 @@ export function chosen(all, { only, matching = "" }) {
   return modules;
 }
 
-/** How many of a module's mutants met which end. Throws where its tests fail without any. */
+/** Counts how many of a module's mutants died, survived, and so on. Throws if its tests fail without a mutant. */
 function tryModule(tree, { module, mutants }) {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const begun = performance.now();

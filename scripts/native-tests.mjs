@@ -1,18 +1,18 @@
-// What the C++ test programs are called, what ctest says of them, and of which sources all of them have passed.
-// node scripts/native-tests.mjs prints "passed" where these sources are the ones that the last whole run passed with,
-// "changed" where they are not.
+// Knows the names of the C++ test programs, reads what ctest prints of them, and records the sources with which all of
+// them passed. node scripts/native-tests.mjs prints "passed" if the last whole run passed with these sources, otherwise
+// "changed".
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** What the result of the C++ tests depends on; the addon's own files are tested from TypeScript. */
+/** The files on which the result of the C++ tests depends; the addon's own files are tested from TypeScript. */
 const SOURCES = ["CMakeLists.txt", "csrc", "test/csrc", "scripts/test.mjs", "scripts/cuda-resources.mjs"];
 const NOT_TESTED = /^csrc\/addon\//;
-/** Written by a whole run that passes, and committed. */
+/** A whole run that passes writes this file, which is committed. */
 export const PASSED = "test/csrc/passed.json";
 
-/** SHA-256 over names and contents of the sources. */
+/** The SHA-256 of the names and contents of the sources. */
 export function sourcesHash(root) {
   const files = SOURCES.flatMap((at) =>
     at.includes(".")
@@ -30,7 +30,7 @@ export function sourcesHash(root) {
   return hash.digest("hex");
 }
 
-/** Whether all C++ tests have passed with the sources as they are. */
+/** True if all C++ tests have passed with the present sources. */
 export function havePassed(root) {
   const file = path.join(root, PASSED);
   return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).sources === sourcesHash(root);
@@ -57,7 +57,10 @@ export function testPrograms(sources, modules) {
     .sort();
 }
 
-/** What ctest -R takes for the same modules and programs: one group of however many, where CMake allows nine. */
+/**
+ * The pattern by which ctest -R finds the same modules and programs. It has one group however many they are, since
+ * CMake allows nine.
+ */
 export function testPattern(modules) {
   const programs = modules.filter((name) => name.includes("/")).map((name) => name.replaceAll("/", "_"));
   const folders = modules.filter((name) => !name.includes("/"));
@@ -65,7 +68,10 @@ export function testPattern(modules) {
   return `^(${[...folders.map((name) => `${name}_`), ...whole].join("|")})`;
 }
 
-/** " 3/97 Test #12: core_json ...   Passed    0.21 sec" -> "3/97 core_json passed 0.21 s"; undefined of other lines. */
+/**
+ * Turns " 3/97 Test #12: core_json ...   Passed    0.21 sec" into "3/97 core_json passed 0.21 s"; returns undefined for
+ * other lines.
+ */
 export function programResult(line) {
   const found = /^\s*(\d+\/\d+) Test +#\d+: (\S+) \.*\**\s*(.*?) +([\d.]+) sec\s*$/.exec(line);
   if (found === null) return undefined;
@@ -73,7 +79,10 @@ export function programResult(line) {
   return `${at} ${name} ${result.replace(/^\**/, "").toLowerCase()} ${seconds} s`;
 }
 
-/** Cases in what the programs printed; a run that failed, or of which no program told anything, has at least one failed. */
+/**
+ * Counts the cases in what the programs printed. A run that failed, or in which no program printed a count, has at
+ * least one failed case.
+ */
 export function countCases(text, isGood) {
   const count = { passed: 0, failed: 0, skipped: 0 };
   for (const [, cases, , skipped] of text.matchAll(/^(\d+) cases, (\d+) failures, (\d+) skipped$/gm)) {
@@ -87,7 +96,7 @@ export function countCases(text, isGood) {
   return count;
 }
 
-/** Why cases were skipped, with how many: "skipped 12: no golden data". */
+/** Says why cases were skipped, and how many: "skipped 12: no golden data". */
 export function skipLines(text) {
   const reasons = new Map();
   for (const [, reason] of text.matchAll(/^ *skipped: (.+)$/gm))

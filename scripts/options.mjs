@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
 
-/** Values of the command line. With --help, or where it names something else, prints the usage and ends the process. */
+/**
+ * Reads the options of the command line. With --help, or for an unknown option, prints the usage and ends the process.
+ */
 export function optionsOf(options, usage) {
   let values;
   try {

@@ -10,10 +10,10 @@ import { must } from "./must.mjs";
 import { architectures, prebuild } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-/** Copied as they are; the rest of scripts/ is for a checkout. */
+/** Files copied as they are; the rest of scripts/ is for a checkout. */
 const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "recipes"];
 const SCRIPTS = ["install", "build-native", "build-cache", "build-progress"];
-/** Beside dist/, where lib/ finds them by packageRoot(). */
+/** Files beside dist/, where lib/ finds them by packageRoot(). */
 export const READ_AT_RUN_TIME = [
   "lib/live/page",
   "lib/native/stamp.ts",
@@ -23,7 +23,7 @@ export const READ_AT_RUN_TIME = [
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 
-/** Entry points of package.json: sources below the checkout, without the extension. */
+/** The entry points of package.json: their sources below the checkout, without the extension. */
 export function entryPoints() {
   return Object.values(JSON.parse(text("package.json")).exports).flatMap(({ types }) =>
     types === undefined ? [] : [types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, "")],
@@ -47,7 +47,7 @@ async function bundleDeclarations(types, dist) {
   must(process.execPath, [tsc, "-p", path.join(root, "tsconfig.build.json"), "--outDir", types], {
     cwd: root,
   });
-  const { dts } = await import("rolldown-plugin-dts"); // here alone: nothing but a release needs it
+  const { dts } = await import("rolldown-plugin-dts"); // imported here alone: only a release needs it
   const bundled = await rolldown({
     input: Object.fromEntries(entryPoints().map((name) => [name, path.join(types, `${name}.d.ts`)])),
     external: (name) => /^[a-z@]/.test(name),
@@ -65,14 +65,14 @@ async function bundleDeclarations(types, dist) {
   return output.map(({ fileName }) => fileName);
 }
 
-/** Puts the reference lines of a declaration file before its bundle, which leaves them out. */
+/** Puts the reference lines of a declaration file before its bundle, since the bundler leaves them out. */
 function keepReferences(from, to) {
   const references = readFileSync(from, "utf8").match(/^\/\/\/ <reference .*\n/gm) ?? [];
   const bundled = readFileSync(to, "utf8").replace(/^\/\/\/ <reference .*\n/gm, "");
   writeFileSync(to, references.join("") + bundled);
 }
 
-/** What npm reads of it: no step of a checkout is left. */
+/** The package.json that npm reads, without the scripts of a checkout. */
 function manifest() {
   const { devDependencies: _, scripts, files: __, ...published } = JSON.parse(text("package.json"));
   return { ...published, scripts: { install: scripts.install } };
@@ -100,10 +100,11 @@ async function stagePackage(stage, folders) {
  * @param prebuilt processors that it has a prebuilt core for; each takes minutes to compile the first time.
  */
 export async function packPackage(into, { prebuilt = [process.arch] } = {}) {
-  // Seconds where nothing has changed; one of older sources must not be packed.
+  // Building takes seconds if nothing has changed; a core of older sources must not be packed.
   const folders = prebuilt.map((arch) => path.relative(root, prebuild(arch)));
   mkdirSync(path.join(root, "build"), { recursive: true });
-  const stage = mkdtempSync(path.join(root, "build/package-")); // its own: .ci/run packs beside a test that does
+  // a folder of its own: .ci/run packs at the same time as a test that does
+  const stage = mkdtempSync(path.join(root, "build/package-"));
   try {
     await stagePackage(stage, folders);
     const args = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];

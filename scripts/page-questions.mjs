@@ -84,7 +84,7 @@ try {
   await browser.close();
 }
 
-/** Seconds from the address until the answer is in sight; throws where it does not come. */
+/** Seconds from opening the address until the answer is in sight; throws if it does not appear. */
 async function answered(dirs, { clicks, seen }) {
   const live = await LiveServer.open(dirs);
   const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } });

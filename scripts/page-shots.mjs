@@ -10,7 +10,7 @@ import { tsImport } from "tsx/esm/api";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const WIDTHS = [400, 1000, 1440, 2000];
 const HEIGHT = 1000;
-/** Of a list without end the beginning is enough. */
+/** A list may have no end: its beginning is enough. */
 const MOST_HEIGHT = 4000;
 const THEMES = ["light", "dark"];
 const TABS = [
@@ -41,7 +41,7 @@ async function tabsAt(width, colorScheme) {
   for (const tab of TABS) {
     await page.goto(`${live.url}#${tab}`);
     await page.waitForTimeout(SETTLE_MS);
-    // charts are drawn when they are in sight
+    // the page draws charts when they come into sight
     const height = Math.min(MOST_HEIGHT, await page.evaluate(() => document.documentElement.scrollHeight));
     await page.setViewportSize({ width, height });
     await page.waitForTimeout(SETTLE_MS / 2);

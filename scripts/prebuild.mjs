@@ -11,11 +11,11 @@ import { must } from "./must.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const OLDEST_GLIBC = [2, 28];
-/** What the processors are called: of Node's names, the kernel's, with which a cross-compiler's name begins. */
+/** The kernel's name of each processor, by Node's name; a cross-compiler's name begins with the kernel's. */
 const PROCESSORS = { x64: "x86_64", arm64: "aarch64" };
-/** Libraries that every Node on Linux loads itself. */
+/** The libraries that every Node on Linux loads itself. */
 const ALLOWED = /^(?:libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libpthread\.so\.0|libdl\.so\.2|ld-linux-.*)$/;
-/** Target of the build, and its place below prebuilds/linux-<arch>/. */
+/** Each target of the build, and its place below prebuilds/linux-<arch>/. */
 const ADDONS = [
   ["hone.node", "hone-rl.glibc.node"],
   ["hone_sandbox.node", "sandbox/hone_sandbox.node"],
@@ -46,7 +46,7 @@ function checked(file, prefix) {
 
 const prefixOf = (arch) => (arch === process.arch ? "" : `${PROCESSORS[arch]}-linux-gnu-`);
 
-/** What CMake is told to compile for a processor; nothing where it is this machine's. */
+/** The options that make CMake compile for a processor; none for this machine's own. */
 export function crossOptions(arch) {
   if (arch === process.arch) return [];
   return [
@@ -62,7 +62,7 @@ export function architectures() {
   return Object.keys(PROCESSORS).filter((arch) => arch === process.arch || has(`${prefixOf(arch)}g++`));
 }
 
-/** The folder of the published core for such a processor, freshly compiled. */
+/** Compiles the published core for a processor and returns its folder. */
 export function prebuild(arch) {
   if (PROCESSORS[arch] === undefined)
     throw new Error(`no prebuilt core for ${arch}: ${Object.keys(PROCESSORS).join(", ")}`);

@@ -4,7 +4,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-// In a checkout `npx hone` installs the checkout into a folder of npx first: what is built already will do.
+// In a checkout `npx hone` installs the checkout into a folder of npx first, for which the existing build is good
+// enough.
 if (process.env.npm_command === "exec" && existsSync(path.join(root, "dist/lib/cli/main.js")))
   process.exit(0);
 if (!existsSync(path.join(root, "node_modules/rolldown"))) {

@@ -33,7 +33,7 @@ function run(model, seed) {
   return rowOf(model, seed, JSON.parse(readFileSync(summary, "utf8")));
 }
 
-/** At temperature 1. */
+/** A row of the results, with the scores at temperature 1. */
 function rowOf(model, seed, { before, after, seconds }) {
   const [from, to] = [before, after].map((all) => all.find(({ temperature }) => temperature === 1));
   const scoreOf = ({ score, standardError }) => ({ score, standardError });
@@ -57,7 +57,7 @@ console.log(`|---|${"---|".repeat(seeds.length + 1)}`);
 for (const model of models) {
   const own = rows.filter((row) => row.model === model);
   const gains = own.map(({ mean }) => mean.after.score - mean.before.score);
-  // of the mean of independent runs, each of two independent measurements
+  // the variance of the mean of independent runs, each the difference of two independent measurements
   const squares = own.map(({ mean }) => mean.after.standardError ** 2 + mean.before.standardError ** 2);
   const error = Math.sqrt(squares.reduce((sum, one) => sum + one, 0)) / own.length;
   const scores = own.map((row) => shown([row], ({ mean }) => mean));

@@ -12,7 +12,7 @@ const MOST_FILES = 400;
 const PUBLISHED = ["x64", "arm64"];
 const git = (...args) => must("git", args, { cwd: root }).trim();
 
-/** Rows of the changelog below its heading of a version, or undefined where it has none. */
+/** The lines of the changelog below the heading of a version; undefined if it has no such heading. */
 export function changesOf(changelog, version) {
   const section = changelog.split(/^## /m).find((part) => part.split(/\s/, 1)[0] === version);
   return section
@@ -21,7 +21,7 @@ export function changesOf(changelog, version) {
     .slice(1);
 }
 
-/** Where npm publishes with provenance: a workflow that may ask for an identity token. */
+/** True where npm can publish with provenance: in a workflow that may ask for an identity token. */
 export const canProve = (env) => env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
 
 function expectVersion(version, dryRun) {
@@ -63,7 +63,8 @@ function publish(filename, version, dryRun) {
   const args = ["publish", filename, ...proof];
   if (dryRun) return `would run: git tag v${version} && npm ${args.join(" ")}`;
   must("npm", args, { cwd: root });
-  git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`); // what failed to be published has no tag
+  // tagged after publishing: a version that could not be published gets no tag
+  git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`);
   return `published with${proof.length ? "" : "out"} provenance; push the tag: git push origin v${version}`;
 }
 

@@ -1,5 +1,5 @@
-// Twenty answers to one problem of code and their verdicts: right, wrong, too slow, dead. try-readme.mjs has them judged
-// in each sandbox under each version of Node.
+// Twenty answers to one code problem and their verdicts: right, wrong, too slow, dead. try-readme.mjs has each sandbox
+// judge them under each version of Node.
 
 const problem = { input_output: { inputs: ["3\n1 2 3\n", "2\n-5 5\n"], outputs: ["6\n", "0\n"] } };
 
@@ -39,14 +39,14 @@ const CASES = [
   ...rows(BROKEN, "unparsable"),
 ];
 
-/** The file of cases for `hone verify --domain code`. */
+/** The lines of the case file for `hone verify --domain code`. */
 export const CASE_LINES = CASES.map(({ row }) => `${JSON.stringify(row)}\n`).join("");
 
-/** What is not as it should be in what `hone verify` printed; empty where all is. */
+/** Lists where the output of `hone verify` differs from the expected verdicts; empty if it is as expected. */
 export function differences(printed) {
   const verdicts = printed
     .split("\n")
-    .filter((line) => line.startsWith("{")) // npx may have something to say as well
+    .filter((line) => line.startsWith("{")) // npx may print lines of its own
     .map((line) => JSON.parse(line));
   const wanted = CASES.map(({ status }) => status);
   if (verdicts.length !== wanted.length) return [`${verdicts.length} verdicts for ${wanted.length} cases`];

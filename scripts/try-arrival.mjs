@@ -21,12 +21,12 @@ import { packPackage } from "./package.mjs";
 import { readSteps } from "./try-readme.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-/** Tools that npm's own scripts call; no compiler, no cmake, no nvcc, no Python. */
+/** The tools that npm's own scripts call: no compiler, no cmake, no nvcc, no Python. */
 const TOOLS =
   "node npm npx sh bash env uname dirname basename readlink sed grep ls cat mkdir rm cp chmod".split(" ");
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of the clock and of the processors that a command takes. */
+/** Measures the seconds that a command takes, on the clock and on the processors. */
 function timed(command, args, options) {
   const begun = performance.now();
   const before = childTicks();
@@ -35,7 +35,7 @@ function timed(command, args, options) {
   return { text, seconds: (performance.now() - begun) / 1000, cpu };
 }
 
-/** Processor time of the children that have ended, in ticks (proc(5): cutime and cstime). */
+/** The processor time of the children that have ended, in ticks (proc(5): cutime and cstime). */
 function childTicks() {
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
   return Number(fields[13]) + Number(fields[14]);
@@ -48,7 +48,7 @@ function bytesBelow(folder) {
   }, 0);
 }
 
-/** A folder that is the whole PATH. */
+/** Makes a folder of these tools that becomes the whole PATH. */
 function toolsOnly(work) {
   const bin = path.join(work, "bin");
   mkdirSync(bin);
@@ -57,7 +57,7 @@ function toolsOnly(work) {
   return { ...process.env, PATH: bin, npm_config_cache: path.join(work, "npm-cache") };
 }
 
-/** The README's own example, whose recipe is checked and run. */
+/** Writes the README's own example, whose recipe is checked and run. */
 function writeExample(folder) {
   const { files, typed } = readSteps(readFileSync(path.join(root, "README.md"), "utf8"));
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
@@ -75,7 +75,7 @@ export default defineRecipe({
   optimizer: { lr: 1e-3 },
 });
 `;
-/** First recipes over rows that have a prompt and no answer, by what rewards their completions. */
+/** First recipes over rows that have a prompt and no answer, by what their reward measures in a completion. */
 const RECIPES = {
   "a boolean reward": "reward: ({ completion }) => /^[aeiou]/i.test(completion)",
   "two functions of a Python file": `rewards: {
@@ -84,7 +84,7 @@ const RECIPES = {
   }`,
 };
 
-/** Runs such a recipe as hone run does; the mean reward of its first and of its last ten steps. */
+/** Runs such a recipe as hone run does; returns the mean reward of its first and of its last ten steps. */
 function trained(name, here) {
   const dir = `runs/${name}`;
   must("npx", ["hone", "run", `${name}.mjs`, "--dir", dir], here);
@@ -96,7 +96,7 @@ function trained(name, here) {
   return [mean(rewards.slice(0, 10)), mean(rewards.slice(-10))];
 }
 
-/** What ten lines learn: a row each. Throws where a reward does not rise. */
+/** Measures what a recipe of ten lines learns, one table row for each. Throws if a reward does not rise. */
 function firstRecipes(here) {
   writeFileSync(path.join(here.cwd, "rows.jsonl"), ROWS.join("\n"));
   cpSync(path.join(root, "test/fixtures/arrival/rewards.py"), path.join(here.cwd, "rewards.py"));
@@ -112,7 +112,7 @@ function firstRecipes(here) {
 
 const least = (values) => Math.min(...values);
 
-/** What npm says of a tarball that is packed already, or of a new one in `work`. */
+/** What npm says about a tarball that is already packed, or about a new one in `work`. */
 async function packed(work, tarball) {
   if (tarball === undefined) return await packPackage(work);
   cpSync(tarball, path.join(work, path.basename(tarball)));

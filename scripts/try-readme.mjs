@@ -36,7 +36,7 @@ export function readSteps(markdown) {
 
 const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 
-/** The package as npm would publish it, installed into an empty folder; the addon is the one built here. */
+/** Installs the package, as npm would publish it, into an empty folder; the addon is the one built here. */
 async function installPacked(work) {
   const { filename } = await packPackage(work, { prebuilt: [] });
   const folder = path.join(work, "newcomer");
@@ -51,7 +51,7 @@ async function installPacked(work) {
   return folder;
 }
 
-/** Folders with a `node` of each version in bin/, by version. */
+/** Makes a folder for each version of Node, with that `node` in its bin/; returns the folders by version. */
 function installNodes(work) {
   const folder = path.join(work, "nodes");
   mkdirSync(folder);
@@ -69,8 +69,8 @@ function type(block, cwd, node, whole) {
     const end = (settle, value) => {
       clearTimeout(late);
       try {
-        process.kill(-shell.pid, "SIGKILL"); // with all it has started
-      } catch {} // nothing is left
+        process.kill(-shell.pid, "SIGKILL"); // with all processes it has started
+      } catch {} // no process is left
       settle(value);
     };
     const late = setTimeout(() => end(reject, new Error(`${block}\nis not through:\n${text}`)), LIMIT_MS);
@@ -87,7 +87,7 @@ function type(block, cwd, node, whole) {
   });
 }
 
-/** Throws where a verdict is not as it should be. */
+/** Throws if a verdict is not the expected one. */
 async function judgePrograms(folder, node, sandbox) {
   const file = path.join(folder, "sandbox-cases.jsonl");
   writeFileSync(file, CASE_LINES);
@@ -102,7 +102,7 @@ function sandboxesHere() {
   return hasBubblewrap ? ["bubblewrap", "wasm"] : ["wasm"];
 }
 
-/** What is tried on one Node, in a folder that has the package and the README's files. */
+/** Tries everything on one Node, in a folder that has the package and the README's files. */
 async function tryNode(version, { node, folder, typed, sandboxes }) {
   const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
   await Promise.all(sandboxes.map((sandbox) => judgePrograms(folder, node, sandbox)));
@@ -139,7 +139,7 @@ async function main() {
       cpSync(folder, own, { recursive: true });
       return () => tryNode(version, { node: nodes[version], folder: own, typed, sandboxes });
     });
-    // The oldest alone goes to the end, which takes as long as the others together.
+    // Only the oldest Node goes to the end, which takes as long as the others together.
     const rest = async () => {
       for (const other of others) await other();
     };

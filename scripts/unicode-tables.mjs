@@ -35,7 +35,7 @@ const compositions = decompositions.flatMap(([composed, parts]) => {
   return first === undefined ? [] : [[first, parts.at(-1), composed]];
 });
 
-/** Combining classes are not exposed, but their order is: normalization sorts marks by it. */
+/** JavaScript does not expose combining classes, but it shows their order, since normalization sorts marks by it. */
 function markRanks() {
   const swaps = (a, b) => char(a, b).normalize("NFD") === char(b, a) && a !== b;
   const lowest = 0x0334; // class 1
@@ -54,7 +54,7 @@ function markRanks() {
     .sort(([a], [b]) => a - b);
 }
 
-/** Runs of neighbours with one value, as [first, last, value]. */
+/** Joins neighbours with one value into runs [first, last, value]. */
 function runs(pairs) {
   const out = [];
   for (const [c, value] of pairs) {
@@ -70,10 +70,10 @@ const active = new Set([
   ...ranks.map(([mark]) => mark),
   ...compositions.map(([, second]) => second),
   ...codes.filter((c) => char(c).normalize("NFC") !== char(c)),
-  ...Array.from({ length: 21 }, (_, i) => 0x1161 + i), // Hangul vowels and finals join what is before them
+  ...Array.from({ length: 21 }, (_, i) => 0x1161 + i), // Hangul vowels and finals join the syllable before them
   ...Array.from({ length: 27 }, (_, i) => 0x11a8 + i),
 ]);
-// A composed character that begins with one of those can be taken apart by what is before it.
+// A composed character that begins with one of those can be taken apart by the character before it.
 for (const [c, [first]] of decompositions) if (active.has(first)) active.add(c);
 const classes = runs(
   codes
