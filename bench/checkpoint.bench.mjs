@@ -1,6 +1,7 @@
-// How long training waits for a checkpoint: until the folder is there (`save`, what `checkpoint.async: false` does), until
-// the state is copied for the first time, into memory that nobody has touched, and until it is copied again (`stage`); in
-// turns, a trainer a round. Two models: the quick start's, and one of 30 million weights. --smoke: the small one, twice.
+// Measures how long training waits for a checkpoint: until the folder is written (`save`, what `checkpoint.async:
+// false` does), until the state is copied for the first time, into memory that was never touched before, and until it
+// is copied again (`stage`). The three take turns, with a new trainer in each round. There are two models: the quick
+// start's, and one of 30 million weights. --smoke: the small one, twice.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -37,7 +38,7 @@ async function timed(work) {
 
 const bytesOf = (at) => readdirSync(at).reduce((sum, name) => sum + statSync(path.join(at, name)).size, 0);
 
-/** Milliseconds of each, and bytes of a checkpoint. */
+/** Measures one round: the milliseconds that each way takes, and the bytes of the checkpoint. */
 async function round({ config, vocabulary }) {
   const trainer = new Trainer(newModelConfig(config, vocabulary), OPTIONS);
   await trainer.initialize(1n);

@@ -1,6 +1,7 @@
-// What learning from a teacher costs: steps of recipes/distillation.ts's shape (256 answers, a model of 64 columns and two
-// layers, a teacher of 96 and three) without a teacher and by each form, in turns; processor time, so that other work on the
-// machine counts little. --smoke: a few steps, whose numbers mean nothing.
+// Measures what learning from a teacher costs: steps of recipes/distillation.ts's shape (256 answers, a model of 64
+// columns and two layers, a teacher of 96 columns and three layers) without a teacher and with each form of teaching,
+// in turns. It counts processor time, on which other work on the machine has little effect. --smoke: a few steps, whose
+// numbers mean nothing.
 import { Trainer } from "../dist/lib/native/index.js";
 import { newModelConfig } from "../dist/lib/orchestration/index.js";
 import { CounterRandom } from "../dist/lib/random.js";
@@ -67,7 +68,7 @@ for (let i = 0; i <= times; i++) {
     const before = process.cpuUsage();
     await run();
     const { user, system } = process.cpuUsage(before);
-    if (i > 0) taken[name].push((user + system) / 1000); // the first is warm-up
+    if (i > 0) taken[name].push((user + system) / 1000); // the first turn is a warm-up and is not counted
   }
 }
 await Promise.all([student.close(), teacher.close()]);

@@ -1,8 +1,8 @@
-// Whether the built-in environments are learnt: recipes/calculator.ts and word-guess.ts as a user runs them, over three
-// seeds, held-out problems solved before and after. What they are held against: the calculator's recipe with a single
-// turn, in which nothing can be called, and the largest share of words that any guesser finds who does not use what it is
-// told, min(1, turns / words) of each problem that was asked.
-// About five minutes; --smoke trains two steps of one seed, which shows nothing but that it runs.
+// Tests whether a model learns the built-in environments. It runs recipes/calculator.ts and word-guess.ts as a user
+// does, over three seeds, and counts the held-out problems solved before and after. The calculator is compared with the
+// same recipe in a single turn, in which the model can call nothing; word-guess with the largest share of words that a
+// guesser can find without using the replies: min(1, turns / words), averaged over the problems asked. Takes about five
+// minutes; --smoke trains two steps of one seed, which shows only that the bench runs.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,12 +13,12 @@ const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const main = path.join(root, "dist/lib/cli/main.js");
 const seeds = smoke ? [0] : [0, 1, 2];
-/** Of word-guess: turns of the recipe, words by level. */
+/** Word-guess has so many turns in the recipe, and so many words at each level. */
 const TURNS = 3;
 const WORDS = [4, 5, 6, 7];
 const SMOKE = ["warmStart.steps=2", "training.steps=2", "evaluation.problemsPerDomain=8"];
 
-/** Runs `npx hone run recipes/NAME.ts --set ...`; what came out, and whose problems were asked. */
+/** Runs `npx hone run recipes/NAME.ts --set ...` and returns the results and the problems that were asked. */
 function learn(name, settings) {
   const dir = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
   const sets = [...settings, ...(smoke ? SMOKE : [])].flatMap((setting) => ["--set", setting]);

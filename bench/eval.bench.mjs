@@ -22,7 +22,7 @@ const { writeFileSync } = await import("node:fs");
 const WIDTH = 64;
 const sampling = { temperature: 1, topP: 1, maxTokens: 80 };
 const limit = smoke ? 8 : 96;
-/** Name, sizes, seeds and turns. */
+/** Each model's name, sizes, seeds and number of turns. */
 const MODELS = [
   {
     name: "quick start's model",
@@ -79,7 +79,7 @@ async function writeModel({ name, sizes }) {
   return folder;
 }
 
-/** On the clock, and of processor time of this process: the verifiers' is not in it. */
+/** The time on the clock, and the processor time of this process, which leaves out the verifiers' processes. */
 function now() {
   const { user, system } = process.cpuUsage();
   return { clock: performance.now() / 1000, processor: (user + system) / 1e6 };
@@ -87,7 +87,7 @@ function now() {
 const since = (begun) => ({ clock: now().clock - begun.clock, processor: now().processor - begun.processor });
 const ratesOf = (tokens, { clock, processor }) => ({ clock: tokens / clock, processor: tokens / processor });
 
-/** Tokens a second of the engine alone. */
+/** Measures the tokens a second of the engine alone. */
 async function alone(folder, suites, seeds) {
   const format = chatFormat(folder, openTokenizer(folder));
   const model = await loadModel(folder, { packedTokens: 64 });
@@ -124,7 +124,7 @@ async function alone(folder, suites, seeds) {
   );
 }
 
-/** Tokens a second of an evaluation, from the first request to the last completion. */
+/** Measures the tokens a second of an evaluation, from the first request to the last completion. */
 async function evaluated(folder, suites, seeds, verifiers) {
   const answerer = new EngineAnswerer(folder, { ...sampling, maxRunning: WIDTH });
   let [begun, took, tokens] = [undefined, undefined, 0];
@@ -158,7 +158,7 @@ async function rowsOf(model) {
     const own = await alone(folder, suites, seeds);
     turns.push({ own, eval: await evaluated(folder, suites, seeds, verifiers) });
   }
-  if (!smoke) turns.shift(); // the verifiers' process starts, and V8 compiles
+  if (!smoke) turns.shift(); // in the first turn the verifiers' process starts and V8 compiles
   const ratio = (of) => median(turns.map((turn) => turn.eval[of] / turn.own[of]));
   const rates = (of) => ({
     evaluation: median(turns.map((turn) => turn.eval[of])),

@@ -9,13 +9,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { decodeMessage, encodeMessage } from "../dist/lib/streams/index.js";
 
-const REQUESTS = 32; // a step of the quick start
-const BURSTS = 6; // in which its outcomes come, some milliseconds apart
+const REQUESTS = 32; // requests in a step of the quick start
+const BURSTS = 6; // portions in which a step's outcomes arrive, some milliseconds apart
 const [ATTEMPTS, PROMPT, TOKENS, BATCH] = [8, 24, 8 * 12, 1024];
 const [DECODE_MS, TRAIN_MS, UPDATE_MS] = [40, 30, 3];
-const FIRST = 50; // steps in which everything is compiled
+const FIRST = 50; // V8 compiles everything in these steps, which are not counted
 
-/** Processor seconds of this process's JavaScript thread. */
+/** Processor seconds that this process's JavaScript thread has used. */
 const cpu = () =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e9;
 const zeros = (Type, count) => new Type(count);
@@ -57,7 +57,7 @@ const batch = (kind) =>
 const word = (kind) =>
   encodeMessage({ kind, header: { update: 1, version: 1, members: ["actor.0#1"] }, sections: {} });
 
-/** Messages of a socket, one after another; each has its length in front. */
+/** Reads the messages of a socket one after another; each is preceded by its length. */
 async function* messages(socket) {
   let rest = Buffer.alloc(0);
   for await (const chunk of socket) {
@@ -121,7 +121,7 @@ function start(role, share, steps) {
   return { socket: stdio[3], inbox: messages(stdio[3]), share };
 }
 
-/** Processor seconds a step of all processes together. */
+/** Measures the processor seconds a step of all processes together. */
 export async function messagesAlone(actors, trainers, steps = FIRST + 200) {
   const shareOf = (i) => Math.floor(((i + 1) * REQUESTS) / actors) - Math.floor((i * REQUESTS) / actors);
   const acting = Array.from({ length: actors }, (_, i) => start("actor", shareOf(i), steps));

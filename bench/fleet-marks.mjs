@@ -1,5 +1,5 @@
-// For fleet.bench.mjs, before everything else in each process: a file in HONE_BENCH_THREADS, named by the process, says
-// which of its threads are V8's, and which are threads of JavaScript.
+// fleet.bench.mjs loads this before everything else in each process. It writes a file, named by the process, into the
+// folder HONE_BENCH_THREADS that says which threads of the process are V8's and which run JavaScript.
 import { readdirSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
@@ -9,7 +9,7 @@ const TASKS = "/proc/self/task";
 
 if (threads.isMainThread && process.env["HONE_BENCH_THREADS"] !== undefined) {
   const script = String(process.pid);
-  // V8's: they compile and collect. All others come later.
+  // The threads that exist now are V8's, which compile and collect garbage. All others start later.
   const marks = { v8: readdirSync(TASKS).filter((id) => id !== script), worker: [] };
   const keep = () =>
     writeFileSync(path.join(process.env["HONE_BENCH_THREADS"], `${process.pid}.json`), JSON.stringify(marks));

@@ -1,24 +1,24 @@
-// What processes have spent so far, by kinds of threads: for fleet.bench.mjs, from outside.
+// Measures from outside, for fleet.bench.mjs, the processor time that processes have used so far, by kind of thread.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 export const KINDS = ["script", "gloo", "ranks", "v8", "core"];
-const SCHED_BATCH = "3"; // of Gloo's threads (csrc/dist/gloo/group.cc) and of no other
+const SCHED_BATCH = "3"; // the scheduling policy that only Gloo's threads have (csrc/dist/gloo/group.cc)
 const RANKS = "hone-ranks"; // csrc/dist/host_queue.cc
-const TICKS = 100; // a second, on every Linux
+const TICKS = 100; // ticks a second, the same on every Linux
 
 const read = (file) => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // it has ended
+    return undefined; // the process has ended
   }
 };
-/** Of /proc/<process or thread>/stat, from the third on; `nameOf` has the second. */
+/** The fields of /proc/<process or thread>/stat from the third on; `nameOf` reads the second. */
 const fieldsOf = (stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 const nameOf = (stat) => stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
 
-/** Processes that `process` has started, and theirs, with it. */
+/** `process`, the processes that it has started, and those that they have started. */
 function family(process) {
   const children = new Map();
   for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {

@@ -48,7 +48,7 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What all processes below `child` had spent when the record of a step was written; undefined where it ended before. */
+/** What all processes below `child` had used when the step's record was written; undefined if the run ended earlier. */
 async function spentAt(step, { child, file, marked }) {
   while (child.exitCode === null) {
     const written = existsSync(file) ? readFileSync(file, "latin1").split("\n").length - 1 : 0;
@@ -105,14 +105,14 @@ for (let round = 0; round < ROUNDS; round++) {
   if (hashes[1] !== hashes[0]) throw new Error(`not the same work: ${hashes.join(", ")}`);
 }
 
-/** The median over rounds of what `of` makes of a round's spending, and of one process's in the same round. */
+/** Applies `of` to each round's measurements and those of one process in the same round; returns the median. */
 const over = (i, of) => median(spent[i].map((values, round) => of(values, spent[0][round])));
 
 const rows = WAYS.map(({ name }, i) => ({
   name: `processor seconds a step, ${name}`,
   value: over(i, ({ seconds }) => seconds),
 }));
-/** Shares of the processor time of several processes. */
+/** The shares into which the processor time of several processes is divided. */
 const SHARES = [
   ["Gloo's threads", ({ gloo }) => gloo],
   ["the communicators' threads", ({ ranks }) => ranks],

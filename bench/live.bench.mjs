@@ -13,7 +13,7 @@ const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const RUNS = smoke ? 1 : 6;
 const STEPS = smoke ? 8 : 64;
-/** Steps with the page open, and then without. */
+/** The page is open for this many steps, and then closed for as many. */
 const STRETCH = smoke ? 2 : 4;
 const SEARCH_MS = smoke ? 200 : 10_000;
 const LOOK_MS = 20;
@@ -27,7 +27,10 @@ const SHORT = [
   ...(smoke ? ["training.groupsPerStep=8"] : []),
 ];
 
-/** A page as the server knows it: it has the columns of the charts, and follows the events. Reads next to nothing. */
+/**
+ * A client that the server takes for a page: it asks for the columns of the charts and follows the events, but reads
+ * almost nothing of the answers.
+ */
 class OpenPage {
   #stream;
 
@@ -63,7 +66,7 @@ class OpenPage {
   }
 }
 
-/** Processor seconds of a process so far; of one that has ended, what was known before. */
+/** The processor seconds that a process has used so far; for one that has ended, the value known before. */
 function processorOf(pid, before) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -74,7 +77,7 @@ function processorOf(pid, before) {
   }
 }
 
-/** The process that serves the page, which the run started. */
+/** The process that serves the page; the run has started it. */
 function serverOf(pid) {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
@@ -135,7 +138,7 @@ function inStretches() {
 }
 
 let searches = 0;
-/** Opens the page once, and searches completions every now and then. */
+/** Opens the page once, and searches completions at intervals. */
 function throughout() {
   let next = 0;
   return (page) => {
@@ -150,7 +153,10 @@ function throughout() {
   };
 }
 
-/** What an open page adds to each stretch, by its neighbours; the first and the last have but one. */
+/**
+ * What an open page adds to each stretch, compared with the stretches on both sides. The first and the last stretch
+ * have one neighbour only.
+ */
 function addedIn(seconds) {
   const sums = [];
   for (let i = 0; i < seconds.length; i += STRETCH)

@@ -16,7 +16,7 @@ const MODELS = [
 const BATCH = 32;
 const PROMPT_TOKENS = 8;
 
-/** Three specials, 256 byte tokens (the loader wants them), then words nobody says. */
+/** The vocabulary: three special tokens, 256 byte tokens (the loader demands them), then made-up words. */
 const tokenText = (i) =>
   ["<unk>", "<s>", "</s>"][i] ??
   (i < 259 ? `<0x${(i - 3).toString(16).toUpperCase().padStart(2, "0")}>` : `t${i}`);

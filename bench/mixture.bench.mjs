@@ -34,7 +34,7 @@ const recipeFor = (sampler, seed) =>
     training: { steps: 1, groupsPerStep: 64 },
   });
 
-/** Every group of a run: the first to end settles, another takes its place. */
+/** Simulates every group of a run: the first group to end settles, and another takes its place. */
 function run(sampler, seed) {
   const random = new CounterRandom(seed, 0x6d6978);
   const silent = { submitted: () => {}, settled: () => {} };

@@ -30,7 +30,7 @@ const steps = readFileSync(path.join(folder, "steps.jsonl"), "utf8")
   .map((line) => JSON.parse(line).metrics);
 rmSync(folder, { recursive: true });
 
-/** Seconds over all steps but the first, which includes starting everything. */
+/** Seconds over all steps except the first, whose time includes starting everything. */
 const total = (...names) =>
   steps.slice(1).reduce((sum, m) => sum + names.reduce((s, name) => s + (m[`time/${name}`] ?? 0), 0), 0);
 const share = (...names) => total(...names) / total("step");

@@ -19,7 +19,7 @@ const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const main = path.join(root, "dist/lib/cli/main.js");
 const STEPS = smoke ? 200 : 20_000;
-/** By then caches and pools have their size. */
+/** By this step caches and pools have grown to their final size. */
 const BEGIN = STEPS / 20;
 const CEILING_MIB = 50;
 const SETTINGS = [
@@ -47,7 +47,7 @@ const dir = path.join(folder, "run");
 const residentMiB = (pid) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-/** Steps done and MiB of the run's process, several times a second; nothing once it has ended. */
+/** Reads the steps done and the MiB of the run's process several times a second, and nothing after it has ended. */
 function look(pid) {
   try {
     return {
@@ -74,7 +74,10 @@ async function train() {
   return { training: most(counted.filter(({ step }) => step < STEPS)), report: most(counted) };
 }
 
-/** Tells what the process took when it ends: by its own mark, since resourceUsage begins with what its parent had. */
+/**
+ * At its end the process prints the time it used and its peak memory (VmHWM); resourceUsage would begin with its
+ * parent's peak.
+ */
 const LISTENER = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync, writeSync } from "node:fs";
 process.on("exit", () => {
@@ -91,7 +94,7 @@ function reportOf(runDir) {
   return JSON.parse(cost[1]);
 }
 
-/** A run folder with files of the run, of its log as many lines. */
+/** Makes a run folder from these files of the run and the first `steps` lines of its log. */
 function part(name, files, steps = STEPS) {
   const made = path.join(folder, name);
   mkdirSync(made);

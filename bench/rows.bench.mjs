@@ -17,7 +17,7 @@ const CEILINGS = { seconds: 5, MiB: 200 };
 
 const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-rows-"));
 
-/** Words of two to nine letters, the same in every run. */
+/** Made-up words of two to nine letters, the same in every run. */
 function* words() {
   for (let state = 1; ; ) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -47,7 +47,7 @@ const FORMATS = {
   "rows.csv": () => write("rows.csv", (question, answer) => `${question},"${answer}"\n`, "question,answer\n"),
 };
 
-/** Tells when all rows are read, and ends the process. */
+/** A module that prints the time when all rows are read and ends the process. */
 const LISTENER = `data:text/javascript,${encodeURIComponent(`
 import { subscribe } from "node:diagnostics_channel";
 import { writeSync } from "node:fs";

@@ -13,7 +13,7 @@ const STEPS = 500;
 const PROBLEMS = COMPLETIONS / GROUP / 5; // five epochs
 const TEXT = "Let x be the number of apples. Then 3x + 4 = 19, so x = 5 and the rest follows. ".repeat(5);
 
-/** 128 bits, evenly spread. */
+/** A key of 128 evenly distributed bits. */
 function key(kind, n) {
   const word = (salt) => {
     let h = Math.imul(n + 1, 0x9e3779b1) ^ Math.imul(kind + salt, 0x85ebca77);
@@ -68,7 +68,7 @@ async function seconds(work) {
   return [(performance.now() - start) / 1000, result];
 }
 
-/** The least of three. */
+/** The shortest time of three. */
 async function best(work) {
   const times = [];
   for (let i = 0; i < 3; i++) times.push((await seconds(work))[0]);

@@ -32,7 +32,7 @@ const COMMON = {
   "evaluation.attempts": 1,
 };
 
-/** What a command prints, and the share of the machine's processors that others took meanwhile. */
+/** Runs a command; returns what it printed and the share of the machine's processors that others used in that time. */
 function hone(verb, flags, settings) {
   const words = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const hone = [
@@ -45,7 +45,7 @@ function hone(verb, flags, settings) {
     "--json",
   ];
   const [ticks, begun] = [machineTicks(), performance.now()];
-  // `times` adds up the processes that bash waited for, and theirs
+  // `times` adds up the processes that bash waited for, and the processes that those waited for
   const argv = ["-c", '"$@"; status=$?; times >&2; exit $status', "bash", ...hone];
   const ran = spawnSync("bash", argv, { encoding: "utf8", maxBuffer: 1 << 28 });
   const all = (availableParallelism() * (performance.now() - begun)) / 1000;
@@ -63,14 +63,17 @@ const processes = (schedule, actors) => ({
 });
 const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Hundredths of a second of processor time that the machine has given to anybody; NaN where nobody tells. */
+/**
+ * Hundredths of a second of processor time that the machine has given to all processes; NaN where the system does not
+ * say.
+ */
 function machineTicks() {
   if (!existsSync("/proc/stat")) return Number.NaN;
   const [, user, nice, system] = readFileSync("/proc/stat", "utf8").split("\n")[0].split(/\s+/).map(Number);
   return user + nice + system;
 }
 
-/** Of the last line that `times` wrote. */
+/** Reads the seconds from the last line that `times` wrote. */
 const secondsOf = (text) =>
   text
     .trim()
@@ -80,7 +83,7 @@ const secondsOf = (text) =>
     .map((each) => /^(\d+)m([\d.]+)s$/.exec(each))
     .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
 
-/** Its folder, its seconds a step, and what others took meanwhile. */
+/** Trains a run; returns its folder, its seconds a step, and what others used of the machine in that time. */
 function run(schedule, actors, name) {
   const dir = path.join(folder, name);
   const { others } = hone("run", ["--dir", dir, "--start-from", warm], processes(schedule, actors));
@@ -96,7 +99,7 @@ function foretold(fitted, schedule, actors, answers) {
   return (steps.at(-1).end - steps[FIRST - 1].end) / (steps.length - FIRST);
 }
 
-/** What was foretold and measured, by schedule and actors. */
+/** Runs one round; returns the predicted and the measured times by schedule and number of actors. */
 function round(number) {
   let answers;
   return SCHEDULES.flatMap((schedule) =>

@@ -20,14 +20,14 @@ const files = ["docs/reference", "lib/orchestration", "lib/domains/math", "lib/c
 const corpus = files.join("\n");
 const documents = corpus.match(/[\s\S]{1,4000}/g);
 
-/** Printable stand-ins of the 256 bytes, as byte-level vocabularies write them. */
+/** The printable characters by which byte-level vocabularies write the 256 bytes. */
 function byteAlphabet() {
   const printable = (b) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
   let next = 0x100;
   return Array.from({ length: 256 }, (_, b) => String.fromCharCode(printable(b) ? b : next++));
 }
 
-/** The most frequent pair, again and again, over the distinct words. */
+/** Trains a BPE: merges the most frequent pair again and again, over the distinct words. */
 function train(text, count) {
   const alphabet = byteAlphabet();
   const words = new Map();
@@ -88,7 +88,7 @@ for (const [i, text] of documents.entries()) {
     throw new Error(`document ${i} has other ids`);
 }
 
-/** Best seconds of a few repeats. */
+/** The shortest time of a few repeats, in seconds. */
 function seconds(work) {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < (smoke ? 1 : 5); i++) {
@@ -112,7 +112,7 @@ const decode = {
   ours: seconds(() => each(ids, (list) => ours.decode(list))),
   theirs: seconds(() => each(lists, (list) => theirs.decode(list, { skip_special_tokens: false }))),
 };
-/** A megabyte in one piece against as much ordinary text: 1 would be no difference. */
+/** Compares a megabyte that is one piece with as much ordinary text: a ratio of 1 means no difference. */
 const ordinary = corpus.repeat(Math.ceil(1e6 / corpus.length)).slice(0, 1e6);
 const usual = seconds(() => ours.encode(ordinary));
 const adversarial = ["a", " ", "\u0301", "Aa", "0"].map((unit) => ({

@@ -1,5 +1,6 @@
-// What trackers cost a run: a small run with MLflow, OTLP and JSONL, to servers that answer after 200 ms or that are not
-// there, and without, in turns. Synchronous runs, which do the same work each time. --smoke: one short turn.
+// Measures what trackers cost a run: a small run reports to MLflow, OTLP and JSONL, on servers that answer after 200 ms
+// or on servers that are not there, and runs without trackers, in turns. The runs are synchronous and do the same work
+// each time. --smoke: one short turn.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,12 +12,12 @@ const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const TURNS = smoke ? 1 : 5;
 const SLOW_MS = smoke ? 20 : 200;
-/** Nothing listens there. */
+/** No server listens at this address. */
 const NOBODY = "http://127.0.0.1:9";
 const KINDS = ["none", "slow", "down"];
 const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-trackers-"));
 
-/** MLflow's answers, and for anything else an empty one, each after a while. */
+/** Gives MLflow's answers, and an empty answer to anything else, each after a delay. */
 const server = createServer((request, response) => {
   request.resume().on("end", () => {
     const isNew = request.url.endsWith("runs/create") || request.url.includes("runs/get");
@@ -69,7 +70,10 @@ process.stdout.write(JSON.stringify(process.cpuUsage()));`,
 }
 const files = Object.fromEntries(KINDS.map((kind) => [kind, recipe(kind)]));
 
-/** Wall seconds of the steps but the first, which includes starting everything; processor seconds of the process. */
+/**
+ * Wall seconds of all steps except the first, whose time includes starting everything; processor seconds of the
+ * process.
+ */
 async function run(kind) {
   const dir = mkdtempSync(path.join(folder, "run-"));
   const child = spawn(process.execPath, [files[kind], dir], { cwd: root });
@@ -102,7 +106,7 @@ if (!turns.every(({ down }) => down.last["tracker/waiting/mlflow"] > 0))
 
 const each = (kind, of) => median(turns.map((turn) => turn[kind][of]));
 const added = (kind, of) => median(turns.map((turn) => turn[kind][of] / turn.none[of] - 1));
-/** Milliseconds of processor time that a step takes more with them, their closing included. */
+/** Milliseconds of processor time that trackers add to a step, including the time for closing them. */
 const more = (kind) => (1000 * (each(kind, "processor") - each("none", "processor"))) / each("none", "steps");
 const rows = [
   { name: "added to the wall time of steps, 200 ms", value: added("slow", "wall") },

@@ -1,7 +1,7 @@
-// What bench/trl.bench.mjs trains with on both sides: each objective in TRL's words and in Hone's.
+// The objectives that bench/trl.bench.mjs trains with on both sides, each in TRL's words and in Hone's.
 
 const ONE = { updates: 1, lr: 1.5e-4 };
-/** With one update a batch and no lag every ratio is 1, and no clip acts. */
+/** Four updates a batch: with one update and no lag every ratio would be 1, and no clip would act. */
 const FOUR = { updates: 4, lr: 1.5e-4 };
 
 const clip = (clipLow, clipHigh) => ({ clipLow, clipHigh });
@@ -9,7 +9,10 @@ const epsilon = (low, high) => ({ epsilon: low, epsilon_high: high });
 const grpo = (args, trainer = "GRPOTrainer") => ({ trainer, args: { scale_rewards: "group", ...args } });
 const BY_DEVIATION = { divideBy: "sample-std" };
 
-/** By name: updates a batch and their rate, TRL's trainer with what its configuration says, fields of Hone's recipe. */
+/**
+ * Each objective by name: updates per batch and their learning rate, TRL's trainer with its configuration, and the
+ * fields of Hone's recipe.
+ */
 export const OBJECTIVES = {
   grpo: {
     ...ONE,
@@ -73,7 +76,7 @@ export const OBJECTIVES = {
     ...ONE,
     teacher: true,
     trl: { trainer: "DistillationTrainer", args: { beta: 1 } },
-    // TRL has one answer a prompt, Hone two at least
+    // TRL trains on one answer per prompt, Hone on at least two
     hone: {
       objective: { kind: "dapo", ...clip(0.2, 0.28) },
       teacher: { divergence: { beta: 1 } },
@@ -89,7 +92,10 @@ export const OBJECTIVES = {
   },
 };
 
-/** Of which only gradients are compared: what goes with an objective, and others that are the same thing by another name. */
+/**
+ * Objectives of which only the gradients are compared: additions to an objective, and objectives that are equal to
+ * another under a different name.
+ */
 export const VARIANTS = {
   "luspo: gspo by length": {
     ...ONE,
@@ -118,7 +124,7 @@ const GROUP = 8;
 const PROMPTS = 16;
 const LENGTH = 48;
 
-/** Keyword arguments of TRL's configuration. */
+/** The keyword arguments of TRL's configuration. */
 export function trlArguments({ updates, epochs = 1, lr, teacher = false, trl }, batches, seed) {
   const optimizerSteps = batches * updates * epochs;
   const ofGroups = {
@@ -141,7 +147,10 @@ export function trlArguments({ updates, epochs = 1, lr, teacher = false, trl }, 
   };
 }
 
-/** The recipe of a run whose batches TRL's loss is asked of: the weights move far, and those that sample lag behind. */
+/**
+ * The recipe of a run on whose batches TRL's loss is evaluated too: its weights move far, and the weights that sample
+ * lag behind.
+ */
 export function recordedRecipe(objective, given, batches) {
   const recipe = honeRecipe({ ...objective, lr: 1e-3 }, given, batches, 0);
   return {

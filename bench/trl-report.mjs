@@ -1,4 +1,5 @@
-// What bench/trl.bench.mjs measured: rows, a table in Markdown, all runs in JSON, a panel of curves an objective in SVG.
+// Writes what bench/trl.bench.mjs measured: rows, a table in Markdown, all runs in JSON, and one panel of curves per
+// objective in SVG.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { figureSvg } from "../dist/lib/report/figure.js";
@@ -7,7 +8,7 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 const variance = (values) =>
   values.length < 2 ? 0 : values.reduce((sum, x) => sum + (x - mean(values)) ** 2, 0) / (values.length - 1);
 
-/** Difference of the means of two lists, in all and in its standard errors. */
+/** The difference of the means of two lists, as it is and in its standard errors. */
 function apart(ours, theirs) {
   const difference = mean(ours) - mean(theirs);
   const error = Math.sqrt(variance(ours) / ours.length + variance(theirs) / theirs.length);
@@ -15,11 +16,13 @@ function apart(ours, theirs) {
 }
 
 const afters = (runs) => runs.map(({ after }) => after);
-/** A run's curve as one number: its mean over the batches. */
+/** Reduces a run's curve to one number: its mean over the batches. */
 const levels = (runs) => runs.map(({ curve }) => mean(curve));
 const seconds = (runs) => mean(runs.map((run) => run.seconds));
 
-/** The largest relative difference of norms of gradients; of weights that sampled the batch themselves, and of later ones. */
+/**
+ * The largest relative difference between norms of gradients: at the weights that sampled the batch, and at later ones.
+ */
 function farthest({ lag, hone, trl }, isLate) {
   const all = hone.map(({ norm }, i) => Math.abs(trl[i].norm / norm - 1));
   return Math.max(...all.filter((_, i) => lag[i] > 0 === isLate));
@@ -62,7 +65,7 @@ function gradientTable(rows) {
   return ["| objective | on policy | off policy |", "|---|---|---|", ...body, ""].join("\n");
 }
 
-/** Mean over seeds with a band of one standard deviation, batch by batch. */
+/** Draws the mean over seeds with a band of one standard deviation, batch by batch. */
 function lineOf(label, hue, runs) {
   const byBatch = runs[0].curve.map((_, i) => runs.map(({ curve }) => curve[i]));
   const points = byBatch.map((values, i) => [i + 1, mean(values)]);
@@ -93,7 +96,7 @@ function figureOf(results) {
   return `<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" viewBox="${size}">\n<rect width="100%" height="100%" fill="#ffffff"/>\n${panels}</svg>\n`;
 }
 
-/** Writes the three files; the rows of `npm run bench`. */
+/** Writes the three files and returns the rows of `npm run bench`. */
 export function writeReport({ facts, results, variants, folder }) {
   const rows = results.map(rowOf);
   const file = path.join(folder, `${facts.date.slice(0, 10)}-trl`);

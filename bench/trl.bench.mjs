@@ -55,14 +55,16 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** Says of a command what the system counted: processor seconds, and resident MiB of its largest process at the peak. */
+/**
+ * Prints what the system counted for a command: processor seconds, and the peak resident MiB of its largest process.
+ */
 const COUNTED = `import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
 sys.exit(status)`;
 
-/** Runs a command on one thread; what it took, with the processes that it waited for. */
+/** Runs a command on one thread; returns what it used, with the processes that it waited for. */
 function counted(command, argv) {
   const env = { ...process.env, HONE_THREADS: "1", OMP_NUM_THREADS: "1", TOKENIZERS_PARALLELISM: "false" };
   const words = ["-c", COUNTED, command, ...argv];
@@ -84,7 +86,10 @@ function train(name, recipe) {
   return used;
 }
 
-/** The quick start's weights after its warm start; its tokens of the thought are told as Qwen3's are, as words of a text. */
+/**
+ * Makes the quick start's weights after its warm start; the tokens of its thought are declared as Qwen3's are, as words
+ * of a text.
+ */
 function makeModel() {
   const argv = ["dist/recipes/quickstart.js", "--dir", at("start"), "--set", "training.steps=0"];
   counted(process.execPath, [...argv, "--set", "evaluation.problemsPerDomain=1"]);
@@ -113,7 +118,7 @@ function makeRows() {
 
 const given = { model: at("model"), teacher: at("teacher/model"), rows: at("train.jsonl"), rewards, python };
 
-/** Score of a model folder on the held-out rows, four answers each. */
+/** The score of a model folder on the held-out rows, with four answers each. */
 function heldOut(name, model) {
   const recipe = honeRecipe(OBJECTIVES.grpo, { ...given, model }, 0, 0);
   const set = {
@@ -127,7 +132,7 @@ function heldOut(name, model) {
   return json(at(name, "summary.json")).after[0].sets.rows.score;
 }
 
-/** What `make` gives, kept in a file, so that what was cut goes on. */
+/** Returns what `make` returns, and keeps it in a file, so that an interrupted bench goes on from there. */
 function kept(name, make) {
   const file = at(`${name}.result.json`);
   if (!existsSync(file)) {
@@ -155,7 +160,7 @@ function ofHone(name, seed) {
   });
 }
 
-/** Runs bench/trl-run.py and returns what it took; what it gives is in the folder. */
+/** Runs bench/trl-run.py and returns the time and memory it used; its results are in the folder. */
 function trl(what, objective, folder, seed, { batches: count = batches, ...more }) {
   const { trainer } = objective.trl;
   const args = trlArguments(objective, count, seed);
@@ -177,7 +182,7 @@ function ofTrl(name, seed) {
 
 const WEIGHED = 3;
 
-/** Peak memory of both over a few batches of the first seed, MiB: of Hone's run and of TRL's process. */
+/** Peak memory of Hone's run and of TRL's process over a few batches of the first seed, in MiB. */
 function memoryOf(name) {
   const objective = OBJECTIVES[name];
   const folder = `${slug(name)}/memory`;
@@ -194,7 +199,7 @@ function memoryOf(name) {
 
 const RECORDED = 5;
 
-/** What a step trained on, and its loss and the norm of its gradient before the clip. */
+/** The tokens that a step trained on, its loss, and the norm of its gradient before the clip. */
 function recorded(folder, step) {
   const argv = [
     path.join(root, "dist/lib/cli/main.js"),
@@ -254,7 +259,7 @@ if (chosen.some((name) => OBJECTIVES[name].teacher))
     train("teacher", honeRecipe({ ...OBJECTIVES["dapo, 4 updates"], lr: 3e-4 }, given, 60, 100));
     return { after: heldOut("teacher/held-out", given.teacher) };
   });
-// Seed by seed, so that what is cut has all objectives
+// One seed after another, so that an interrupted bench has results of all objectives
 const runs = seeds.map((seed) =>
   chosen.map((name) => ({ hone: ofHone(name, seed), trl: ofTrl(name, seed) })),
 );

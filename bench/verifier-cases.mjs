@@ -1,7 +1,10 @@
-// What the verifier bench judges: a case file of the acceptance data by domain, and made cases for where it is not at
-// hand. Floors are verdicts per second of processor time, reading the reference included.
+// The cases of the verifier bench, by domain: a case file of the acceptance data, and made cases for machines without
+// that data. Floors are verdicts per second of processor time, including the time for reading the reference.
 
-/** At least `count` cases `{ verifier, reference, text }`: each reference with each of its texts, over and over. */
+/**
+ * Makes at least `count` cases `{ verifier, reference, text }`: combines each reference with each of its texts, again
+ * and again.
+ */
 function repeated(verifier, groups, count = 1000) {
   const once = groups.flatMap(([reference, texts]) => texts.map((text) => ({ verifier, reference, text })));
   return Array.from({ length: Math.ceil(count / once.length) }, () => once).flat();

@@ -13,13 +13,13 @@ const built = (file) => import(pathToFileURL(path.join(root, "dist/lib", file)).
 const { loadBuiltIn, loadCaseReader } = await built("domains/index.js");
 const data = path.resolve(root, process.env.HONE_SHARED ?? "../shared", "reference/data");
 
-/** Evenly from the whole list, at most `most`. */
+/** Chooses at most `most` items, evenly over the whole list. */
 function sample(all, most) {
   const step = Math.max(1, all.length / most);
   return Array.from({ length: Math.min(all.length, most) }, (_, i) => all[Math.floor(i * step)]);
 }
 
-/** Cases { verifier, completion, reference } and where they are from. */
+/** The cases { verifier, completion, reference }, and where they come from. */
 async function casesOf({ domain, file, made, most = 1000 }) {
   const at = path.join(data, file);
   const count = smoke ? Math.min(most, 10) : most;
@@ -37,7 +37,9 @@ async function casesOf({ domain, file, made, most = 1000 }) {
   return { cases: await Promise.all(cases), from: `made, ${path.basename(file, ".jsonl")}` };
 }
 
-/** Milliseconds of processor time of everything this process started, those that have ended included, in ticks of 10. */
+/**
+ * Milliseconds of processor time of all processes that this one started, also of those that have ended, in ticks of 10.
+ */
 function startedMs() {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -68,7 +70,7 @@ async function rate(cases) {
   return (1000 * cases.length) / (spentMs() - begun);
 }
 
-/** The sandboxes that work here, by name, each with a verifier that uses it. */
+/** The sandboxes that work on this machine, by name, each with a verifier that uses it. */
 async function sandboxes() {
   const { codeVerifier } = await built("domains/code/verify.js");
   const drivers = [
