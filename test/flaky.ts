@@ -4,12 +4,12 @@ import type { TestCase } from "vitest/node";
 
 /** A test that failed and then passed, with its first failure. */
 export interface Flaky {
-  /** File, suites and test. */
+  /** The file, the suites and the test. */
   readonly name: string;
   readonly failure: string;
 }
 
-/** What the reporter knows of a flaky test; undefined of any other. */
+/** Finds what the reporter knows of a flaky test; undefined if the test is not flaky. */
 export function flakyOf(
   test: Pick<TestCase, "fullName" | "diagnostic" | "result">,
   file: string,
@@ -20,7 +20,10 @@ export function flakyOf(
   return { name: `${file} > ${test.fullName}`, failure };
 }
 
-/** Lines `flaky: <name>` to print. Writes first failures to `path`, which is removed where nothing was flaky. */
+/**
+ * Returns the lines `flaky: <name>` to print. Writes the first failures to `path`, or removes that file if no test was
+ * flaky.
+ */
 export function reportFlaky(flaky: readonly Flaky[], path: string): string[] {
   rmSync(path, { force: true });
   if (flaky.length === 0) return [];

@@ -18,7 +18,7 @@ const emptyFolder = () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
-/** As JavaScript gives it, unchecked. */
+/** A value that JavaScript may pass, since it checks no types. */
 const notARecipe = {} as Recipe;
 
 test("functions that are loaded at their first call refuse a wrong input with their module's own error", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** A machine that is idle now may be busy in the middle of a file. */
+/** The least patience: a machine that is idle now may be busy in the middle of a file. */
 const AT_LEAST = 2;
 
 /**

@@ -1,11 +1,12 @@
 /**
- * Folders whose tests start processes, browsers or servers, which a busy machine can delay beyond any limit. Such a test
- * is tried a second time; a pass then is reported as flaky (test/flaky.ts). Tests of numbers are never repeated.
+ * Folders whose tests start processes, browsers or servers, which a busy machine can delay beyond any limit. Such a
+ * test is tried a second time; if it passes then, it is reported as flaky (test/flaky.ts). Tests of numbers are never
+ * repeated.
  */
 const FOLDERS = /^test\/(?:e2e|fleet|launch|live|streams|sandbox|trackers|sweeps|rewards\/pool|cli\/verbs)\//;
 const STARTS =
   /from "(?:node:(?:child_process|http|net)|playwright-core)"|\/fixtures\/(?:command-line|child-program|hub-server|judge-server|local-server|sandboxfusion-server)\.ts"/;
-/** Bits and sums, compared with references. */
+/** Folders whose tests compare bits and sums with references. */
 const NUMBERS = /^test\/(?:contract|native|inference|plan|architecture|mutants)\//;
 
 /** @param file its path from the root. @param source its text. */

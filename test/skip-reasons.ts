@@ -1,11 +1,11 @@
-/** Why a test was skipped, in words, from the condition that its source gives to skipIf or runIf. */
+/** Says in words why a test was skipped, from the condition that its source gives to skipIf or runIf. */
 import { levels } from "./long.ts";
 
-/** Whether tests of these kinds run, so that their length is no reason. */
+/** True if tests of these kinds run, so that their length cannot be the reason. */
 type Levels = ReturnType<typeof levels>;
 const ASKED: Levels = levels(process.env["HONE_TEST_ALL"]);
 
-/** What conditions are about; the first that fits is said. */
+/** What a condition is about, in words; the first pattern that matches counts. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [
     /bubblewrap|runsPrograms|usable/i,
@@ -34,7 +34,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** "its ... are not beside the checkout" for `!existsSync(folder)`; a condition nobody knows is its own reason. */
+/** Turns `!existsSync(folder)` into "its ... are not beside the checkout"; returns an unknown condition as it is. */
 export function meaning(condition: string, { long, longest }: Levels = ASKED): string {
   if ((!long && /\blong\b/.test(condition)) || (!longest && /\blongest\b/.test(condition)))
     return "long, for npm run test:all";
@@ -43,11 +43,11 @@ export function meaning(condition: string, { long, longest }: Levels = ASKED): s
 
 interface Condition {
   readonly condition: string;
-  /** The test's or suite's name where it is written out behind the condition. */
+  /** The test's or suite's name, if it is written out after the condition. */
   readonly title: string | undefined;
 }
 
-/** Every `.skipIf(...)` and `.runIf(...)` of a source. */
+/** Finds every `.skipIf(...)` and `.runIf(...)` of a source. */
 export function conditionsOf(source: string): Condition[] {
   return [...source.matchAll(/\.(?:skipIf|runIf)\(/g)].map(({ index, 0: call }) => {
     const from = index + call.length;
@@ -57,7 +57,7 @@ export function conditionsOf(source: string): Condition[] {
   });
 }
 
-/** Where the bracket that is open at `from` closes. */
+/** The position where the bracket that is open at `from` closes. */
 function closing(source: string, from: number): number {
   let depth = 1;
   let at = from;

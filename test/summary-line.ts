@@ -10,13 +10,14 @@ interface Count {
   skipped: number;
 }
 
-/** Between two progress lines. */
+/** Milliseconds between two progress lines. */
 const TELL_MS = 15_000;
 const FLAKY_LOG = "build/flaky.log";
 
 /**
- * Prints progress every fifteen seconds; at the end why tests were skipped, which passed at their second try, and
- * "N passed, N failed, N skipped" alone on the last line. scripts/test.mjs adds the count of C++ cases.
+ * Prints progress every fifteen seconds. At the end it prints why tests were skipped and which tests passed only at
+ * their second try, and, alone on the last line, "N passed, N failed, N skipped". scripts/test.mjs adds the count of
+ * C++ cases.
  */
 export default class SummaryLine implements Reporter {
   readonly #running = new Set<string>();
@@ -27,7 +28,7 @@ export default class SummaryLine implements Reporter {
 
   onTestRunStart(specifications: ReadonlyArray<unknown>): void {
     this.#files = specifications.length;
-    // A terminal has vitest's own live lines.
+    // On a terminal vitest prints live lines of its own.
     if (!process.stdout.isTTY) this.#teller = setInterval(() => this.#tell(), TELL_MS).unref();
   }
 

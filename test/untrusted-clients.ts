@@ -1,11 +1,11 @@
-// Who connects to a port of a run without meaning it: scans, probes, what half a browser says.
+// Clients that connect to a port of a run without belonging to it: scans, probes, half of what a browser sends.
 import diagnostics from "node:diagnostics_channel";
 import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 
 const filled = (text: string) => `GET /${text} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`;
 
-/** Each is answered by a refusal. */
+/** Requests that a server must refuse. */
 export const BAD_REQUESTS: readonly string[] = [
   "garbage\r\n\r\n",
   "\0".repeat(4096),
@@ -23,12 +23,12 @@ export const BAD_REQUESTS: readonly string[] = [
   `${filled("x")}upgrade: websocket\r\nconnection: upgrade\r\n\r\n`,
 ];
 
-/** How, at once: 408 is what one gets who is waited for. */
+/** Matches a refusal given at once: 408 would mean that the server waited for the rest of the request. */
 export const REFUSED = /^HTTP\/1\.1 (?!408)[45]\d\d /;
 
-/** A connection on which something is said, and then nothing more. */
+/** A connection that sends something, and then nothing more. */
 export class UntrustedClient {
-  /** All that it is told, when the other side has ended the connection, or had refused it. */
+  /** All that the client receives until the other side ends or refuses the connection. */
   readonly answer: Promise<string>;
 
   constructor(port: number, says: string) {
@@ -43,13 +43,13 @@ export class UntrustedClient {
   }
 }
 
-/** What a server of this process has of a connection. */
+/** The server's side of a connection: its socket and its server, both in this process. */
 export interface Held {
   readonly socket: Socket;
   readonly server: Server;
 }
 
-/** A connection that says this, as often as is asked, and reads nothing of the answers. */
+/** Connects and sends this text the given number of times, and never reads an answer. */
 export async function neverReads(port: number, says: string, times: number): Promise<Held> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {}); // reset

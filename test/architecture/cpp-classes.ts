@@ -1,12 +1,15 @@
-/** C++ classes of the tree and what each of them holds: its body, and the members that are defined outside of it. */
+/** Lists the C++ classes of the tree and what each of them holds: its body, and the members defined outside of it. */
 import { blankNonCode, cppFunctions, cppIncludes, lineCounter, matchingBrace } from "./source-tree.ts";
 
 export interface ClassSize {
   readonly file: string;
   readonly line: number;
-  /** With the classes around it: `Trainer::Impl`. */
+  /** The name, with the classes around it: `Trainer::Impl`. */
   readonly name: string;
-  /** From its head to its last brace, comments within included; docstrings before a member defined outside are not. */
+  /**
+   * Lines from the class's head to its last brace, with the comments within; docstrings of members defined outside do
+   * not count.
+   */
   readonly lines: number;
 }
 
@@ -21,7 +24,7 @@ interface Declared {
 const HEAD =
   /(?<!enum\s)\b(?:class|struct)\s+(?:__attribute__\(\(\w+\)\)\s+|alignas\([^)]*\)\s+|HONE_\w+\s+)*([\w:]+)(?:\s+final)?(?:\s*:[^:{;()][^{;]*)?\s*\{/g;
 
-/** Classes with a body, in the order of their heads. */
+/** The classes that have a body, in the order of their heads. */
 export function declaredClasses(text: string): Declared[] {
   const code = blankNonCode(text);
   const lineOf = lineCounter(code);
@@ -36,7 +39,7 @@ export function declaredClasses(text: string): Declared[] {
   return found;
 }
 
-/** Functions written outside of a class as `Outer::Inner::member(...) {`, by that class. */
+/** Functions written outside of a class as `Outer::Inner::member(...) {`, by class. */
 export function outsideMembers(text: string): { readonly owner: string; readonly lines: number }[] {
   const inside = declaredClasses(text);
   return cppFunctions(text).flatMap(({ name, line, lines }) => {
@@ -46,7 +49,7 @@ export function outsideMembers(text: string): { readonly owner: string; readonly
   });
 }
 
-/** Sizes of all classes of `files`, whose text `read` gives, and `includes` what they include. */
+/** The sizes of all classes of `files`. `read` gives the text of a file, `includes` the files that it includes. */
 export function classSizes(
   files: readonly string[],
   read: (file: string) => string,
@@ -55,7 +58,7 @@ export function classSizes(
   const classes = files.flatMap((file) => declaredClasses(read(file)).map((c) => ({ ...c, file })));
   const sizes = new Map(classes.map((c) => [c, c.lines]));
   for (const file of files) {
-    // A class of this file, or else of one that it includes: two files may each have a `Parser` of their own.
+    // Finds a class in this file, or else in one that it includes: two files may each have a `Parser` of their own.
     const places = [file, ...includes(file)];
     for (const { owner, lines } of outsideMembers(read(file))) {
       const place = places.find((p) => classes.some((c) => c.file === p && c.name === owner));

@@ -47,11 +47,12 @@ test("npm run test:long finds every file with tests that npm test leaves out, an
   const ways = importers.map(
     (file) => /^import \{ ([\w, ]+) \} from "[./]+\/long\.ts";$/m.exec(read(file))?.[1],
   );
-  expect(importers.filter((_, i) => ways[i] === undefined)).toEqual([]); // by name, on a line
+  // every importer imports it by name, on one line
+  expect(importers.filter((_, i) => ways[i] === undefined)).toEqual([]);
   const asksFor = (way: string) => way.split(", ").some((name) => name === "long" || name === "longest");
   const users = importers.filter((_, i) => asksFor(ways[i]!));
   expect(users).toEqual(files.filter((file) => hasLong(read(file))));
-  // More draws of the same tests with npm run test:all.
+  // With npm run test:all the same tests draw more puzzles.
   expect(users.filter((file) => !file.endsWith(".test.ts"))).toEqual(["test/domains/logic/drawing/draws.ts"]);
   expect(users.length).toBeGreaterThan(20);
 });

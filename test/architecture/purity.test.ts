@@ -71,7 +71,7 @@ describe("a library neither speaks nor exits", () => {
 
   test("no process.exit, no writes to standard output", () => {
     const forbidden = ["process.exit", "process.stdout.write", "process.stderr.write"];
-    // What a user's verifier or environment prints is passed on.
+    // Modules that pass on what a user's verifier or environment prints.
     const passesOn = [
       "lib/rewards/pool/verifier-dispatcher.ts",
       "lib/rewards/python/python-rewards.ts",

@@ -31,9 +31,9 @@ export function cppIncludes(file: string): string[] {
 }
 
 export interface TsImports {
-  /** Repository files: import, export from, dynamic import, import type, and worker URLs. */
+  /** The repository files that a module loads by import, export from, dynamic import, import type, or worker URL. */
   readonly files: string[];
-  /** Package names, "node:" ones included. */
+  /** The names of imported packages, with the "node:" modules. */
   readonly packages: string[];
 }
 
@@ -60,7 +60,7 @@ function readImports(file: string): TsImports {
   return { files, packages };
 }
 
-/** Every file of the repository that loading `start` loads, those included. */
+/** Every file of the repository that loading `start` loads, with the files of dynamic imports. */
 export function reachOf(start: readonly string[]): string[] {
   const seen = new Set(start);
   for (const file of seen) {
@@ -70,7 +70,7 @@ export function reachOf(start: readonly string[]): string[] {
   return [...seen];
 }
 
-/** Files that importing `start` loads at once: without dynamic imports, and without what only lends a type. */
+/** Files that importing `start` loads at once: no dynamic imports, and no files that only give types. */
 export function staticReachOf(start: string): string[] {
   const seen = new Set([start]);
   for (const file of seen) {
@@ -92,7 +92,7 @@ function onlyTypes(statement: ts.ImportDeclaration | ts.ExportDeclaration): bool
   return clause?.isTypeOnly === true || (clause !== undefined && !clause.name && allTypes === true);
 }
 
-/** A cycle among `edges` as the files along it, or undefined. */
+/** The files along a cycle among `edges`; undefined if there is no cycle. */
 export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();
   const path: string[] = [];
@@ -141,7 +141,7 @@ export function tsFunctions(source: ts.SourceFile): FunctionSize[] {
 }
 
 export interface ClassSize extends FunctionSize {
-  /** Of its constructor. */
+  /** The number of parameters of its constructor. */
   readonly parameters: number;
 }
 
@@ -250,7 +250,7 @@ function isFunctionHead(head: string): boolean {
   return text.includes("(") && !isInitializer(head);
 }
 
-/** `= {`, `x{`: a value. */
+/** True if the brace after `head` begins a value: `= {`, `x{`. */
 function isInitializer(head: string): boolean {
   const text = head.trim();
   if (/=\s*$/.test(text)) return true;

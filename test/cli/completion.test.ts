@@ -6,7 +6,7 @@ import { program } from "../../lib/cli/program.ts";
 
 const has = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
 
-/** What bash offers for the last of these words. */
+/** The completions that bash offers for the last of these words. */
 function offered(...words: string[]): string[] {
   const ask = `${completionScript(program(), "bash")}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}

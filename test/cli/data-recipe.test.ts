@@ -132,7 +132,7 @@ empty:
 test.each([
   ["domains.math.weight", "line 3, column 13"],
   ["domains.math.rewards.a.b.weight", "line 5, column 22"],
-  ["domains.math", "line 2, column 3"], // of a section its name
+  ["domains.math", "line 2, column 3"], // for a section, the place of its name
   ["domains.other.weight", "line 3, column 13"], // merged
   ["domains.other.source", "line 8, column 13"],
   ["domains.other.nothing", "line 6, column 3"], // the last of the path that is there

@@ -5,7 +5,7 @@ import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites
 
 test("hone data useful says which share of groups teaches something, and what it estimated", async () => {
   const dir = scratchFolder();
-  // Of eight problems, two answers each: 0 to 3 never right, 4 and 5 once, 6 and 7 always.
+  // Answers eight problems twice each: 0 to 3 never right, 4 and 5 once, 6 and 7 always.
   const answerer = scripted((problem, seed) => {
     const n = Number(/\d+/.exec(problem.question)![0]);
     return n >= 6 || (n >= 4 && seed === 0) ? right(problem) : said("\\boxed{-1}");

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Of a recipe whose model is not the procedural vocabulary's unless asked. */
+/** Writes the record of a run whose model does not have the procedural vocabulary, unless a test asks for it. */
 const manifest = (model: object, tokenizer = "model") => {
   const config = { ...defineRecipe(minimal()), tokenizer, model };
   return writeRunManifest(run, { name: "r", config, seeds: {}, versions: {} });
@@ -93,7 +93,7 @@ test("hone export takes a step by its number, or the best of those that were eva
   expect(await exported("--step", "2", "--checkpoint", "step-000004")).toContain("cannot be used with");
 });
 
-/** Without the moments beside them. */
+/** The tensors of the model, without the optimizer's moments beside them. */
 function modelTensors(folder: string) {
   return new Map([...readFolder(folder)].filter(([name]) => !/^[mv]\./.test(name)));
 }

@@ -43,7 +43,7 @@ test("of a published model that is not here, its known config serves, and prompt
   expect(found.said).toMatch(/prompts up to 164 tokens, guessed by their characters/);
   await expect(lookAtModel("org/nowhere", [row("a")])).rejects.toMatchObject({
     code: "HONE_ERR_HUB",
-    message: expect.stringContaining("is not in the"), // cache: no request was sent
+    message: expect.stringContaining("is not in the"), // the message goes on with "cache": no request was sent
   });
 });
 

@@ -61,7 +61,7 @@ test("the page's process, which may outlive the run, does not hold the run's std
     try {
       return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${join(dir, "run")}\0--coming`);
     } catch {
-      return false; // it has ended
+      return false; // the process has ended
     }
   };
   const [pid] = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isPage(name));

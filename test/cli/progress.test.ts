@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { progress, whileWaiting, withProgress } from "../../lib/cli/progress.ts";
 
-/** What was said, after each telling at a time in milliseconds. */
+/** What is printed when each value is told at its time in milliseconds. */
 function telling(
   isLive: boolean,
   tellings: readonly (readonly [ms: number, text: string, isLast?: boolean])[],

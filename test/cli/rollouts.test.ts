@@ -10,7 +10,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 
 let dir: string;
-/** Of step 2, as the run told them. */
+/** The rollouts of step 2 as the run reported them. */
 const told: (ScoredRollout & { readonly id: number })[] = [];
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "hone-rollouts-verb-"));

@@ -9,7 +9,7 @@ const read = (rows: number, share: number): RowsRead => ({
   share,
 });
 
-/** What is said while these are told, each at its second. */
+/** What is printed when these counts are told, each at its second. */
 async function saying(told: readonly (readonly [second: number, RowsRead])[], isLive = false) {
   const said: string[] = [];
   let nowMs = 0;

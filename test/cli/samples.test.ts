@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What a terminal acts on. */
+/** Matches characters that a terminal acts on. */
 const ACTED_ON = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u;
 
 test.each([

@@ -2,13 +2,13 @@ import { FAMILIES } from "../../lib/domains/families.ts";
 import { CounterRandom } from "../../lib/random.ts";
 
 /**
- * Right answers for every registered verifier: from the problem families that name it, or rows of its own here. A
- * new verifier without a family adds a row.
+ * Right answers for every registered verifier. They come from the problem families that name the verifier, or from rows
+ * here: a new verifier without a family needs a row.
  */
 export interface Example {
   readonly reference: unknown;
   readonly answer: string;
-  /** Answers of other problems of the same family and level. */
+  /** Answers to other problems of the same family and level. */
   readonly others: readonly string[];
 }
 

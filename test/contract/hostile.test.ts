@@ -93,7 +93,10 @@ function hostileTexts(): string[] {
   return [...endless, ...keys, ...BOMBS, ...huge];
 }
 
-/** What the watchdog may be late by, in ms: 100 of its own, and what the machine kept this thread waiting. */
+/**
+ * Milliseconds by which the watchdog may be late: 100 of its own, and those for which the machine did not run this
+ * thread.
+ */
 const lag = monitorEventLoopDelay({ resolution: 10 });
 lag.enable();
 const allowedMs = () => 100 + lag.max / 1e6;

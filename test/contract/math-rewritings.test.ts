@@ -151,7 +151,7 @@ describe("examples", () => {
   );
 });
 
-/** Each spelling as it is and in one dress. */
+/** Gives each spelling as it is and with one rewriting. */
 function* dressed(
   spellings: readonly string[],
   dresses: readonly Dress[],

@@ -12,7 +12,7 @@ const user = (content: string) => [{ role: "user", content }];
 const json = JSON.stringify;
 const game = { question: "Sort: pear, fig", answer: "fig, pear", difficulty: 1, metadata: {} };
 
-/** Set, row, kind, part of the reference. */
+/** Each row: the data set, the row, the kind of problem, and a part of its reference. */
 const READ: readonly (readonly [set: string, row: object, kind: string, reference: object])[] = [
   [
     "SynLogic",

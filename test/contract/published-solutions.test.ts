@@ -58,7 +58,7 @@ function assertions(lines: readonly string[], name: string) {
     const [args, result] = [readLiteral(`[${match[1]}]`), readLiteral(match[2]!)];
     if ("fault" in args || "fault" in result) return [];
     const input = json(args.value, false);
-    // Without parentheses a tuple is a result and the message of its assertion.
+    // Without parentheses the tuple is an expected result and the message of its assertion.
     const isPair = result.value.type === "tuple" && !match[2]!.startsWith("(");
     const output = isPair && result.value.type === "tuple" ? result.value.items[0]! : result.value;
     return input === undefined || json(output, true) === undefined ? [] : [{ input, output }];

@@ -6,7 +6,7 @@ import { sandboxChoice } from "../../lib/sandbox/index.ts";
 import { longest } from "../long.ts";
 import { examplesFor, respond } from "./examples.ts";
 
-// What every registered verifier must do, whatever it judges.
+// Requirements on every registered verifier, whatever it judges.
 
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
 const LOOSE: ReadonlySet<string> = new Set([

@@ -73,7 +73,7 @@ test("a uniform draw takes each problem from all training rows, whatever was dra
     0,
   );
   expect(Math.abs(chi - (training - 1))).toBeLessThan(5 * Math.sqrt(2 * (training - 1)));
-  // Of as many draws as there are rows, 1 - 1/e of the rows come at all.
+  // In as many draws as there are rows, a fraction 1 - 1/e of the rows is drawn at least once.
   const pass = new Set(Array.from({ length: training }, (_, i) => one.problem(i).question));
   expect(pass.size / training).toBeGreaterThan(0.55);
   expect(pass.size / training).toBeLessThan(0.71);

@@ -7,13 +7,13 @@ import type { Admission } from "../../lib/data/row-judge.ts";
 import { type DatasetKind, type DatasetSpec, filterDataset } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));
-// Test files of one worker share it, so it goes with the worker.
+// The test files of one worker share this folder, which is removed when the worker ends.
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** A path for a file of the test's own, in a folder that goes away with it. */
+/** A path for a file that the test writes, in a folder that is removed afterwards. */
 export const scratch = (name: string): string => join(folder, name);
 
-/** Writes rows as JSONL; strings stand as they are, for lines that are no JSON. */
+/** Writes rows as JSONL; writes strings as they are, for lines that are not JSON. */
 export function writeRows(name: string, rows: readonly unknown[]): string {
   const path = scratch(name);
   writeFileSync(path, rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n"));
@@ -35,7 +35,7 @@ export async function filterRows(spec: DatasetSpec, admit?: Admission): Promise<
 
 let files = 0;
 
-/** What a set makes of rows: problems, and the reasons of the others by count. */
+/** What a data set makes of rows: the problems, and how many rows it dropped for which reason. */
 export async function readAs(
   spec: { readonly kind: DatasetKind; readonly path?: string; readonly [option: string]: unknown },
   rows: readonly unknown[],
@@ -47,7 +47,7 @@ export async function readAs(
   return { kept, bad: count(report.bad), leftOut: count(report.leftOut) };
 }
 
-/** A file of the reference data, or undefined where they are not at hand. */
+/** A file of the reference data; undefined if that data is not beside the checkout. */
 export function sample(path: string): string | undefined {
   const file = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data", path);
   return existsSync(file) ? file : undefined;

@@ -42,7 +42,8 @@ test("shares grow with the bytes of all files, inside a small or packed one not,
   const within = (file: string) =>
     new Set(told.filter((one) => one.file.endsWith(file)).map(({ share }) => share)).size;
   expect(within("a.jsonl")).toBeGreaterThan(3);
-  for (const small of [".gz", "c.jsonl"]) expect(within(small)).toBe(2); // where it begins and where it ends
+  // of a small file only the beginning and the end are told
+  for (const small of [".gz", "c.jsonl"]) expect(within(small)).toBe(2);
 });
 
 test("without a subscriber nothing is looked up", async () => {

@@ -99,7 +99,7 @@ test("who stops reading early leaves no file open, packed or not", async () => {
   }
 });
 
-/** Of this process. */
+/** The files that this process has open. */
 const openFiles = () =>
   readdirSync("/proc/self/fd").flatMap((fd) => {
     try {

@@ -7,7 +7,7 @@ import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { createRun, openProblems, openVerifiers } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 
-/** Of what a run asks before and after training, which is most of the time of two steps. */
+/** Fewer problems before and after training, whose evaluation takes most of the time of two steps. */
 const FEW = ["evaluation.problemsPerDomain=2", "evaluation.attempts=1"];
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const quoted = (text: string) => [...text.matchAll(/"([a-z-]+)"/g)].map((m) => m[1]!);

@@ -40,7 +40,7 @@ for (const file of files) {
 }
 const known = new Set([...files.map((file) => basename(file)), ...names]);
 
-/** What a page writes itself: the code of its examples. */
+/** The code of a page's examples. */
 const examplesOf = (page: string) =>
   [...read(page).matchAll(/^```\w[^\n]*\n[\s\S]*?^```$/gm)].map(([block]) => block).join("\n");
 

@@ -2,7 +2,10 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 
-/** Puts lines with a plus behind the line that stands before them in the diff, which the text has exactly once. */
+/**
+ * Applies a diff that only adds: inserts its plus lines after the line that precedes them, which the text must have
+ * exactly once.
+ */
 export function patched(text: string, diff: string): string {
   let result = `\n${text}`;
   for (const [, anchor, added] of diff.matchAll(/^ (.*)\n((?:\+.*\n)+)/gm)) {
@@ -13,7 +16,7 @@ export function patched(text: string, diff: string): string {
   return result.slice(1);
 }
 
-/** Does what the code blocks of a page say to a copy of the files; returns the files' names. */
+/** Applies the code blocks of a page to a copy of the files; returns the files' names. */
 export function applyPage(page: string, root: string, folder: string): string[] {
   const blocks = [...page.matchAll(/```(ts|diff) file=(\S+)\n([\s\S]*?)```/g)];
   for (const [, kind, name, code] of blocks) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isBlank, isWordless } from "../../lib/domains/blank.ts";
 
-/** By name, so that a reader sees which character is meant. */
+/** Each character has its name, so that a reader sees which one is meant. */
 const NOTHING: Readonly<Record<string, string>> = {
   "no character": "",
   space: " ",

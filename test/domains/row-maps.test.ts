@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KNOWN_MAPS, mapHint } from "../../lib/domains/row-maps.ts";
 
-// That each map makes rows which are read is shown by test/contract/published-rows.test.ts.
+// test/contract/published-rows.test.ts shows that each map makes rows that can be read.
 
 test("a hint is a sentence and three lines that begin with map", () => {
   const hint = mapHint({ data_source: "logic__ordering", reward_model: {} })!;

@@ -16,7 +16,7 @@ const read = (row: unknown, options: Partial<VerlOptions> = {}) =>
     text: JSON.stringify(row),
   });
 const user = (content: string) => [{ role: "user", content }];
-/** In the words of DAPO's request, about a sum of ours. */
+/** DAPO's request in its own words, with a sum of this test as the problem. */
 const DAPO = user(
   'Solve it step by step. The last line of your response should be of the form Answer: $Answer (without quotes).\n\n17 + 17?\n\nRemember to put your answer on its own line after "Answer:".',
 );

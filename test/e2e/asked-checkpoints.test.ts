@@ -46,7 +46,7 @@ test.each([true, false])("checkpoint.async %s", async (async) => {
           .checkpoint()
           .then(() => (asked += 1))
           .finally(() => (waiting -= 1))
-          .catch(() => {}); // the run was over
+          .catch(() => {}); // the request came after the run had ended
       }
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

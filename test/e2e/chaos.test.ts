@@ -42,7 +42,7 @@ interface Session {
 }
 
 interface Kind {
-  /** Of the recipe, beside training. */
+  /** Fields of the recipe besides training. */
   readonly more: string;
   /** The last line of a run that nobody killed. */
   whole: string;
@@ -175,7 +175,10 @@ test.skipIf(TRIALS === 0 || noAddon !== undefined || noShim !== undefined)(
   60_000 + 60_000 * TRIALS,
 );
 
-/** Of the second checkpoint that is written while the run trains on (step 10), the third in its folder: four files each. */
+/**
+ * The files of the second checkpoint that is written while the run trains on (step 10), the third in its folder: four
+ * files each.
+ */
 const PHASES: readonly (readonly [what: string, at: string, goesOnWith: number])[] = [
   ["the state is copied, and nothing written", "open:9:before", 6],
   ["the weights' file is open", "open:10:after", 6],

@@ -67,7 +67,7 @@ test
     expect(await first.ended).toBe(null);
     expect(hasCheckpoint(first.dir, STEPS), "it was killed on the way").toBe(false);
     if (name === "named") expect(existsSync(socket), "its socket is left").toBe(true);
-    // its other processes end with it
+    // the coordinator's other processes end with it
     const pids = processes.flatMap(({ name: role, pid }: { name: string; pid?: number }) =>
       role === "run" || pid === undefined ? [] : [pid],
     );

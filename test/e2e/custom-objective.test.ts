@@ -93,7 +93,7 @@ const ofRanks = (objective: RecipeInput["objective"]) =>
     },
   );
 
-/** By an actor and two trainers, processes all. */
+/** Trains with an actor and two trainers, each a process. */
 async function byProcesses(objective: RecipeInput["objective"]): Promise<string> {
   const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };
   const core = await nativeCore();

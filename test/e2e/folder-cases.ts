@@ -6,14 +6,14 @@ import { at, type Mark, step } from "./hostile-run.ts";
 /** Verbs that wait for signals, or whose processes outlive a test. */
 export const OWN_PROCESS = /^(?:run|agent|sweep)\b/;
 
-/** How a verb is given the folder. */
+/** How a test gives the folder to a verb, and what it expects. */
 export interface Case {
   readonly args: (dir: string) => readonly string[];
-  /** Modules that it runs with --trust; none: it has no such option. */
+  /** The modules that the verb runs with --trust; absent if it has no such option. */
   readonly runs?: readonly Mark[];
-  /** Its exit code otherwise; 0 when left out. */
+  /** The verb's exit code without --trust; 0 when left out. */
   readonly ends?: number;
-  /** Tried by a test of its own. */
+  /** True if the place has a test of its own. */
   readonly apart?: true;
 }
 
@@ -157,10 +157,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   "tokenize --model": MODEL("tokenize", () => ["--file", at("texts.jsonl")]),
 };
 
-/** What an argument, or an option's value, is called where it is a folder, or may be one. */
+/** Names of arguments, and of options' values, that are a folder or may be one. */
 export const FOLDERS =
   /^(?:folder|folder-or-name|source|run|evaluation|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
-/** And where it is none; a file of the user's that a verb runs (a recipe, a suite) is the user's word. */
+/** Names of those that are not. A file that a verb runs (a recipe, a suite) is the user's own, whom the verb trusts. */
 export const OTHERS =
   /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|module|device)$/;
 
@@ -170,7 +170,7 @@ interface Place {
   readonly trusts: boolean;
 }
 
-/** Everything that a value can be given for, by the tree of commands. */
+/** Every argument and option of the command tree that takes a value. */
 export function placesOf(command: Command, path: readonly string[] = []): Place[] {
   if (command.commands.length > 0)
     return command.commands.flatMap((one) => placesOf(one, [...path, one.name()]));

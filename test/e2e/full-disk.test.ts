@@ -42,7 +42,7 @@ const filler = join(disk, "filler");
 const fill = () => {
   try {
     writeFileSync(filler, new Uint8Array(1024 * DISK_KIB));
-  } catch {} // as much as there is room for
+  } catch {} // writes as much as there is room for
 };
 const saved = () => readdirSync(disk).filter((name) => name.startsWith("step-"));
 const warnings = () =>
@@ -71,7 +71,7 @@ test.runIf(long && !noDisk)(
     await expect(ending).rejects.toMatchObject({
       stderr: expect.stringContaining("No space left on device"),
     });
-    expect(saved()).toEqual(["step-000002"]); // and nothing half written
+    expect(saved()).toEqual(["step-000002"]); // no half-written checkpoint is left
     const told = () =>
       warnings().flatMap((text) => {
         const match = /step (\d+) is not written.* ends with step (\d+)/.exec(text);
@@ -81,7 +81,7 @@ test.runIf(long && !noDisk)(
     expect(told()).toEqual([first, first + 1, first + 2].map((step) => [`${step}`, `${end}`]));
     expect(readPipelineStatus(join(dir, "run"))!.step).toBe(end);
 
-    // Where this process hears too late of it, on a machine that has others to serve, the run has ended without room.
+    // On a machine that is busy with others this process may hear of it too late: then the run has ended without room.
     for (let attempt = 1; ; attempt++) {
       const before = told().length;
       const goingOn = run("run", ["checkpoint.maxUnsavedSteps=1000"], "--resume");

@@ -13,7 +13,7 @@ import { patient } from "../patience.ts";
 const CHROMIUM = "/usr/bin/chromium";
 const DOMAINS = ["math", "code", "logic", "instruction-following", "function-calling"];
 
-/** What a step that is measured says: numbers that tell step and pair apart. Function calling comes from step 20 on. */
+/** What a measured step records: numbers that tell step and pair apart. Function calling begins at step 20. */
 function measurement(step: number): Record<string, number> {
   const domains = DOMAINS.slice(0, step < 20 ? 4 : 5);
   const metrics: Record<string, number> = { "gradient/signal": -1 / step, "gradient/noise": 9 };
@@ -109,7 +109,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       `[...document.querySelectorAll(".gradients .card:first-of-type tbody tr")].map((row) => [...row.cells].map((cell) => cell.innerText))`,
     );
   const minus = (text: string) => text.replace("-", "−");
-  /** The same from the metrics. */
+  /** The rows that the page must show, computed from the metrics. */
   const expected = (step: number): string[][] => {
     const metrics = measurement(step);
     const of = (a: string, b: string) =>

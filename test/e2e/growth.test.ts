@@ -31,10 +31,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const STEPS = soak ? 100_000 : longest ? 5000 : 1500;
 /** 50 MiB over 100,000 steps, and what a collector's whim makes of any number of them. */
 const ALLOWED = (50 * 2 ** 20 * STEPS) / 100_000 + 2 ** 20;
-/** Of the whole process, whose allocators keep what they once had: 50 MiB over any number of steps. */
+/**
+ * Bytes by which the whole process may grow over any number of steps, since its allocators keep what they once had: 50
+ * MiB.
+ */
 const ALLOWED_RSS = 50 * 2 ** 20;
 
-/** What the process holds once all that can be collected is. */
+/** The memory that the process holds after garbage collection. */
 async function held(): Promise<{ heap: number; rss: number }> {
   await turn();
   global.gc!();
@@ -173,7 +176,7 @@ function stepIn(file: string): number {
   }
 }
 
-/** Bytes; 0 where the process has ended. */
+/** The process's resident bytes; 0 if it has ended. */
 function residentOf(pid: number): number {
   try {
     return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);

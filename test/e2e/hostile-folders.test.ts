@@ -275,7 +275,7 @@ native(
     expect(said).toContain(`domains.math.reward.judge.cache: writes ${at("cache")}`);
     expect(asked).toEqual([]);
     await rescore("--trust");
-    expect(asked[0]).toBe("POST Bearer hf_secret"); // what it would have got
+    expect(asked[0]).toBe("POST Bearer hf_secret"); // the request that the folder's server would have received
     server.close();
   },
   patient(120_000),
@@ -303,7 +303,7 @@ native(
       expect(said).toContain("python.env: gives modules HF_TOKEN of the environment");
     }
     hone(["rescore", dir, "--all", "--trust"]);
-    expect(marks()).toEqual(expect.arrayContaining(["bin", "python"])); // what would have run
+    expect(marks()).toEqual(expect.arrayContaining(["bin", "python"])); // the modules that would have run
   },
   patient(120_000),
 );

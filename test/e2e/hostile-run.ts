@@ -1,4 +1,4 @@
-// A run folder from elsewhere, whose modules leave a mark wherever they run, and the commands that read it.
+// Makes a run folder that came from elsewhere, whose modules leave a mark when they run, and has commands read it.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { honeHere } from "../fixtures/hone-here.ts";
 import { patient } from "../patience.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
-/** Modules by what of a recipe they are; each leaves a file of its name in `marks`. */
+/** The modules by the part of a recipe that they play; each leaves a file of its name in `marks` when it runs. */
 const CODE = {
   source: `const rows = ["one", "two", "three"];
     export const openSource = () => ({
@@ -29,7 +29,7 @@ const CODE = {
     }`,
 } as const;
 export type Mark = keyof typeof CODE;
-/** Enough for hone simulate --fit. */
+/** So many steps that hone simulate --fit can use the run. */
 const STEPS = 6;
 
 const home = mkdtempSync(join(tmpdir(), "hone-hostile-"));
@@ -37,11 +37,11 @@ export const at = (...names: string[]) => join(home, ...names);
 export const run = at("run");
 /** A rollout of the recorded run's second step, for hone explain. */
 export const step = { problem: 0, attempt: 0 };
-/** The modules that were run since the last test. */
+/** The modules that have run since the last test. */
 export const marks = (): string[] => readdirSync(at("marks")).sort();
 export const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Record<string, never>;
 
-/** The user's own modules of the same makes, at other places. */
+/** Writes a module of the user's own with the same code, but without a mark, at another place. */
 function quiet(name: Mark): string {
   writeFileSync(at(`own-${name}.mjs`), CODE[name]);
   return at(`own-${name}.mjs`);
@@ -119,13 +119,16 @@ export function hone(args: readonly string[]): Outcome {
   return { status, said: `${stdout}\n${stderr}` };
 }
 
-/** The same in this process, a second sooner each. A module that it ran would be marked once, which is enough. */
+/**
+ * Runs the command in this process, which saves a second. A module that ran would leave its mark only once, which is
+ * enough.
+ */
 export async function honeQuick(args: readonly string[]): Promise<Outcome> {
   const { status, stdout, stderr } = await honeHere(args, { ...SECRETS, HF_HUB_OFFLINE: "1" });
   return { status, said: `${stdout}\n${stderr}` };
 }
 
-/** What of a recorded recipe is changed. */
+/** The parts of a recorded recipe that a test changes. */
 export interface Config {
   readonly domains: { readonly math: object; readonly words: object };
   readonly objective: object;
@@ -133,7 +136,7 @@ export interface Config {
   readonly evaluation: { readonly sets: { readonly rows: { readonly source: object } } };
 }
 
-/** A copy of the run whose record was changed. */
+/** Makes a copy of the run and changes its record. */
 export function tampered(change: (config: Config) => unknown, where = ["run.json", "events.jsonl"]): string {
   const dir = at("tampered");
   rmSync(dir, { recursive: true, force: true });

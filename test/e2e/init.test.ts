@@ -54,14 +54,14 @@ const FEW = [
 
 /** Runs init, then the commands that it ends with. */
 async function firstMinutes(file: string, flags: readonly string[], environment?: Record<string, string>) {
-  rmSync(at(file), { force: true }); // of a test that is tried again
+  rmSync(at(file), { force: true }); // a first try of this test may have left it
   const wrote = await hone(["init", file, ...flags], environment);
   expect([wrote.status, wrote.said]).toEqual([
     0,
     expect.stringMatching(new RegExp(`npx hone check ${file}\nnpx hone run ${file}\n$`)),
   ]);
   const text = readFileSync(at(file), "utf8");
-  expect(text.split("\n").length).toBeLessThanOrEqual(16); // the last is empty
+  expect(text.split("\n").length).toBeLessThanOrEqual(16); // the last line is empty
   const checked = await hone(["check", file], environment);
   expect([checked.status, checked.said]).toEqual([0, expect.any(String)]);
   const ran = await hone(["run", file, ...FEW], environment);

@@ -23,7 +23,7 @@ interface Store extends AsyncDisposable {
 
 const given = (...words: string[]): Store => ({ words, [Symbol.asyncDispose]: async () => {} });
 
-/** Every kind of store that a run on one machine may have: a new one is a line here. */
+/** Every kind of store that a run on one machine may have: add a line here for a new one. */
 const STORES: readonly { name: string; skipped?: string | undefined; open: () => Promise<Store> }[] = [
   { name: "its default store", open: async () => given() },
   { name: "a Redis server of its own", skipped: noRedis, open: async () => given("--store", "redis-server") },
@@ -55,7 +55,7 @@ function living(group: number): number[] {
         : [];
       return Number(of) === group && state !== "Z" ? [Number(name)] : [];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // the process has ended meanwhile
     }
   });
 }

@@ -1,4 +1,7 @@
-/** A run that a test may have kill itself: then in a process of its own (run-child.ts), otherwise in this one. */
+/**
+ * Trains a run that a test may order to kill itself: then in a process of its own (run-child.ts), otherwise in this
+ * one.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

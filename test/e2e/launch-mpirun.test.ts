@@ -24,7 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const execute = promisify(execFile);
 const hone = (...args: readonly string[]) => execute(process.execPath, [...HONE, ...args], { cwd: ROOT });
 
-/** After the first step of the run. */
+/** Kills an actor after the first step of the run. */
 async function killActor(at: string, rank: number): Promise<void> {
   const rows = () => readPipelineStatus(at)?.processes ?? [];
   const isTraining = () => rows().some(({ name, version }) => name === "run" && version! > 0);

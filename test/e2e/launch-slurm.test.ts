@@ -32,7 +32,7 @@ async function hone(...args: readonly string[]): Promise<string> {
 
 const weightsOf = (run: string) => weightsAfter(join(dir, run), STEPS);
 
-/** By one process that nobody disturbs; trainers that are several add up in the same order. */
+/** The hash of an undisturbed run in one process; several trainers add up in the same order. */
 let alone: Promise<string> | undefined;
 const weightsOfOne = () => {
   const exact = trainers > 1 ? ["hardware.sharding.exact=true"] : [];
@@ -54,7 +54,7 @@ async function reachStep(run: string, step: number): Promise<void> {
   }
 }
 
-/** Of the process whose command line and environment have these. */
+/** The id of the process whose command line and environment contain these. */
 function processOf(run: string, variable: string): number {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const found = all.find((pid) => {
@@ -68,7 +68,7 @@ function processOf(run: string, variable: string): number {
         environment.includes(variable)
       );
     } catch {
-      return false; // it has ended meanwhile
+      return false; // the process has ended meanwhile
     }
   });
   expect(found).toBeDefined();
@@ -138,7 +138,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       await disturbed;
       expect(weightsOf("slurm")).toBe(await one);
       const judges = readPipelineStatus(at)!.processes!.filter(({ name }) => name.startsWith("verifier."));
-      expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // and no pool beside it
+      expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // no pool judges beside it
       expect(judges[0]!.doing).toMatch(/, [1-9]\d* judged$/);
     },
     patient(200_000),

@@ -20,7 +20,7 @@ import { patient } from "../patience.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-/** How wide the page is beyond its window, its colour, where charts begin, and how many pixels of each are painted. */
+/** Measures how far the page exceeds its window, its colour, where charts begin, and how many pixels each paints. */
 const LAYOUT = `({
   out: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   paper: getComputedStyle(document.body).backgroundColor,
@@ -30,7 +30,7 @@ const LAYOUT = `({
     return data.filter((value, i) => i % 4 === 3 && value > 0).length;
   }),
 })`;
-/** How many pixels of the first chart have the colour of evaluations. */
+/** Counts the pixels of the first chart that have the colour of evaluations. */
 const GREEN = `(() => {
   const canvas = document.querySelector(".chart canvas");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     return { page, faults };
   }
 
-  /** What stands beside a metric's name, with all its digits. */
+  /** The value that stands beside a metric's name, with all its digits. */
   const shown = async (page: Page, metric: string) => {
     const title = await page.locator(`[data-metric="${metric}"]`).first().getAttribute("title");
     return Number(title?.split(" = ").at(-1));

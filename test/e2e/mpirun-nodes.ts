@@ -11,10 +11,11 @@ export const noMpirun = spawnSync("mpirun", ["--version"]).status === 0 ? undefi
 export function onNodes(dir: string, nodes: number): string[] {
   const [hosts, shell] = [join(dir, "hosts"), join(dir, "remote-shell.sh")];
   writeFileSync(hosts, Array.from({ length: nodes }, (_, i) => `simulated-${i} slots=1\n`).join(""));
-  // remote-shell HOST WORDS...
+  // mpirun calls this as: remote-shell HOST WORDS...
   writeFileSync(shell, `#!/bin/bash\nshift\nexec env -i PATH="$PATH" HOME="$HOME" bash -c "$*"\n`);
   chmodSync(shell, 0o755);
-  // daemons of one machine write one file of its topology, and one in twenty starts ends by SIGSEGV amid it
+  // the daemons of one machine all write one file of its topology, and one start in twenty dies of SIGSEGV while they
+  // do
   const alone = ["--mca", "rtc_hwloc_vmhole", "none"];
   const words = ["--allow-run-as-root", "--mca", "plm_rsh_agent", shell, ...alone];
   return ["--hostfile", hosts, ...words.flatMap((word) => ["--mpirun", word])];

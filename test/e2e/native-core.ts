@@ -1,6 +1,6 @@
 import { info } from "../../lib/native/index.ts";
 
-/** Why the tests that need the addon are skipped, or undefined when it is there. */
+/** The reason for which tests that need the addon are skipped; undefined if the addon is there. */
 export const noAddon: string | undefined = (() => {
   try {
     info();

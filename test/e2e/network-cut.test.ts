@@ -13,7 +13,7 @@ import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noMachines, TwoMachines } from "./two-machines.ts";
 
-/** More than a run gets to before it is told to end. */
+/** More steps than a run gets to before the test ends it. */
 const STEPS = 20_000;
 /** The coordinator trains; each node has an actor. A step's weights are the same however many are to come. */
 const settings = (steps: number) => [...smallQuickstart(steps), "optimizer.schedule=constant"];
@@ -116,7 +116,7 @@ describe.skipIf(!(longest || soak) || noMachines !== undefined || noRedis !== un
         const before = lastStep();
         second.child.kill("SIGTERM");
         expect((await second.ended).code).toBe(75);
-        const here = agent("a", 0); // as a launcher would, on a node that is left
+        const here = agent("a", 0); // starts an agent as a launcher would, on a node that is left
         const last = agent("a", 1);
         await reach(before + 2, here);
         here.child.kill("SIGTERM");

@@ -13,7 +13,7 @@ import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 
-/** More than it takes to join; the run is told to end before. */
+/** More steps than a node takes to join; the test ends the run earlier. */
 const STEPS = 20_000;
 const JUDGED = /, [1-9]\d* judged$/;
 const settings = (steps: number) => [...smallQuickstart(steps), "optimizer.schedule=constant"];
@@ -39,7 +39,7 @@ class Agent implements AsyncDisposable {
     this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => (this.#said += text));
   }
 
-  /** Until a process of the run is as wanted. Throws what this agent has said if it ends before. */
+  /** Waits until a process of the run is in the wanted state. Throws what this agent has said if it ends before. */
   async until(
     run: string,
     wanted: (status: ProcessStatus, step: number) => boolean,
@@ -94,7 +94,8 @@ describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
       expect(shown.find(({ name }) => name === "actor.1")).toMatchObject({ state: "alive", restarts: 0 });
       expect(await joined.end("SIGTERM")).toBe(0);
       const before = stepsOf(at);
-      await first.until(at, (_, step) => step > before + 1, "actor.0"); // what it held went to the other
+      // the first node took over the work that the ended one held
+      await first.until(at, (_, step) => step > before + 1, "actor.0");
       expect(await first.end("SIGTERM")).toBe(75);
       const step = stepsOf(at);
       const one = join(dir, "one");

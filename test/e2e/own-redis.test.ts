@@ -43,7 +43,7 @@ function startRun(name: string, settings: readonly string[], variables: NodeJS.P
 }
 type Run = ReturnType<typeof startRun>;
 
-/** Until the run's record has so many steps. */
+/** Waits until the run's record has so many steps. */
 async function steps(run: Run, count: number): Promise<void> {
   const file = join(run.at, "events.jsonl");
   const done = () => (existsSync(file) ? readFileSync(file, "utf8").match(/^\{"e":"step"/gm) : null) ?? [];
@@ -70,7 +70,7 @@ test.runIf(longest && skipped === undefined)(
   async () => {
     const run = startRun("whole", smallQuickstart(3), { HONE_REDIS_PASSWORD: "hunter2" });
     expect(await run.ended, run.said).toBe(0);
-    expect(run.said).not.toMatch(/password/i); // of which ioredis warns where a server did not ask for one
+    expect(run.said).not.toMatch(/password/i); // ioredis warns of a password that the server did not ask for
     expect(summaryOf(run)).toMatchObject({ steps: 3 });
     expect(existsSync(serverFolder(run))).toBe(false);
   },

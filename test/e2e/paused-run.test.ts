@@ -18,7 +18,7 @@ import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const WAIT = { timeout: patient(30_000), interval: 50 };
-/** More than it takes however late it is asked; it is told to end before. */
+/** More steps than the run gets to, however late the request comes; the test ends it earlier. */
 const STEPS = 100_000;
 
 test.skipIf(!longest || noAddon !== undefined)(

@@ -15,15 +15,15 @@ import { drawFaults, FaultInjector, spellFault } from "./process-faults.ts";
 type Recipe = Parameters<typeof createRun>[0];
 
 export interface ChaosOptions {
-  /** `hardware.processes` says how many of what. */
+  /** The recipe's `hardware.processes` says how many processes of each role run. */
   readonly recipe: Recipe;
-  /** Faults are drawn from it; the run's own seed is the recipe's. */
+  /** The seed from which the faults are drawn; the recipe has the run's own seed. */
   readonly seed: number;
-  /** For so long, from the beginning of training, things go wrong; then the run is stopped. */
+  /** Faults happen for so many seconds from the beginning of training; then the run is stopped. */
   readonly seconds: number;
   /** Folder of both runs; existing contents are replaced. */
   readonly dir: string;
-  /** Default: served by this process. Its server is killed too where it is "redis-server". */
+  /** Address of the store. Default: this process serves it. With "redis-server", faults kill the store's server too. */
   readonly store?: string;
   readonly core: Core;
 }
@@ -31,13 +31,13 @@ export interface ChaosOptions {
 export interface ChaosCheck {
   readonly name: string;
   readonly passed: boolean;
-  /** Finding, as a sentence. */
+  /** What the check found, as a sentence. */
   readonly found: string;
 }
 
 export interface ChaosReport {
   readonly seed: number;
-  /** As `spellFault` writes them. */
+  /** The faults as `spellFault` writes them. */
   readonly faults: readonly string[];
   /** Number of faults that met a process. */
   readonly struck: number;
@@ -73,7 +73,7 @@ async function disturbed(options: ChaosOptions, dir: string) {
         hint: "Give --processes, or hardware.processes in the recipe.",
       },
     );
-  expectRunnable(recipe, core.info()); // of a fleet's core a run would not ask for the machine
+  expectRunnable(recipe, core.info()); // a run on a fleet's core would not check this machine
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;
@@ -119,7 +119,7 @@ interface Trained {
   readonly weights: string;
 }
 
-/** Checks of the run's own record of its groups. */
+/** Checks what the run itself has recorded about its groups. */
 export function groupChecks(dir: string, maxLag: number): Trained & { readonly checks: ChaosCheck[] } {
   const submitted = new Map<number, number>();
   const settled: number[] = [];
@@ -150,7 +150,7 @@ export function groupChecks(dir: string, maxLag: number): Trained & { readonly c
   };
 }
 
-/** One process, the same recipe, as many steps, and nothing happens. */
+/** Trains the same recipe for as many steps in one process, without faults. */
 async function undisturbed(
   options: ChaosOptions,
   dir: string,

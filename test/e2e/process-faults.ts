@@ -9,27 +9,27 @@ import { philox4x32 } from "../../lib/random.ts";
 // What goes wrong on purpose in a run of several processes: tests and `npm run chaos` make it happen from outside, by
 // signals; lib/fleet knows nothing of it but `Updates.onPublished`, by which a fault meets its step.
 
-/** Something that goes wrong on purpose, once. */
+/** One fault: something that goes wrong on purpose, once. */
 export type Fault = SignalFault | RestartFault;
 
 interface SignalFault {
   readonly role: Role;
-  /** Rank of the process; of a pool's verifiers the place in the list. */
+  /** The rank of the process; for a verifier of the run's own pool, its place in the list. */
   readonly rank: number;
   readonly at: FaultTime;
   readonly signal: "SIGKILL" | "SIGTERM" | "SIGSTOP";
-  /** After a SIGSTOP: it goes on after so long. Milliseconds. */
+  /** Milliseconds after which a process stopped by SIGSTOP continues. */
   readonly stopMs?: number;
 }
 
-/** The run's own Redis server is stopped for so long and killed; the run starts it again. */
+/** The fault stops the run's own Redis server for so long and kills it; the run starts it again. */
 interface RestartFault {
   readonly role: "redis";
   readonly at: FaultTime;
   readonly stopMs: number;
 }
 
-/** When actors have the weights after this step, or so many milliseconds after the beginning. */
+/** When the fault happens: when actors have the weights of this step, or so many milliseconds after the beginning. */
 export type FaultTime = { readonly step: number } | { readonly ms: number };
 
 const TIME = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
@@ -41,7 +41,7 @@ const RESTART = new RegExp(`^redis${WHEN}:restart(?:=${TIME})?$`);
 
 const ms = (number: string, unit: string): number => Number(number) * (unit === "s" ? 1000 : 1);
 
-/** "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,redis@t=4s:restart=1s", "" for none. */
+/** Reads "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,redis@t=4s:restart=1s"; "" means no faults. */
 export function readFaults(text: string): Fault[] {
   return text === "" ? [] : text.split(",").map(readFault);
 }
@@ -67,7 +67,7 @@ function readFault(text: string): Fault {
 const timeOf = (step: string | undefined, t: string | undefined, unit: string | undefined): FaultTime =>
   step === undefined ? { ms: ms(t!, unit!) } : { step: Number(step) };
 
-/** As it is written. */
+/** Writes a fault as `readFaults` reads it. */
 export function spellFault(fault: Fault): string {
   const time = "step" in fault.at ? `step=${fault.at.step}` : `t=${fault.at.ms}ms`;
   if (fault.role === "redis") return `redis@${time}:restart=${fault.stopMs}ms`;
@@ -80,18 +80,18 @@ export interface FaultShape {
   readonly seconds: number;
   readonly actors: number;
   readonly trainers: number;
-  /** Verifier hosts. Default 0: the run's own pool judges. */
+  /** The number of verifier hosts. Default 0: the run's own pool judges. */
   readonly verifiers?: number | undefined;
   /** True if faults may kill the store's server. */
   readonly redis: boolean;
 }
 
-/** Between two faults: so long at least, and so much more at most. A process needs seconds to be there again. */
+/** The pause between two faults: the least, and how much is added at most. A process needs seconds to start again. */
 const PAUSE_MS = { least: 2500, more: 5000 };
 const STOP_MS = { least: 500, more: 11_500 };
 const LONGEST_OUTAGE_MS = 2000;
 
-/** Faults of a seed: the same for the same seed and shape. Times are from the first step. */
+/** Draws the faults of a seed, the same ones for the same seed and shape. Times count from the first step. */
 export function drawFaults(shape: FaultShape): Fault[] {
   const faults: Fault[] = [];
   let at = 0;
@@ -103,7 +103,7 @@ export function drawFaults(shape: FaultShape): Fault[] {
   }
 }
 
-/** Half of them meet actors; trainers, the server and those that judge share the rest. */
+/** Half of the faults meet actors; trainers, the server and the verifiers share the rest. */
 function drawFault(shape: FaultShape, atMs: number, [who, which, how]: [number, number, number]): Fault {
   const { actors, trainers, verifiers = 0, redis } = shape;
   const at = { ms: atMs };
@@ -116,16 +116,16 @@ function drawFault(shape: FaultShape, atMs: number, [who, which, how]: [number, 
   return { role, rank, at, signal: "SIGSTOP", stopMs };
 }
 
-/** The processes of a run that faults meet, all of them on this machine. */
+/** The processes of a run that faults can meet, all of them on this machine. */
 export interface Targets {
   readonly core: Pick<Fleet, "board" | "updates" | "processes">;
-  /** Ids of the run's own verifiers, where no hosts judge. */
+  /** The process ids of the run's own verifiers, if no verifier hosts judge. */
   readonly pool?: () => readonly number[];
 }
 
-/** Makes faults happen to the processes of a run, each once; their times count from here. */
+/** Makes each fault happen once to the processes of a run; the faults' times count from the constructor's call. */
 export class FaultInjector {
-  /** Those that met a process. */
+  /** The number of faults that met a process. */
   struck = 0;
   readonly #targets: Targets;
   readonly #left: Set<Fault>;
@@ -140,7 +140,7 @@ export class FaultInjector {
     };
   }
 
-  /** As they are written. */
+  /** The faults that met no process, as they are written. */
   get unmet(): string[] {
     return [...this.#left].map(spellFault);
   }
@@ -177,12 +177,12 @@ function serverOf(address: string): number {
   return Number(readFileSync(join(folder, "redis.pid"), "utf8"));
 }
 
-/** False where there is none. */
+/** Sends a signal; false if there is no such process. */
 export function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
   if (pid === undefined) return false;
   try {
     return process.kill(pid, signal);
   } catch {
-    return false; // it has ended meanwhile
+    return false; // the process has ended meanwhile
   }
 }

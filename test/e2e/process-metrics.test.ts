@@ -34,7 +34,8 @@ async function scraped(url: string): Promise<Record<string, number>> {
 test(
   "an actor and a trainer say version, lag, tokens and restarts, also after they were replaced; hone status says where",
   async () => {
-    const settings = { beatMs: 50, aliveMs: patient(3000), leaseMs: 3000 }; // who waits for a processor does not hang
+    // a process that waits for a processor must not count as hanging
+    const settings = { beatMs: 50, aliveMs: patient(3000), leaseMs: 3000 };
     const core = await nativeCore();
     await using processes = await openProcesses({ actors: 1, trainers: 1, core, settings });
     const { board } = processes.core;

@@ -16,7 +16,7 @@ const TINY = {
   "model.config.mlpWidth": 8,
 };
 
-/** One sampled token and one trained step with the recipe's numbers. */
+/** Samples one token and trains one step with the recipe's numbers. */
 async function tryOut(recipe: Recipe): Promise<void> {
   const config = newModelConfig(recipe.model.config!, 16);
   const trainer = new Trainer(config, {
@@ -60,7 +60,7 @@ async function tryOut(recipe: Recipe): Promise<void> {
 
 const withField = (field: string, value: unknown) =>
   defineRecipe(changed({ ...TINY, ...above(field), [field]: value }) as never);
-/** What another rule asks for beside an extreme value. */
+/** Further fields that another rule demands beside an extreme value. */
 const above = (field: string): object => {
   if (field === "objective.clipLow") return { "objective.clipHigh": 1e38 };
   return field.startsWith("objective.correction.")

@@ -18,7 +18,7 @@ import { tinyInput, twoRewards } from "./tiny-recipe.ts";
 // gradient at temperature 1. The replica computes none of these as the core does.
 
 const REPLICA = fileURLToPath(new URL("../../scripts/replica.py", import.meta.url));
-/** One with PyTorch, where HONE_PYTHON or the path has it. */
+/** A Python with PyTorch: the one that HONE_PYTHON names, or that of the path. */
 const python = process.env["HONE_PYTHON"] ?? "python3";
 const noTorch = spawnSync(python, ["-c", "import torch"]).status !== 0 ? `${python} has no torch` : undefined;
 

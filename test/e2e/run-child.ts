@@ -22,7 +22,7 @@ await runMain(async () => {
   const signal = interruptSignal(say);
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
   const { processes } = recipe.hardware ?? {};
-  // Loaded where it is asked for: a chaos test starts ninety of these without.
+  // Imported only when it is needed: a chaos test starts ninety of these processes, which do not need it.
   const fleetModule = processes && (await import("../../lib/fleet/index.ts"));
   await using fleet =
     fleetModule && (await fleetModule.openProcesses({ ...processes, core: await nativeCore() }));

@@ -32,7 +32,7 @@ async function cycle() {
   }
 }
 
-/** Once all that can be collected is. */
+/** What the process holds after garbage collection. */
 async function held(cycle) {
   for (let i = 0; i < 2; i++) {
     await turn();

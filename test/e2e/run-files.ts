@@ -1,9 +1,9 @@
-/** What a run folder says, for tests. */
+/** Reads files of a run folder, for tests. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordedGroup, readRolloutRecord } from "../../lib/orchestration/index.ts";
 
-/** Of the last session, by step. */
+/** The metrics of the last session, step by step. */
 export const metricsOf = (dir: string): Record<string, number>[] =>
   readFileSync(join(dir, "steps.jsonl"), "utf8")
     .trim()

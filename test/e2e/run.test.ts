@@ -130,7 +130,7 @@ longNative(
 native(
   "SIGTERM drains, saves and exits 143; the run goes on from there",
   async () => {
-    const training = { steps: 100_000 }; // more than it takes, however late it is told
+    const training = { steps: 100_000 }; // more steps than the run gets to before the test ends it
     const stopped = child(dir, "never", training);
     await stopped.until((line) => line === "step 7");
     stopped.process.kill("SIGTERM");

@@ -9,7 +9,7 @@ import { freePort } from "../streams/redis/redis-server.ts";
 
 const PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch"] as const;
 const missing = PROGRAMS.filter((name) => spawnSync("which", [name]).status !== 0);
-/** Why nothing runs under Slurm here. */
+/** The reason for which nothing can run under Slurm on this machine. */
 export const noSlurm =
   missing.length > 0
     ? "no Slurm: apt-get install slurm-wlm munge"
@@ -20,7 +20,7 @@ export const noSlurm =
 const execute = promisify(execFile);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A real Slurm of its own: a controller and nodes n1, n2, ..., each of which is this machine. */
+/** Starts a real Slurm for the tests: a controller and nodes n1, n2, ..., all of which are this machine. */
 export class SlurmCluster implements AsyncDisposable {
   readonly dir = mkdtempSync(join(tmpdir(), "hone-slurm-"));
   readonly #daemons: ChildProcess[] = [];
@@ -41,23 +41,23 @@ export class SlurmCluster implements AsyncDisposable {
     }
   }
 
-  /** For programs that talk to it. */
+  /** The environment of programs that talk to this cluster. */
   get environment(): NodeJS.ProcessEnv {
     return { ...process.env, SLURM_CONF: join(this.dir, "slurm.conf") };
   }
 
-  /** What a program of Slurm prints. */
+  /** Runs a program of Slurm and returns what it prints. */
   async run(program: string, ...args: readonly string[]): Promise<string> {
     const { stdout } = await execute(program, args, { env: this.environment });
     return stdout.trim();
   }
 
-  /** Number of the job. */
+  /** Submits a job and returns its number. */
   async submit(...args: readonly string[]): Promise<string> {
     return (await this.run("sbatch", "--parsable", ...args)).split(";")[0]!;
   }
 
-  /** Of a job, as `scontrol show job` lists them. */
+  /** The facts about a job as `scontrol show job` lists them. */
   async facts(job: string): Promise<Record<string, string>> {
     const text = await this.run("scontrol", "--oneliner", "show", "job", job);
     return Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
@@ -86,13 +86,13 @@ export class SlurmCluster implements AsyncDisposable {
     return readFileSync(join(this.dir, "slurmctld.log"), "utf8").split("\n").slice(-30).join("\n");
   }
 
-  /** What the daemon of a node says. */
+  /** What the daemon of a node has logged. */
   logOf(node: string): string {
     return readFileSync(join(this.dir, `slurmd-${node}.log`), "utf8");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // jobs of a test that failed
+    // jobs that a failed test has left
     const left = await this.run("squeue", "--noheader", "--format=%A").catch(() => "");
     for (const job of left.split("\n").filter(Boolean))
       await this.run("scancel", "--full", "--signal=KILL", job).catch(() => {});

@@ -14,9 +14,9 @@ import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 import { SocketPlace } from "../streams/socket/socket-place.ts";
 
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 1);
-/** Deaths of processes. */
+/** The number of processes that are killed. */
 const DEATHS = 8;
-/** Payloads kept, at least. */
+/** At least so many payloads are kept. */
 const MANY = 25;
 const LIMIT_MS = patient(60_000);
 

@@ -81,7 +81,7 @@ async function run(
   return weightsOf(name);
 }
 
-/** Whether a run has saved a step and has rollouts of the next one under way. */
+/** True if a run has saved a step and samples rollouts of the next one. */
 function isAmid(name: string, step: number): boolean {
   const checkpoints = join(dir, name, "checkpoints");
   return (
@@ -140,7 +140,7 @@ function childrenOf(parent: number): number[] {
       try {
         return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")[1] === String(parent);
       } catch {
-        return false; // it has ended meanwhile
+        return false; // the process has ended meanwhile
       }
     })
     .map(Number);

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const EVERY = 5;
-const VERSION = 4; // of the checkpoint that a run goes on from
+const VERSION = 4; // the weight version of the checkpoint from which a run goes on
 const recipe = (schedule: "sync" | "async", recordEveryTokens = EVERY, everySteps = 2) =>
   smallRecipe(
     { steps: 8, schedule, maxLag: 2 },

@@ -21,7 +21,9 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const STEPS = 4;
-/** Who only waits for a processor is not to be taken for hanging: tests count who began again. */
+/**
+ * A process that only waits for a processor must not count as hanging: the tests count which processes started again.
+ */
 const settings = { leaseMs: 2000, beatMs: 100, aliveMs: patient(3000) };
 const module = new URL("../fixtures/verifiers/brief.mjs", import.meta.url).href;
 
@@ -99,7 +101,7 @@ test.runIf(long)(
   },
 );
 
-/** Of each problem and attempt, in the journal. */
+/** The unscored verdicts of each problem and attempt, in the journal. */
 const unscoredIn = (at: string): number =>
   readFileSync(join(at, "verdicts.jsonl"), "utf8").split('"unscored"').length - 1;
 

@@ -41,14 +41,14 @@ async function weightsOfOne(): Promise<string> {
 interface Setting {
   readonly schedule?: "sync" | "async";
   readonly trainers?: number;
-  /** Of everyone's part in an update. */
+  /** The time that each process may take for its part in an update. */
   readonly updateMs?: number;
-  /** Who is stopped for longer is replaced. */
+  /** A process that is stopped for longer is replaced. */
   readonly aliveMs?: number;
-  /** What happens when the update to this version has been announced to no one yet, on connections that are there. */
+  /** `happens` is called before the update to version `at` is announced to any process, on open connections. */
   readonly at: number;
   readonly happens: (kill: Kill) => void;
-  /** What happens when somebody may use that version. */
+  /** Called when the first processes may use that version. */
   readonly then?: Setting["happens"];
 }
 
@@ -144,7 +144,7 @@ async function behindWhileTheTrainerIsStopped(
   onActorSends: (sender: string, kill: Kill) => void = () => {},
 ): Promise<readonly Transfer[]> {
   const core = await nativeCore();
-  // Who is stopped must not be taken for dead, however busy the machine.
+  // A stopped process must not be taken for dead, however busy the machine is.
   const patientSettings = { ...settings, updateMs: 1000, aliveMs: 120_000 };
   await using processes = await openProcesses({ actors, trainers: 1, core, settings: patientSettings });
   const { updates, board, membership } = processes.core;

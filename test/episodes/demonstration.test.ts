@@ -50,7 +50,7 @@ function scored(environment: Environment, scores: unknown[]): Environment {
   };
 }
 
-/** What was said, what was given in brackets. */
+/** What the policy said, and in brackets what it was given. */
 function conversation({ tokens, given }: { tokens: Int32Array; given: Uint8Array }): string {
   expect(given).toHaveLength(tokens.length);
   return [...tokens]

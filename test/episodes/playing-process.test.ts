@@ -11,7 +11,7 @@ test("a call that takes too long ends its episode alone; the others of its proce
   await own.about();
   const states = [await own.reset(problem), await own.reset(problem)];
   const late = own.step(states[0]!, said("hang"));
-  const waits = own.step(states[1]!, said("ok")); // for longer than its own limit
+  const waits = own.step(states[1]!, said("ok")); // this call waits for longer than its own limit
   await expect(late).rejects.toThrow("step took over 300 ms");
   expect(await waits).toEqual({ observation: "ok" });
   expect(await own.step(states[1]!, said("ok"))).toEqual({ observation: "ok" });

@@ -112,7 +112,7 @@ beforeAll(async () => {
 });
 
 describe.skipIf(noAddon !== undefined)("what was trained, computed once more in this test", () => {
-  // In npm test every sixth.
+  // npm test tries every sixth case.
   test.each(CASES.filter((_, i) => long || i % 6 === 0))("%s", async (_, rest) => {
     const seen = await compareStep(await record(rest), STEPS);
     expect(seen.trained).toBeGreaterThan(3);

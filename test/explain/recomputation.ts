@@ -20,7 +20,7 @@ interface Member {
   readonly group: RecordedGroup;
   readonly line: RecordedRollout;
   readonly behavior: Float32Array;
-  /** By this test's trainer, from the checkpoint. */
+  /** The log-probs that this test's trainer computes from the checkpoint. */
   readonly now: Float32Array;
   readonly entropies: Float32Array;
 }
@@ -61,11 +61,11 @@ interface Shaped {
   readonly advantage: number;
   readonly mean: number;
   readonly deviation: number;
-  /** Whether the group's filter keeps it. */
+  /** Whether the filter keeps the group. */
   readonly kept: boolean;
 }
 
-/** Rewards and advantages of a group by docs/reference/recipe.md. */
+/** The rewards and advantages of a group by the formulas of docs/reference/recipe.md. */
 function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: Recipe): Map<number, Shaped> {
   const { maxOutputTokens: L } = rollouts;
   const B = lengthPenalty.bufferTokens ?? 0;
@@ -233,7 +233,7 @@ function sequenceLoss(
 const tokenArray = (words: string | undefined, t: number) =>
   words === undefined ? undefined : decodeLogprobs(words)[t];
 
-/** What a token's term is multiplied by in dapo and gspo, of which the tests have penalties. */
+/** The factor of a token's term in dapo and gspo, the kinds for which the tests have penalties. */
 const scaleOfTokens = ({ objective: { kind } }: Recipe, totals: Totals, n: number) =>
   kind === "dapo" ? 1 / totals.tokens : 1 / (totals.N * n);
 
@@ -248,7 +248,7 @@ function tokenAdvantages({ group, line, behavior }: Member, own: number, { teach
   );
 }
 
-/** What was found on the way, so that a test can say it met the cases it is about. */
+/** Which cases the computation met, so that a test can check that it met those it is about. */
 interface Seen {
   trained: number;
   clipped: number;
@@ -317,7 +317,7 @@ function compareAttempt(
   return loss(numbers.held);
 }
 
-/** N, groups and tokens of the step by some settings. */
+/** The step's N, groups and tokens under some settings. */
 function totalsOf(groups: readonly RecordedGroup[], recipe: Recipe): Totals {
   const kept = groups.filter((group) => [...shaped(group, recipe).values()][0]?.kept);
   const masks = recipe.advantages.overlong === "mask";
@@ -327,7 +327,7 @@ function totalsOf(groups: readonly RecordedGroup[], recipe: Recipe): Totals {
   return { N: scored.length, groups: kept.length, tokens };
 }
 
-/** Every attempt of a step, by the recipe and by `set`. */
+/** Computes every attempt of a step, with the recipe's settings and with those of `set`. */
 export async function compareStep(
   recording: Recording,
   number: number,

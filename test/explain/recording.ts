@@ -12,7 +12,7 @@ import {
 import { tinyInput } from "../e2e/tiny-recipe.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 
-/** Of a recorded run. */
+/** The number of steps of a recorded run. */
 export const STEPS = 4;
 const folders: string[] = [];
 export const folder = () => {
@@ -20,7 +20,7 @@ export const folder = () => {
   folders.push(dir);
   return dir;
 };
-/** After the last test of a file. */
+/** To be called after the last test of a file. */
 export function removeFolders(): void {
   for (const dir of folders) rmSync(dir, { recursive: true, force: true });
 }
@@ -30,7 +30,7 @@ export interface Recording {
   readonly recipe: Recipe;
 }
 
-/** Off policy by up to three versions, so that ratios leave 1 and some are clipped. */
+/** Samples may be three versions old, so that ratios leave 1 and some are clipped. */
 export async function record(
   rest: Partial<RecipeInput>,
   hooks: RunHooks = {},

@@ -3,13 +3,13 @@ import { standInCore } from "../orchestration/stand-in-core.ts";
 import { type LocalFleet, localFleet } from "./local-fleet.ts";
 import { generationsOf, TRAINER, until } from "./small-engine.ts";
 
-/** Closed after each test of the file that imports this. */
+/** The fleets that are closed after each test of the importing file. */
 export const open: LocalFleet[] = [];
 afterEach(async () => {
   for (const fleet of open.splice(0)) await fleet.close();
 });
 
-/** Actors with weights of version 0. */
+/** A fleet whose actors have weights of version 0. */
 export async function begun(settings = {}, actors = 2) {
   const core = standInCore();
   const local = await localFleet(core, actors, settings);

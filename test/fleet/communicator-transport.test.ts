@@ -68,7 +68,7 @@ const plan = (
   way: "communicator",
   groups: [{ number, sender: SENDER, members }],
 });
-/** From the first actor to the second. */
+/** A plan by which the first actor sends to the second. */
 const fromPeer = (version: number, number: number): TransferPlan => ({
   ...plan(version, number),
   groups: [{ number, sender: ACTORS[0], members: ACTORS.slice(1) }],

@@ -11,16 +11,18 @@ import { deferred } from "../../lib/shared/async/deferred.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, StandInTrainer } from "../orchestration/stand-in-core.ts";
 
-/** Weights from hand to hand in one process: of a stand-in what it is now, of the core what `publish` gives an engine. */
+/**
+ * Hands weights over within one process: of a stand-in its present weights, of the core what `publish` gives an engine.
+ */
 export class HandOver {
   readonly #offers = new Map<number, ReturnType<typeof deferred<TrainerFace | Given>>>();
   /** Called before an actor has the weights; may throw, or wait. */
   onReceive: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
-  /** Called before an actor gives on what it has; may throw, or wait. */
+  /** Called before an actor hands on the weights it has; may throw, or wait. */
   onSend: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
-  /** What stand-ins' engines were given, by actor. */
+  /** The weights that stand-ins' engines were given, by actor. */
   readonly words = new Map<string, number>();
-  /** Called before the trainer gives them. */
+  /** Called before the trainer hands over its weights. */
   onTrainerSends: (plan: TransferPlan) => void = () => {};
 
   async send(plan: TransferPlan, trainer: TrainerFace): Promise<void> {
@@ -28,7 +30,7 @@ export class HandOver {
     this.#offer(plan).resolve(trainer);
   }
 
-  /** Whoever waits for it loses the way. */
+  /** Rejects for all who wait for the update, as when the connection is lost. */
   lose(plan: TransferPlan): void {
     this.#offer(plan).reject(lost());
   }
@@ -46,7 +48,7 @@ export class HandOver {
             })
           : published(given, engineOf);
       },
-      // what the core gave an engine cannot be had back: the trainer is asked
+      // weights that the core gave an engine cannot be read back, so the trainer is asked
       relay: async (plan, { engine }, me) => {
         await this.onSend(plan, me);
         const given = committed.get(engine);
@@ -61,13 +63,13 @@ export class HandOver {
 
   #offer({ update }: TransferPlan) {
     const offer = this.#offers.get(update) ?? deferred<TrainerFace | Given>();
-    offer.promise.catch(() => {}); // whoever waits gets it
+    offer.promise.catch(() => {}); // the receiver that waits for the offer gets the error
     this.#offers.set(update, offer);
     return offer;
   }
 }
 
-/** Weights of a stand-in as they were when they were given. */
+/** The weights of a stand-in as they were when they were handed over. */
 type Given = Pick<StandInTrainer, "version" | "word">;
 
 const isTrainer = (given: TrainerFace | Given): given is TrainerFace => "publish" in given;
@@ -81,7 +83,7 @@ function copied({ version, word }: Given, keep: (given: Given) => void): StagedW
   };
 }
 
-/** A trainer that goes on has other weights when they are committed. */
+/** A trainer that trains on has other weights by the time they are committed. */
 async function published(
   trainer: TrainerFace,
   engineOf: () => EngineFace | undefined,
@@ -92,10 +94,10 @@ async function published(
 
 export interface LocalActor {
   readonly stop: AbortController;
-  /** Its engines, in the order they were opened. */
+  /** The actor's engines, in the order in which they were opened. */
   readonly engines: EngineFace[];
   readonly ended: Promise<void>;
-  /** What it says of itself; undefined before it works. */
+  /** The facts that the role gives about itself; undefined before it works. */
   readonly facts: () => RoleFacts | undefined;
 }
 
@@ -108,7 +110,7 @@ export interface LocalFleet {
   close(): Promise<void>;
 }
 
-/** A fleet in this process, over a store in memory. Actor i is `actors[i]` until a later one takes its place. */
+/** A fleet in this process, over a store in memory. Actor i is `actors[i]` until a later process takes its place. */
 export async function localFleet(
   core: Core,
   actors: number,
@@ -164,11 +166,11 @@ function startActor(core: Core, { store, weights, index, generation }: Place): L
   };
   const parts = { store, core: { engine }, transport, index, generation, onFacts };
   const ended = runActor({ ...parts, signal: stop.signal });
-  ended.catch(() => {}); // tests that care look
+  ended.catch(() => {}); // a test that needs the error awaits it
   return { stop, engines, ended, facts: () => facts?.() };
 }
 
-/** As a process that is killed: nothing of it is said or done any more, and nobody knows. */
+/** Ends a role like a killed process: it says and does nothing any more, and no other process is told. */
 export async function killActor({ store }: LocalFleet, index: number, actor: LocalActor): Promise<void> {
   actor.stop.abort();
   await actor.ended.catch(() => {});

@@ -14,7 +14,7 @@ export const jobOf = (...texts: readonly string[]): VerificationJob => ({
   loadTimeoutMs: 1000,
 });
 
-/** Every completion is right, and its verdict says who judged it and which text. */
+/** Judges every completion correct; the verdict says which host judged it, and which text. */
 export const judgedBy = (who: string, { members }: VerificationJob): JobEnd => ({
   kind: "done",
   outcomes: members.map(({ text }) => {
@@ -23,7 +23,7 @@ export const judgedBy = (who: string, { members }: VerificationJob): JobEnd => (
   limits: undefined,
 });
 
-/** What a job's end says in its verdicts. */
+/** The reasons in the verdicts with which a job ended. */
 export const said = (end: JobEnd): string[] =>
   end.kind !== "done"
     ? [end.cause]
@@ -32,9 +32,9 @@ export const said = (end: JobEnd): string[] =>
 export interface LocalHost {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
-  /** Jobs that it was given and has not done. */
+  /** The jobs that the host was given and has not done. */
   readonly running: VerificationJob[];
-  /** Jobs wait until it is called. */
+  /** Lets the waiting jobs end. */
   readonly finish: () => void;
 }
 
@@ -46,7 +46,7 @@ export interface LocalHosts {
   close(): Promise<void>;
 }
 
-/** Verifier hosts in this process, over a store in memory, whose jobs are right at once or when they are told. */
+/** Verifier hosts in this process, over a store in memory. Their jobs end at once or when a test says so. */
 export async function localHosts(hosts: number, settings: Partial<FleetSettings> = {}): Promise<LocalHosts> {
   const store = await openStore("memory:", { run: "test" });
   const fast = { ...SETTINGS, leaseMs: 300, beatMs: 20, gatherMs: 60_000, ...settings };
@@ -72,7 +72,7 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
       close: async () => {},
     });
     const ended = runVerifierHost({ store, index, generation, openPlace, signal: stop.signal });
-    ended.catch(() => {}); // tests that care look
+    ended.catch(() => {}); // a test that needs the error awaits it
     const host = { stop, ended, running, finish: () => told.resolve() };
     all.push(host);
     return host;

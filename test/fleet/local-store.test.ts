@@ -43,7 +43,7 @@ describe("the folder of a fleet", () => {
       stdio,
     });
 
-  /** Whether anybody listens there. */
+  /** True if a server listens there. */
   function answers(url: string): Promise<boolean> {
     const socket = connect(new URL(url).pathname);
     return once(socket, "connect").then(
@@ -179,7 +179,7 @@ test("where there is none that is said, with what to install", async () => {
 const pidIn = (folder: string) => Number(readFileSync(join(folder, "redis.pid"), "utf8"));
 const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** What a watch gets. */
+/** Collects what a watch receives. */
 function watching(server: OwnRedis) {
   const got: { lines: string[]; failures: HoneError[] } = { lines: [], failures: [] };
   server.watch({ say: (line) => got.lines.push(line), onFailure: (error) => got.failures.push(error) });
@@ -283,7 +283,7 @@ test.skipIf(noRedis !== undefined)(
   patient(60_000),
 );
 
-/** What another user gets who connects there: "connected", or the error's code. */
+/** What another user gets by connecting there: "connected", or the error's code. */
 function connectAs(uid: number, path: string): string {
   const script = `require("node:net").connect(${JSON.stringify(path)})
     .on("connect", () => { console.log("connected"); process.exit(); })

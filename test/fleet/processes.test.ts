@@ -27,7 +27,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Who only waits for a processor is not to be taken for hanging: tests count who began again. */
+/**
+ * A process that only waits for a processor must not count as hanging: the tests count which processes started again.
+ */
 const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };
 /** Of two ranks that end three times; each begins with two processes on what is left of two cores. */
 const SITTINGS = 4;
@@ -71,7 +73,7 @@ async function runOf(
   return { at, weights: weightsHash(join(at, "checkpoints", "step-000005")) };
 }
 
-/** By one process, once; `ranks`: by a trainer that adds up as they do. */
+/** The hash of a run in one process, trained once; `ranks`: with a trainer that adds up as the ranks do. */
 let alone: Promise<string> | undefined;
 async function weightsOfOne(name = "one", ranks = false): Promise<string> {
   await using run = await createRun(recipe("sync", ranks ? {} : undefined), {

@@ -49,7 +49,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     settings: { ...SETTINGS, beatMs: 20 },
     signal: stop.signal,
   });
-  ended.catch(() => {}); // tests that care look
+  ended.catch(() => {}); // a test that needs the error awaits it
   return { core, stop, ended, sent };
 }
 
@@ -163,7 +163,7 @@ test("ranks that are formed at the moment of an answer have the call that was an
     return Object.assign([...entries], {
       *[Symbol.iterator]() {
         for (const entry of entries) {
-          yield entry; // which is handed over when the next one is asked for
+          yield entry; // the entry is handed over when the next one is asked for
           if (isDue) ranks.form(2);
         }
       },

@@ -110,7 +110,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
         code: "HONE_ERR_STATE",
       });
       await kept.close();
-      await first.acquireLeadership(await first.sit()); // and says nothing more
+      await first.acquireLeadership(await first.sit()); // this coordinator says nothing more
       await second.acquireLeadership(await second.sit());
       const held = second.keep(4, () => {});
       const lost = new Promise<Error>((resolve) => {
@@ -127,7 +127,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     two(async (coordinator) => {
       await coordinator.acquireLeadership(await coordinator.sit());
       const kept = coordinator.keep(1, () => {});
-      await coordinator[Symbol.asyncDispose](); // as a server that is gone
+      await coordinator[Symbol.asyncDispose](); // as if the server were gone
       await kept.close();
     }));
 

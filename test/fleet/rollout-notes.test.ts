@@ -39,7 +39,7 @@ const held = (lease: Lease, number: number): NotedRequest => ({ lease, asked: { 
 test("the next holder has what was noted under leases before its own, and nothing later", async () => {
   const [mine, first] = [new RolloutNotes(store, "notes"), await lease(7)];
   await mine.write(held(first, 7), [tokens(0, 0, 5, 6), tokens(1, 0, 9)]);
-  await mine.write(held(first, 8), [tokens(0, 0, 1)]); // of another request
+  await mine.write(held(first, 8), [tokens(0, 0, 1)]); // tokens of another request
   await mine.write(held(first, 7), [tokens(0, 2, 7)]);
   expect((await mine.resumed(first, asked(7))).request.begun).toBeUndefined();
   const [second] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });

@@ -37,7 +37,8 @@ test("a process that ends is started again in a later epoch; after the end nothi
     return supervisor.statuses[0]!.ended?.how === "by SIGKILL";
   };
   await until(isKilled, "the end of one that runs");
-  expect(supervisor.statuses[0]!.ended!.words).not.toContain("HONE_ERR_STREAM"); // the one before it said that
+  // the process before it ended with that error
+  expect(supervisor.statuses[0]!.ended!.words).not.toContain("HONE_ERR_STREAM");
   await supervisor[Symbol.asyncDispose]();
   const last = epoch;
   await new Promise((resolve) => setTimeout(resolve, 500));

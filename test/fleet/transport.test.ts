@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The folder transport of one process. */
+/** The transport by a folder, for one process. */
 const folders = (store: StreamStore, core: Pick<Core, "trainer">, updateMs = 1000) =>
   new FolderTransport({ store, core, settings: { updateMs }, folder: dir });
 
@@ -158,7 +158,7 @@ test("an actor passes on the folder that its own weights came from, with the tra
   expect(sampled[1]).toEqual(sampled[0]);
   expect(sampled[2]).toEqual(sampled[0]);
   await second.relay(plan(3, 0), spec);
-  await sender.close(); // and takes the folder with it
+  await sender.close(); // the sender removes the folder when it closes
   await first.relay(plan(4, 0), spec);
   await expect(second.receive(plan(4, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [first, second, trainer, ...engines]) await part.close();

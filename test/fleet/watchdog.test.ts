@@ -27,7 +27,7 @@ const rankOf = (index: number, { epoch = 2, ...work }: Word): MemberStatus => ({
   training: { done: 0, busy: false, cpuSeconds: 0, ...work },
 });
 
-/** Every second: what ranks publish, and a look at it. */
+/** Each second the ranks publish what `words` returns, and the watchdog looks at it. */
 function seconds(count: number, words: (second: number) => Word[]): void {
   for (let i = 0; i < count; i++) {
     now += 1000;

@@ -1,4 +1,5 @@
-// Downloads one file, as a process that can be killed: says a line at the first break of the body, or how it ended.
+// Downloads one file in a process that can be killed: prints a line at the first break of the body, or how the download
+// ended.
 import { HubClient } from "../../lib/inference/hub-client.ts";
 import { downloadFile } from "../../lib/inference/hub-download.ts";
 

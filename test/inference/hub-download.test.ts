@@ -169,7 +169,7 @@ test("one that another has finished between the look for it and the claim is not
 
 test("what a killed process left is gone on with", async () => {
   const child = fileURLToPath(new URL("./hub-download-child.ts", import.meta.url));
-  hub.cuts.push(120_000); // then silence: nobody hangs up
+  hub.cuts.push(120_000); // then the server is silent and keeps the connection open
   const process_ = spawn(process.execPath, [
     "--import",
     "tsx",

@@ -194,7 +194,7 @@ describe("a model of the Hub", () => {
   });
 
   test("that knows no ranges is left as soon as the header is there", async () => {
-    await inspect(); // so that the small files are there
+    await inspect(); // downloads the small files
     hub.ranges = false;
     hub.cuts.push(65_536, 65_536, headerEnd("two.safetensors")); // then nothing, with the connection open
     expect(await inspect()).toMatchObject(FOUND);

@@ -79,6 +79,6 @@ describe("a mixture of experts that no architecture has is refused in one line",
 test("layers of gated DeltaNet have no keys and values", () => {
   const config = JSON.stringify(PUBLISHED["Qwen/Qwen3.5-0.8B"]!.config);
   const { layers } = modelFacts(config);
-  expect([layers, layersOfAttention(config, layers)]).toEqual([24, 6]); // one in four
+  expect([layers, layersOfAttention(config, layers)]).toEqual([24, 6]); // one layer in four has attention
   expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);
 });

@@ -18,7 +18,7 @@ const digest = {
   algorithm: "sha256",
   hex: createHash("sha256").update("hello world").digest("hex"),
 } as const;
-/** Nobody's: beyond what Linux gives out. */
+/** A process id that no process has: it is above the largest that Linux gives. */
 const NOBODY = 2 ** 22 + 1;
 const HERE = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 

@@ -15,7 +15,7 @@ function file(text: string, dataBytes = 0): Buffer {
   return Buffer.concat([size, Buffer.from(text), Buffer.alloc(dataBytes)]);
 }
 
-/** What is read from the file, and the looks it took. */
+/** What is read from the file, and how many reads it took. */
 async function reading(contents: Buffer) {
   const looks: number[] = [];
   const read = async (bytes: number) => {

@@ -27,7 +27,7 @@ const RECIPE = new Map([
   ["model.path", '"a"'],
   ["hardware.processes.actors", "2"],
 ]);
-/** The second of two nodes, without places. */
+/** The placement of the second of two nodes, which has no places. */
 const ALONE = {
   launcherEnv: { nodeRank: 1, nodes: 2 },
   placements: [],
@@ -108,7 +108,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       );
     stop.abort();
     expect(await codes).toEqual([75, 75]);
-    for (const node of [0, 1]) await (await again.takeNode(node)).close(); // they gave them back
+    for (const node of [0, 1]) await (await again.takeNode(node)).close(); // the agents gave their nodes back
   });
 
   test.each([0, 1])(
@@ -150,7 +150,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       });
     expect(await join(new Map([["model.path", '"a"']]), stop.signal)).toBe(78);
     expect(words.at(-1)).toContain("hardware.processes.actors is not given, there 2.");
-    expect(await join(RECIPE, AbortSignal.timeout(1000))).toBe(0); // it was told to leave
+    expect(await join(RECIPE, AbortSignal.timeout(1000))).toBe(0); // the agent was told to leave
     await using there = await Rendezvous.open(server.url, runId);
     await expect(there.failure(1, AbortSignal.timeout(100))).resolves.toBeUndefined();
     stop.abort();

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** As a launcher's process printed it by `env`; environments/ says whose by its name. */
+/**
+ * The environment of a launcher's process as `env` printed it; the name of a file in environments/ says whose it is.
+ */
 export function environmentOf(name: string, changes: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const lines = readFileSync(new URL(`environments/${name}.env`, import.meta.url), "utf8")
     .trimEnd()

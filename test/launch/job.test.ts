@@ -49,7 +49,7 @@ test("a store of the job's own is bash that keeps its password from others", () 
   expectBash(text);
   expect(text).toContain("store='/shared/a b/store'");
   expect(text).toContain('requirepass $(cat "$store/password")');
-  expect(text).not.toMatch(/--requirepass/); // a command line is everybody's to read
+  expect(text).not.toMatch(/--requirepass/); // every user can read a command line
 });
 
 test("a store that does not start ends the job with what the server said, before any agent waits for it", () => {

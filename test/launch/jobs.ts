@@ -13,9 +13,9 @@ export const jobOf = (changes: Partial<Job> = {}): Job => ({
   ...changes,
 });
 
-/** Throws what bash says of a script that it cannot read. */
+/** Throws bash's error for a script that it cannot parse. */
 export const expectBash = (script: string): void => void execFileSync("bash", ["-n"], { input: script });
 
-/** Lines of a file that are no comments. */
+/** The lines of a file that are not comments. */
 export const orders = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "" && !/^\s*#(?!SBATCH|!)/.test(line));

@@ -15,7 +15,7 @@ interface Schema {
   readonly pattern?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** Of an object with any keys. */
+  /** The schema of the values of an object with any keys. */
   readonly values?: Schema;
   readonly items?: Schema;
 }
@@ -24,7 +24,7 @@ const schema = JSON.parse(readFileSync(new URL("jobset-schema.json", import.meta
 const typeOf = (value: unknown): string =>
   Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
 
-/** What is wrong with a value, each with its path. */
+/** Lists what is wrong with a value, each fault with its path. */
 function faults(value: unknown, { type, ...rules }: Schema, path: string): string[] {
   const type_ = typeOf(value);
   if (type !== undefined && ![type].flat().includes(type_)) return [`${path}: ${type_}, not ${type}`];

@@ -9,14 +9,14 @@ afterEach(() => {
   for (const dir of folders.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A folder that is removed after the test. */
+/** Makes a folder that is removed after the test. */
 export function temporary(): string {
   const dir = mkdtempSync(join(tmpdir(), "hone-live-"));
   folders.push(dir);
   return dir;
 }
 
-/** A run folder of some steps with metric a = step and, of even steps, b = -step. */
+/** Makes a run folder of some steps with metric a = step and, in even steps, b = -step. */
 export function smallRun(steps: number, name = "small"): string {
   const dir = temporary();
   writeRunManifest(dir, {
@@ -35,7 +35,7 @@ export function addStep(dir: string, step: number, metrics: Record<string, numbe
   appendFileSync(join(dir, RUN_FILES.log), `${JSON.stringify({ step, version: step, metrics: own })}\n`);
 }
 
-/** line.json as a run in training writes it. */
+/** Writes line.json as a run in training does. */
 export function writeStatus(dir: string, change: Partial<PipelineStatus> = {}): PipelineStatus {
   const status: PipelineStatus = {
     schema: 1,
@@ -86,7 +86,7 @@ export function writeStatus(dir: string, change: Partial<PipelineStatus> = {}): 
   return status;
 }
 
-/** Writes line.json anew, as it then is, twice a second: a process that is there however slow the machine is. */
+/** Writes line.json again twice a second, so that the run's process looks alive however slow the machine is. */
 export function breathing(dir: string): Disposable {
   const path = join(dir, RUN_FILES.line);
   const breath = setInterval(() => {

@@ -71,7 +71,8 @@ test("a file stays small, whatever was written: two ends of a long text, and as 
   const dir = run((step, attempt) => `${step} ${attempt} ${"y".repeat(200_000)} end`, 8);
   const { samples, groups, shown } = (await of(dir))!;
   expect(samples.length).toBeGreaterThan(10);
-  expect(groups.some(({ rows, members }) => rows.length < members)).toBe(true); // cut, and the numbers are whole
+  // the list is cut, and the numbers are those of the whole group
+  expect(groups.some(({ rows, members }) => rows.length < members)).toBe(true);
   for (const { members, solved } of groups) expect([members, solved]).toEqual([8, 1]);
   expect(Object.keys(shown)).toHaveLength(samples.length);
   const [first] = Object.values(shown);

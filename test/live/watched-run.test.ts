@@ -114,7 +114,7 @@ test("is killed when nobody holds its folder, silent when somebody does, running
 
 test("is finishing while the process that has trained holds its folder, done with its summary or its end", async () => {
   const dir = smallRun(1);
-  writeFileSync(join(dir, "summary.json"), "{}"); // of the session before
+  writeFileSync(join(dir, "summary.json"), "{}"); // the summary of the session before
   utimesSync(join(dir, "summary.json"), 1, 1);
   writeStatus(dir, { end: "done", writtenMs: 0 });
   const run = new WatchedRun(dir, 0);

@@ -5,7 +5,7 @@ import type { ScoredRollout } from "../../lib/records.ts";
 import { SyntheticRun } from "./synthetic-facts.ts";
 import { counts, facts, group, rollout, trained } from "./tiny-facts.ts";
 
-/** The same as an episode whose second token was given. */
+/** The same rollout as an episode in which the environment gave the second token. */
 const played = (one: ScoredRollout): ScoredRollout => ({
   ...one,
   rollout: {

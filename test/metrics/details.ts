@@ -1,4 +1,4 @@
 import type { StepDetails } from "../../lib/metrics/index.ts";
 
-/** Of a step without groups. */
+/** The details of a step without groups. */
 export const NO_DETAILS: StepDetails = { groups: [], endedAt: 0, epochMs: 0 };

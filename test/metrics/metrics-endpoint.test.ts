@@ -54,7 +54,7 @@ test("an untrusted request ends no process, and half-sent or empty ones keep a s
   }
   const halves = ["", "G", "GET /metrics HTTP/1.1\r\nhost: x\r\n"];
   const waiting = Array.from({ length: 40 }, (_, i) => new UntrustedClient(port, halves[i % 3]!));
-  await Promise.all(waiting.map(({ answer }) => answer)); // all are let go
+  await Promise.all(waiting.map(({ answer }) => answer)); // the server closes all waiting connections
   expect(await (await fetch(url)).text()).toBe("x 1\n");
   endpoint.close();
 });

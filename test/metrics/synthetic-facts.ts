@@ -1,4 +1,4 @@
-/** A run that never was: facts of steps whose rewards rise and lengths fall, with every array the collector reads. */
+/** Invents a run: facts of steps whose rewards rise and lengths fall, with every array that the collector reads. */
 import type { StageCounts, StepFacts, UpdateFacts } from "../../lib/metrics/index.ts";
 import type { DropReason, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
@@ -59,7 +59,7 @@ export class SyntheticRun {
     }
   }
 
-  /** Facts of step 1, 2, ...: call in order. */
+  /** Returns the facts of a step; call it for step 1, 2, ... in order. */
   step(step: number): StepFacts {
     const progress = 1 - Math.exp((-4 * step) / this.#steps);
     const groups = Array.from({ length: this.#groups }, () => this.#group(step, progress));

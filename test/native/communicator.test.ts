@@ -19,7 +19,10 @@ test.runIf(info().gloo.version === null)("without Gloo a communicator says what 
   );
 });
 
-/** Of the socket's address behind the line that says whose it is, as Gloo compares them: the higher connects. */
+/**
+ * The port in the socket's address, which follows the line that names its owner. Gloo compares ports as they are read
+ * here: the rank with the higher one connects.
+ */
 function port(blob: Uint8Array): number {
   return new Uint16Array(blob.slice(blob.indexOf(10) + 3).buffer)[0]!;
 }

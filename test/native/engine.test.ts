@@ -173,7 +173,7 @@ test("a failure of the engine thread reaches onError, typed", async () => {
     code: "HONE_ERR_CONFIG",
     message: expect.stringContaining("request id 1 is in use"),
   });
-  // Nothing would ever come of it, and the process would wait for it.
+  // Its completions would never come, and the process would wait for them.
   expect(() => engine.submit(request(2))).toThrow(expect.objectContaining({ code: "HONE_ERR_STATE" }));
   await engine.close();
 });

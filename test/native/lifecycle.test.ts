@@ -54,7 +54,7 @@ function child(script: string) {
   );
   return { status, signal, stdout, stderr };
 }
-/** Of a group: longer than a test may take. */
+/** A time-out of a group that is longer than a test may take. */
 const LONG_MS = 600_000;
 const CLEAN = { status: 0, signal: null, stderr: "" };
 
@@ -101,7 +101,7 @@ test("objects nobody closed are collected, threads and all", async () => {
     gc();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(registry).toBeDefined(); // it must live so long
+  expect(registry).toBeDefined(); // the registry must live until here
 });
 
 test("an engine in flight is not collected before its work is done", async () => {
@@ -206,7 +206,7 @@ test("a worker that is terminated while it writes a model folder calls it off", 
   expect(left).toEqual(["from"]);
 });
 
-/** What a thread is in the middle of that waits for a rank which never calls. */
+/** Scripts that keep a thread waiting for a rank which never makes the same call. */
 const WAITING = {
   "a step among ranks": `
     const sharding = { stage: "gradients", communicator: group };

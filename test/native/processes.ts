@@ -1,4 +1,7 @@
-/** Ranks as processes of their own, each with a communicator over the real addon; the test carries what they prepare. */
+/**
+ * Runs each rank in a process of its own with a communicator over the real addon; the test hands each rank what the
+ * others have prepared.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { CommunicatorOptions } from "../../lib/native/group-face.ts";
@@ -14,7 +17,7 @@ export interface RankResult {
 
 export interface RankProcess {
   readonly child: ChildProcess;
-  /** Undefined for a process that ended without a word. */
+  /** Undefined if the process ended without a result. */
   readonly result: Promise<RankResult | undefined>;
 }
 
@@ -54,7 +57,7 @@ export async function rankProcesses(
   return started;
 }
 
-/** One that is still to be sent what the others prepared for it. */
+/** A process that still waits for what the other ranks prepared for it. */
 export function rankProcess(
   script: string,
   settings: CommunicatorOptions,
@@ -72,12 +75,12 @@ export function rankProcess(
   prepared.catch(() => {});
   const result = new Promise<RankResult | undefined>((resolve) => {
     child.on("message", (said: Said) => said.result && resolve(said.result));
-    child.once("disconnect", () => resolve(undefined)); // not "exit", which may come before what it said last
+    child.once("disconnect", () => resolve(undefined)); // not "exit", which may come before the process's last message
   });
   return { child, prepared, result };
 }
 
-/** What every rank of such a group says. */
+/** Runs such a group and returns every rank's result. */
 export async function resultsOf(
   size: number,
   script: string,
@@ -87,7 +90,7 @@ export async function resultsOf(
   return await Promise.all(ranks.map(({ result }) => result));
 }
 
-/** Two ranks in this process. */
+/** The communicators of two ranks in this process. */
 export async function communicatorPair(timeoutMs = 60_000): Promise<readonly [Communicator, Communicator]> {
   const two = [0, 1].map((rank) => new Communicator({ rank, size: 2, timeoutMs }));
   const prepared = two.map((group) => group.prepare());

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** How byte-level vocabularies write the 256 bytes. */
+/** True for the bytes that byte-level vocabularies write as themselves. */
 const printable = (b: number) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
 let next = 0x100;
 export const BYTES = Array.from({ length: 256 }, (_, b) => String.fromCharCode(printable(b) ? b : next++));
@@ -50,7 +50,7 @@ export function smallTokenizer(): Record<string, unknown> {
   };
 }
 
-/** A folder with these files, objects as JSON. */
+/** Makes a folder with these files; writes objects as JSON. */
 export function folderWith(files: Readonly<Record<string, unknown>>): string {
   const folder = mkdtempSync(join(tmpdir(), "hone-tokenizer-"));
   for (const [name, content] of Object.entries(files)) {

@@ -16,10 +16,10 @@ import { engineOptions, modelConfig, request, stepOptions, trainerOptions } from
 
 const withGloo = describe.skipIf(info().gloo.version === null);
 const SMALL = { bucketBytes: 512 };
-/** What a receiver says of a sender that died. */
+/** The errors by which a receiver reports a sender that died. */
 const LOST = { lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" };
 
-/** For a rank's script: a trainer, an engine with a receiver, and samples of it. */
+/** Code of a rank's script: a trainer, an engine with a receiver, and samples of the engine. */
 const PARTS = `
   const config = ${JSON.stringify(modelConfig)};
   const makeTrainer = async (change) => {
@@ -79,7 +79,7 @@ async function withinOneProcess(types: WeightTypes): Promise<readonly Samples[]>
   return samples;
 }
 
-/** What a new engine samples once it was given weights. */
+/** The samples of a new engine after it was given weights. */
 async function samplesOf(give: (engine: Engine) => Promise<number>): Promise<Samples> {
   const generations = generationsWith({ weightStorage: "f32" });
   await give(generations.engine as Engine);

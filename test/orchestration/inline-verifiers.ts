@@ -1,7 +1,7 @@
 import { loadBuiltIn } from "../../lib/domains/index.ts";
 import type { Verifiers } from "../../lib/orchestration/setup/episodes.ts";
 
-/** The package's verifiers on the test's own thread: no workers to start. */
+/** Runs the package's verifiers on the test's own thread, without workers. */
 export const inlineVerifiers: Verifiers = {
   verify: (group) =>
     Promise.all(

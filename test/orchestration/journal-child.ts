@@ -1,4 +1,4 @@
-// Writes verdicts without end and says the number of each that is on file; its parent kills it.
+// Writes verdicts without end and prints the number of each that is on the disk; its parent kills it.
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 
 const problem = {

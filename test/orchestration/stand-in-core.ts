@@ -130,7 +130,7 @@ export class StandInTrainer implements TrainerFace {
 
   #written: Promise<void> = Promise.resolve();
 
-  /** Of the state as it is now, written when the event loop comes to it, after what is being written. */
+  /** Saves the present state, when the event loop gets to it and after what is being written already. */
   async stage(directory: string, extra: string): Promise<void> {
     const copy = new StandInTrainer(this.#options);
     Object.assign(copy, { version: this.version, word: this.word });
@@ -173,7 +173,7 @@ export class StandInTrainer implements TrainerFace {
   }
 }
 
-/** A core of stand-ins, with hands on the last trainer and engine it made. */
+/** A core of stand-ins, with access to the last trainer and engine that it made. */
 export function standInCore(
   options: StandInOptions = {},
 ): Core & { trainers: StandInTrainer[]; engines: StandInEngine[] } {

@@ -18,17 +18,17 @@ import type {
  * plans of versions included, so that the pipeline can be tested without the addon and with exact control of time.
  */
 export interface StandInOptions {
-  /** Engine steps until something ends, when nothing else does. Default: tokens 4 .. 20 long. */
+  /** The number of engine steps until a sequence ends, unless something else ends it. Default: 4 to 20 tokens. */
   readonly length?: (problem: number, attempt: number) => number;
-  /** Called on each trainer step; may make the report bad or wait. */
+  /** Called on each trainer step; may spoil the report, or wait. */
   readonly onStep?: (
     batch: TrainingBatch,
     options: StepOptions,
     step: number,
   ) => Partial<StepReport> | Promise<Partial<StepReport>>;
-  /** Throw from the engine thread at this engine step. */
+  /** The engine thread throws at this engine step. */
   readonly failAtEngineStep?: number;
-  /** Never generate anything. */
+  /** True: the engine never generates anything. */
   readonly deaf?: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Sequence {
   readonly attempt: number;
   n: number;
   oldestKv: number;
-  /** Of the weights that read the prompt: log-probs depend on it, as those of a model on its keys. */
+  /** A hash of the weights that read the prompt: log-probs depend on it, as those of a model depend on its keys. */
   kv: number;
 }
 
@@ -100,7 +100,7 @@ export class StandInEngine implements EngineFace {
     this.#schedule();
   }
 
-  /** Tells of every attempt that it ends, as the core does. */
+  /** Reports the end of every attempt, as the core does. */
   #drop(id: number): void {
     const ended = this.#sequences.filter((s) => s.request.id === id);
     this.#sequences = this.#sequences.filter((s) => s.request.id !== id);
@@ -216,7 +216,7 @@ export class StandInEngine implements EngineFace {
   }
 }
 
-/** The version a sequence's next token is planned with. */
+/** The weight version that the plan gives for a sequence's next token. */
 function planned({ request, attempt, n }: Sequence): number | undefined {
   return request.plan?.[attempt]?.findLast((run) => run.fromToken <= n)?.version;
 }

@@ -61,7 +61,7 @@ test.each(long ? CARDS : CARDS.slice(0, 2))(
   },
 );
 
-/** What a combination costs: one change more than all that stand before it. */
+/** The cost of a combination: each change costs one more than all changes before it together. */
 const costOf = (names: readonly string[]) =>
   names.reduce((sum, name) => sum + 2 ** CHANGES.findIndex((change) => change.name === name), 0);
 

@@ -27,12 +27,12 @@ const shape = {
   hidden_act: "silu",
 };
 const config = JSON.stringify(shape);
-/** As many keys and values for a third of the arithmetic. */
+/** A shape with as many keys and values for a third of the arithmetic. */
 const thin = JSON.stringify({ ...shape, hidden_size: 64, num_attention_heads: 4, intermediate_size: 128 });
 const MIB = 2 ** 20;
-/** What the process takes for itself meanwhile, JavaScript's heap apart: 0.8 to 1.6 MiB were measured. */
+/** The memory that the process takes for itself meanwhile, JavaScript's heap apart: 0.8 to 1.6 MiB were measured. */
 const NOISE = 4 * MIB;
-/** Without JavaScript's heap, which the collector makes 30 MB smaller or larger when it likes. */
+/** The resident bytes without JavaScript's heap, which the collector makes 30 MB smaller or larger at any time. */
 const residentBytes = () =>
   process.memoryUsage.rss() -
   getHeapSpaceStatistics().reduce((bytes, space) => bytes + space.physical_space_size, 0);

@@ -4,7 +4,7 @@ import { readPattern } from "../../lib/python/pattern-syntax.ts";
 
 const OPTIONS = { ignoreCase: false, multiline: false };
 
-/** What reading says of a pattern: "read", or the kind of its error. */
+/** The outcome of reading a pattern: "read", or the kind of its error. */
 function outcome(source: string): string {
   try {
     readPattern(source, OPTIONS);

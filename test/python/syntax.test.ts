@@ -66,7 +66,7 @@ test("parentheses that only group are seen through", () => {
   ]);
 });
 
-/** Each is as long as is read at all; a scan that starts over at every quote would take minutes. */
+/** Each text has the greatest length that is read; a scan that starts over at every quote would take minutes. */
 test.each([
   ["brackets", "[".repeat(MAX_CHARS)],
   ["escaped quotes", "'\\\"".repeat(30_000)],

@@ -15,7 +15,7 @@ class FakeTerminal {
     this.text += text;
   }
 
-  /** What stands on the screen after cursor movements and erasures. */
+  /** The text on the screen after all cursor movements and erasures. */
   get screen(): string[] {
     const rows: string[] = [""];
     let [row, column] = [0, 0];

@@ -82,7 +82,7 @@ export function syntheticSummary(): RunSummary {
   };
 }
 
-/** Fills a folder as a finished run of 120 steps would. */
+/** Fills a folder like a finished run of 120 steps. */
 export function writeSyntheticRun(runDir: string, steps = 120): void {
   writeRunManifest(runDir, {
     name: "quickstart",

@@ -29,22 +29,22 @@ export const table = (math: number, code: number, standardError = 0.03): Evaluat
 });
 
 export interface Written {
-  /** False: the first session evaluated nothing. Default: true. */
+  /** False if the first session evaluated nothing. Default: true. */
   readonly isFirstScored?: boolean;
   readonly seed?: number;
   readonly steps?: number;
   readonly ofSteps?: number;
   readonly lr?: number;
-  /** Of summary.json; none without. */
+  /** The state in summary.json; without it there is no such file. */
   readonly state?: "done" | "stopped" | "failed";
   readonly summarySteps?: number;
   readonly after?: EvaluationTable;
-  /** Last lines of events.jsonl. */
+  /** The last lines of events.jsonl. */
   readonly events?: string;
   readonly config?: object;
 }
 
-/** A run folder as a session leaves it. */
+/** Writes a run folder as a session leaves it. */
 export function writeRun(
   dir: string,
   {

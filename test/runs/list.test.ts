@@ -8,7 +8,7 @@ test("runs at any depth of a sweep, each with the fields that tell it from the o
   const dir = scratch();
   const one = writeRun(join(dir, "one"), { lr: 0.001 });
   const two = writeRun(join(dir, "sweep", "lr", "0"), { lr: 0.002, config: { extra: true } });
-  writeRun(join(dir, "one", "checkpoints"), {}); // a run's own folders hold no runs
+  writeRun(join(dir, "one", "checkpoints"), {}); // a run's own folders contain no runs
   symlinkSync(dir, join(dir, "around"));
   mkdirSync(join(dir, "empty"));
   const { runs, unreadable } = await listRuns(dir);

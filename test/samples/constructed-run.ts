@@ -3,18 +3,18 @@ import type { SettledGroup } from "../../lib/orchestration/pipeline/index.ts";
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 import type { DropReason, Episode, FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
 
-/** A completion of a constructed run; what is left out is of no matter to the test. */
+/** A completion of a constructed run; what is left out does not matter to the test. */
 export interface Said {
   readonly text: string;
   readonly status?: Verdict["status"];
   readonly reason?: string;
-  /** Default: 1 if correct, otherwise 0. */
+  /** The reward. Default: 1 if correct, otherwise 0. */
   readonly reward?: number;
   readonly tokens?: number;
   readonly finish?: FinishReason;
-  /** Of the weights, for its first half and its second. */
+  /** The weight versions that sampled its first half and its second. */
   readonly versions?: readonly [number, number];
-  /** Where in its text an environment speaks: begin, end, ... */
+  /** The parts of its text that an environment wrote: begin, end, ... */
   readonly given?: readonly number[];
 }
 
@@ -23,13 +23,13 @@ export interface Group {
   readonly domain?: string;
   readonly reference?: unknown;
   readonly question?: string;
-  /** File and line, of a row of a data set. */
+  /** File and line of the data set's row, if the problem comes from one. */
   readonly row?: string;
   readonly dropped?: DropReason;
   readonly said: readonly Said[];
 }
 
-/** Writes a run's journal as a run does: steps of groups, from `first` on. */
+/** Writes a run's journal as a run does: groups, step by step, from step `first` on. */
 export class ConstructedRun implements Disposable {
   readonly dir: string;
   readonly #journal: VerdictJournal;
@@ -51,7 +51,7 @@ export class ConstructedRun implements Disposable {
     this.#group = 1000 * (stepsBefore ?? 0);
   }
 
-  /** Judges the groups and takes them in one step. */
+  /** Judges the groups and lets one step train on them. */
   step(...groups: readonly Group[]): this {
     this.#step += 1;
     const settled = groups.map((group) => this.judge(group));
@@ -59,7 +59,7 @@ export class ConstructedRun implements Disposable {
     return this;
   }
 
-  /** Judges a group that no step takes. */
+  /** Judges a group on which no step trains. */
   judge(group: Group): SettledGroup {
     const problem = problemOf(group);
     if (group.row !== undefined) this.#rows.set(problem, group.row);

@@ -26,7 +26,7 @@ const answer = (text: string, status: Status, attempt = 0): JudgedAnswer => ({
 });
 
 const [R, W, U] = ["correct", "wrong", "unscored"] as const;
-/** Of problems 1 to 5, two attempts each, before and after. */
+/** Completions of problems 1 to 5, two attempts each, before and after training. */
 const VERDICTS: readonly (readonly [readonly Status[], readonly Status[]])[] = [
   [
     [W, W],

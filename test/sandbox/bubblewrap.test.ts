@@ -45,7 +45,7 @@ test.skipIf(!hasBubblewrap)(
     writeFileSync(file, "", { mode: 0o444 });
     const swapped = `args=(); for arg in "$@"; do [ "$last/$arg" = --dev-bind//dev/null ] && args+=("${file}") || args+=("$arg"); last=$arg; done`;
     writeFileSync(command, `#!/bin/bash\n${swapped}\nexec bwrap "\${args[@]}"\n`, { mode: 0o755 });
-    chmodSync(dir, 0o755); // also nobody comes in
+    chmodSync(dir, 0o755); // other users cannot enter it
     expect(await new BubblewrapSandbox(command).probe()).toEqual({
       usable: false,
       why: "PermissionError: [Errno 13] Permission denied: '/dev/null'",
@@ -156,7 +156,7 @@ print("end")`;
     const begun = performance.now();
     const runs = await Promise.allSettled(Array.from({ length: 8 }, () => run(source, { wallMs: 1000 })));
     const ends = runs.map((done) => (done.status === "fulfilled" ? done.value.stdout : done.reason.code));
-    // Where others leave it less than a tenth of a processor, it is given up: no verdict.
+    // If other processes leave it less than a tenth of a processor, the sandbox gives up without a verdict.
     const isStarved = performance.now() - begun > 1000 * STARVED_TIMES;
     const isRight = (end: string) => end === "done\n" || (isStarved && end === "HONE_ERR_VERIFIER");
     expect(ends.filter((end) => !isRight(end))).toEqual([]);

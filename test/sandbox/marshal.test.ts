@@ -9,7 +9,7 @@ import { dumps, loads } from "../../lib/sandbox/marshal.ts";
 const PYTHON = "/usr/bin/python3";
 const hex = (bytes: Buffer) => bytes.toString("hex");
 
-/** As `marshal.dumps(value, 2).hex()` prints them in CPython 3.11. */
+/** Values, with their bytes as `marshal.dumps(value, 2).hex()` prints them in CPython 3.11. */
 const KNOWN: readonly [string, PythonValue, string][] = [
   ["None", NONE, "4e"],
   ["True", bool(true), "54"],

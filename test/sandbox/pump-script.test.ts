@@ -29,7 +29,7 @@ describe.skipIf(!hasBubblewrap)("the pump", () => {
   });
 });
 
-const PYTHON = "/usr/bin/python3"; // the one that the sandbox starts
+const PYTHON = "/usr/bin/python3"; // the Python that the sandbox starts
 
 test.skipIf(!existsSync(PYTHON))(
   "adds nothing to what the zygote said, where that one ended before a request came",
@@ -39,7 +39,7 @@ ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 theirs.close()
 HonePump(ours).run()`;
     const script = zygoteScript(seccompFilter("x64")!).replace(/hone_main\(\)\n$/, withoutZygote);
-    const request = Buffer.alloc(32); // of a run without a job
+    const request = Buffer.alloc(32); // a request to run, without a job
     const { status, stderr } = spawnSync(PYTHON, ["-c", script], { input: request, encoding: "utf8" });
     expect([status, stderr]).toEqual([1, ""]);
   },

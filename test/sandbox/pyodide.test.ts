@@ -12,7 +12,7 @@ import { patient } from "../patience.ts";
 /** Processes of the driver: servers, and those of programs. */
 const all = () =>
   descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
-/** Of files that ran in this process before. */
+/** The processes of test files that ran in this process before. */
 const elsewhere = new Set(all().map(({ pid }) => pid));
 const servers = () => all().filter(({ pid }) => !elsewhere.has(pid));
 
@@ -36,7 +36,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     listener.close();
   });
 
-  /** Each prints ESCAPED once it has reached something of the host. */
+  /** Each program prints ESCAPED if it reaches something of the host. */
   test.each([
     ["by the objects of JavaScript", "import js\njs.Object.constructor('return process')().version"],
     [
@@ -172,7 +172,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect((await judge(HONEST[style], style)).status).toBe("correct");
   });
 
-  /** Those whose way is another one here. */
+  /** Attempts that work in another way here. */
   const HERE = new Set([
     "prints the reference's pass marker and exits",
     "prints the marker when it ends",

@@ -31,7 +31,7 @@ describe("honest programs", () => {
   });
 });
 
-/** What a policy under pressure might find. Every row must end, fail by the name given, and leave the sandbox sound. */
+/** Attacks that a policy might find. Every row must end, fail by the given name, and leave the sandbox sound. */
 const HOSTILE: readonly (readonly [expression: string, failure: SandboxFailure])[] = [
   ["(()=>{while(1);})()", "out-of-fuel"],
   ["(()=>{for(;;)try{for(;;);}catch{}finally{continue}})()", "out-of-fuel"],

@@ -6,7 +6,7 @@ import { ZygoteSandbox } from "../../lib/sandbox/zygote-sandbox.ts";
 
 const LIMITS: PythonLimits = { wallMs: 100, memoryBytes: 1, outputBytes: 100 };
 
-/** Starts what ends at once. */
+/** A sandbox that starts a program which ends at once. */
 class Broken extends ZygoteSandbox {
   readonly name = "broken";
   opened = 0;

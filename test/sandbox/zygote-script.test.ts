@@ -48,7 +48,7 @@ function define(code: string): string {
   return execFileSync(PYTHON, ["-c", script], { encoding: "utf8" });
 }
 
-const PYTHON = "/usr/bin/python3"; // the one that the sandbox starts
+const PYTHON = "/usr/bin/python3"; // the Python that the sandbox starts
 const hasPython = existsSync(PYTHON);
 
 /** One look at a program with a limit of two seconds that began `ago`; `looks`: seconds it waited, seconds it ran, whether it could run now. */

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** As cmake-js does: in the build folder, with the sources as the argument. */
+/** Configures as cmake-js does: in the build folder, with the sources as the argument. */
 function configure(source: string): number | null {
   return spawnSync("cmake", [source], { cwd: join(source, "build"), encoding: "utf8" }).status;
 }

@@ -19,7 +19,7 @@ test.runIf(long)(
     const installed = join(folder, "node_modules/hone-rl");
     mkdirSync(installed, { recursive: true });
     cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
-    for (const name of ["zod", "@types", "undici-types"]) // what the package's declarations import
+    for (const name of ["zod", "@types", "undici-types"]) // packages that the package's declarations import
       symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
     await writeDeclarations(join(installed, "dist"));
     const options = {

@@ -16,7 +16,7 @@ function instruction(low: number, high = 0): Buffer {
   return bytes;
 }
 
-// As nvdisasm shows them; the leading digit is the predicate, 7 for none.
+// Instructions as nvdisasm shows them; the leading digit is the predicate, 7 for none.
 const LDG_64 = instruction(0x7981, 0x1b00);
 const LDG_32 = instruction(0x3981, 0x1900);
 const LDG_U16 = instruction(0x7981, 0x1500);

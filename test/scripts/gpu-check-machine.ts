@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFil
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Where machines are; each file of tests removes its own when it ends. */
+/** The folder of the machines; each test file removes its own when it ends. */
 export const folder = mkdtempSync(join(tmpdir(), "hone-gpu-check-"));
 
 type Programs = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export const passes = (cases: readonly string[]) =>
 export const skips = (reason: string) =>
   `echo "  skipped: ${reason}"\necho "ok   a"\necho "1 cases, 0 failures, 1 skipped"`;
 
-/** A checkout with the script and built programs, and what is on the PATH of a machine with a GPU. */
+/** Makes a checkout with the script and built programs, and the PATH of a machine with a GPU. */
 export function machine(
   name: string,
   built: Programs,
@@ -49,7 +49,7 @@ export function machine(
   const script = join(root, "scripts/gpu-check.sh");
   return {
     out,
-    /** An archive as scripts/gpu-pack.mjs makes them, of programs that stand in for the real ones. */
+    /** Makes an archive as scripts/gpu-pack.mjs does, with programs that stand in for the real ones. */
     archive: (inside: Programs, { architecture = "90a", sources = sourcesOf(script) } = {}) => {
       const stage = programs(`${name}/stage`, inside);
       const tests = Object.keys(inside).filter((program) => program.startsWith("test_"));
@@ -72,7 +72,7 @@ export function machine(
   };
 }
 
-/** A file of the archive. */
+/** Reads a file of the archive. */
 export function packed(out: string, file: string): string {
   const tar = spawnSync("tar", ["-xzOf", join(out, "gpu-check.tar.gz"), `./${file}`], { encoding: "utf8" });
   if (tar.status !== 0) throw new Error(tar.stderr);

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function rehearse(name: string, ...args: string[]) {
   const out = join(folder, `${name}.jsonl`);
   const script = ["scripts/gpu-end-to-end.mjs", "--out", out, "--work", join(folder, name), "--small"];
-  const env = { ...process.env, CUDA_VISIBLE_DEVICES: "" }; // on a machine with a GPU too
+  const env = { ...process.env, CUDA_VISIBLE_DEVICES: "" }; // hides the GPU of a machine that has one
   const { status } = spawnSync(process.execPath, [...script, ...args], { encoding: "utf8", env });
   const lines = existsSync(out) ? readFileSync(out, "utf8").trim().split("\n") : [];
   return { status, rows: lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>) };

@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/^(?:import|export)\b[^"'`;]*"([^"]+)";?$/gm)].map(([, from]) => from!);
 
-/** What a file of dist/ imports, read once. */
+/** The modules that a file of dist/ imports; each file is read once. */
 const imported = new Map<string, string[]>();
 const importsIn = (file: string): string[] => {
   const known = imported.get(file) ?? importsOf(readFileSync(file, "utf8"));

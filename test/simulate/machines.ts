@@ -47,7 +47,7 @@ export const machineOf = (change: Partial<Machine> = {}): Machine => ({
   ...change,
 });
 
-/** The machine with other rates of its engines. */
+/** The same machine with other rates of its engines. */
 export const withActor = (change: Partial<Machine["actor"]>, machine = machineOf()): Machine => ({
   ...machine,
   actor: { ...machine.actor, ...change },

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recipeOf } from "./machines.ts";
 
-/** Of the log below: what a fit is to find again. */
+/** The rates that the log below was made from, which a fit must find again. */
 export const TRUTH = { fixed: 0.002, perSequence: 5e-5, trainFixed: 0.1, perToken: 2e-4, speed: 0.5 };
 
 /**
- * A folder of a run of 20 steps as a machine of the rates above would have written it: math is kept and has 10 tokens in
- * the first half and 20 in the second, code is dropped and has 5.
+ * Makes the folder of a run of 20 steps as a machine of the rates above would have written it. Groups of math are kept
+ * and have 10 tokens per completion in the first half and 20 in the second; groups of code are dropped and have 5.
  */
 export function recordedRun(steps = 20): string {
   return written(recipeOf({ steps }), steps, metricsOf);
@@ -76,7 +76,7 @@ function metricsOf(i: number): Record<string, number> {
   const tokens = 1000 + 100 * (i % 7);
   const training = TRUTH.trainFixed + TRUTH.perToken * tokens;
   const waiting = 0.3 + 0.1 * (i % 3);
-  // seconds of work that the engine gets done: all of the waiting, half of the training
+  // the seconds of work that the engine does: all of the waiting, half of the training
   const work = waiting + TRUTH.speed * training;
   const stepSeconds = TRUTH.fixed + TRUTH.perSequence * batch;
   const generated = (work / stepSeconds) * batch;

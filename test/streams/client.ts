@@ -5,7 +5,7 @@ import { childProgram } from "../fixtures/child-program.ts";
 
 const CHILD = await childProgram(fileURLToPath(new URL("./client-child.ts", import.meta.url)));
 
-/** A process of client-child.ts. */
+/** Starts and reads a process of client-child.ts. */
 export class Client implements AsyncDisposable {
   readonly said: string[] = [];
   readonly #process: ChildProcess;
@@ -26,14 +26,14 @@ export class Client implements AsyncDisposable {
     this.#process.stderr!.on("data", (chunk) => {
       this.#errors += chunk;
     });
-    // not "exit", which may come before what it said last
+    // not "exit", which may come before the process's last line
     this.#process.on("close", () => {
       this.#hasEnded = true;
       this.#news();
     });
   }
 
-  /** Resolves once it has said `count` lines that begin with `what`. Rejects if it ends before. */
+  /** Resolves when the process has printed `count` lines that begin with `what`. Rejects if it ends before. */
   async hear(what: string, count = 1): Promise<string> {
     for (;;) {
       const heard = this.said.filter((line) => line.startsWith(what));

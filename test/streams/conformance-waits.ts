@@ -1,4 +1,4 @@
-/** The rest of what every driver must do: registers, waiting called off, fences, arguments. */
+/** The second half of what every driver must do: registers, aborted waits, fences, arguments. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamStore } from "../../lib/streams/index.ts";
@@ -63,7 +63,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
       expect(await b.kv.setLease("leader", "b", 0)).toBe(true);
       expect(await a.kv.cas("leader", null, "a")).toBe(true);
       await sleep(20);
-      expect(await a.kv.get("leader")).toBe("a"); // set for good
+      expect(await a.kv.get("leader")).toBe("a"); // a value set by cas never expires
       expect(await b.kv.setLease("leader", "b", HOUR_MS)).toBe(false);
     });
 
@@ -206,7 +206,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
         dead.fence("epoch", epoch);
         const [y] = await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 });
         expect(y).toMatchObject({ key: "y", deliveries, isAgain: epoch !== "0" });
-        await a.kv.delete("epoch"); // no value is another value
+        await a.kv.delete("epoch"); // a deleted value counts as another value
         dead.fence("epoch", (await a.kv.cas("epoch", null, "next")) ? "next" : "");
         expect(await dead.free("epoch", as)).toBe(1);
         expect(await dead.free("epoch", as), "it is nobody's by now").toBe(0);

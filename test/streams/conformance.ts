@@ -1,4 +1,4 @@
-/** What every driver of streams must do, whichever it is: one suite, run over each (test/streams/*.test.ts). */
+/** What every driver of streams must do: one suite, run over each driver (test/streams/*.test.ts). */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -33,7 +33,8 @@ test("a reader that has had all looks at the stream again when there is news, an
   await append(store, "s", ["c"]);
   expect(await next).toMatchObject([{ key: "c" }]);
   expect(looks("read")).toBe(2);
-  expect(await store.read("s", 0, WAITING)).toHaveLength(3); // of another place nothing is known
+  // nothing is known of another position, so the store is read
+  expect(await store.read("s", 0, WAITING)).toHaveLength(3);
   expect(await store.read("s", 3, { max: 1, waitMs: 0 })).toEqual([]);
   expect(looks("read")).toBe(4);
   await store.close();
@@ -41,7 +42,8 @@ test("a reader that has had all looks at the stream again when there is news, an
 
 test("a reader that may not have had all looks at once", async () => {
   const { store } = watched();
-  const soon = { ...WAITING, signal: AbortSignal.timeout(5_000) }; // who waits for news is called off
+  // a read that waits for news is aborted after this time
+  const soon = { ...WAITING, signal: AbortSignal.timeout(5_000) };
   await append(store, "s", ["a", "b"]);
   expect(await store.read("s", 0, { ...soon, max: 1 })).toHaveLength(1);
   expect(await store.read("s", 1, { ...soon, max: 1 })).toMatchObject([{ key: "b" }]);

@@ -103,7 +103,7 @@ describe("refused, with HONE_ERR_FORMAT, is", () => {
     expect(() => decodeMessage(bytes)).toThrow(
       expect.objectContaining({ code: "HONE_ERR_FORMAT", message: expect.stringMatching(message) }),
     );
-  /** With the checksum and the length that its bytes ought to have. */
+  /** Gives a message the checksum and the length that belong to its bytes. */
   const sealed = (bytes: Uint8Array, from: (bytes: Buffer) => void = () => {}): Buffer => {
     const copy = Buffer.from(bytes);
     from(copy);

@@ -1,23 +1,23 @@
 import type { StreamStore } from "../../lib/streams/index.ts";
 
-/** Where a driver's streams lie during a test. */
+/** A place where a driver's streams lie during a test. */
 export interface Place extends AsyncDisposable {
-  /** Another object of the same streams; of a driver in memory, the one that there is. */
+  /** Opens another object on the same streams; a driver in memory returns its only one. */
   open(): Promise<StreamStore>;
 }
 
 export interface DriverUnderTest {
   readonly name: string;
-  /** Why it cannot be tested here, as in "skipped: ...". */
+  /** The reason for which the driver cannot be tested here, as in "skipped: ...". */
   readonly skipped?: string | undefined;
-  /** An empty one. */
+  /** Makes an empty place. */
   place(): Promise<Place>;
 }
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
-/** Whatever comes at once. */
+/** Options of a read that takes what is there and does not wait. */
 export const ALL = { max: 1000, waitMs: 0 } as const;
 /** Long enough that it never runs out during a test. */
 export const HOUR_MS = 3_600_000;

@@ -19,7 +19,7 @@ const suite = sums(6);
 const problems = Array.from({ length: 6 }, (_, i) => suite.problem(i));
 const OPTIONS = { temperature: 1, topP: 0.95, maxTokens: 40, maxRunning: 8 };
 
-/** What each draw gives, by "problem attempt seed". */
+/** The answers that each draw gives, by "problem attempt seed". */
 async function answers(
   draws: readonly Draws[],
   options = OPTIONS,

@@ -1,4 +1,4 @@
-// Throws until the file that HONE_TEST_FLAKY names is there.
+// A verifier that throws until the file named by HONE_TEST_FLAKY exists.
 import { existsSync } from "node:fs";
 
 export default {

@@ -1,10 +1,10 @@
-// What tests of suites and their child processes share; needs no test runner.
+// What the tests of suites and their child processes share; it needs no test runner.
 import { loadBuiltIn } from "../../lib/domains/index.ts";
 import type { Verdict } from "../../lib/records.ts";
 import type { VerificationRequest } from "../../lib/rewards/index.ts";
 import { named, type Suite } from "../../lib/suites/suite.ts";
 
-/** Sums with the answer in a box: problem i asks for i + i. */
+/** Problems that ask for a sum in a box: problem i asks for i + i. */
 export function sums(count: number, change: Partial<Suite> = {}): Suite {
   const problems = Array.from({ length: count }, (_, i) =>
     named({

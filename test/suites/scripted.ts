@@ -1,4 +1,4 @@
-// An answerer that says what a test tells it, and folders that go with the test.
+// An answerer that gives the answers a test tells it, and folders that are removed with the test.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export function scratchFolder(): string {
 export const said = (text: string, tokens = text.length): Answer => ({ text, finish: "eos", tokens });
 
 export interface Scripted extends Answerer {
-  /** Every draw that was asked for, as "question attempt seed". */
+  /** Every draw that the answerer was asked for, as "question attempt seed". */
   readonly asked: string[];
 }
 

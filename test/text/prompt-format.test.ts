@@ -253,7 +253,8 @@ test.skipIf(templates === undefined || !qwen2 || noAddon !== undefined)(
       const format = chatFormat(folder, tokenizer, { variables: one.kwargs, stopIds: [0] });
       const { messages, rendered } = one;
       const tools = one.tools === null ? undefined : membersOf(line).get("tools")!;
-      if (tools !== undefined && !/function/.test(rendered)) continue; // shows no tools: asked in words instead
+      // a template that shows no tools has a request in words instead
+      if (tools !== undefined && !/function/.test(rendered)) continue;
       const ids = format.prompt({ question: "", messages, ...(tools !== undefined && { tools }) });
       expect([...ids]).toEqual([...tokenizer.encode(rendered)]);
       compared += 1;

@@ -9,7 +9,7 @@ test("an answer is there in the next process; a torn line and lines of others ar
   {
     using cache = new AnswerCache(path);
     cache.add("k", { labels: [1] });
-    expect(readFileSync(path, "utf8")).toContain('"k"'); // on the disk before anybody uses it
+    expect(readFileSync(path, "utf8")).toContain('"k"'); // the answer is on the disk before the caller can use it
     cache.add("l", 2);
     cache.add("k", 3);
   }

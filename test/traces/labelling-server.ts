@@ -7,14 +7,14 @@ export interface Asked {
   readonly seed: number;
   readonly temperature: number;
   readonly kind: "split" | "label";
-  /** Pieces or steps that it numbers. */
+  /** The pieces or steps that a request numbers. */
   readonly texts: readonly string[];
 }
 
-/** What is said, a status in place of it, or nothing at all for ever. */
+/** The server's reply: a text, an HTTP status, or no reply at all. */
 type Said = string | number | "silence";
 
-/** A server that divides and labels: every second piece begins a step, and steps are what `category` says. */
+/** A server that divides traces and labels steps: every second piece begins a step, and `category` gives the labels. */
 export class LabellingServer extends LocalServer {
   readonly asked: Asked[] = [];
   script: (asked: Asked, count: number) => Said = (asked) => this.proper(asked);

@@ -56,6 +56,6 @@ const problemOf = (question: string): Problem => ({
   reference: "1",
 });
 
-/** A thought of so many paragraphs, and an answer. */
+/** A thought of these paragraphs, followed by an answer. */
 export const thought = (...paragraphs: readonly string[]): string =>
   `<think>\n${paragraphs.join("\n\n")}\n</think>\n\nThe answer is 7.`;

@@ -11,7 +11,7 @@ import { bodyOf, eventually, runIn, SwitchedServer, scratch } from "./fixtures.t
 
 const QUICK = { firstPauseMs: 5, longestPauseMs: 20 };
 
-/** Posts each portion as it is. */
+/** A tracker that posts each portion as it is. */
 const poster = (url: string): Tracker => ({
   name: "poster",
   send: (entries, { signal }) => ask({ url, json: entries, signal }),
@@ -114,7 +114,7 @@ test("an answer that breaks off counts as none, and one that never comes is give
     if (calls === 1) {
       response.writeHead(200, { "content-length": "1000" }).write("{");
       setTimeout(() => response.destroy(), 10);
-    } else if (calls > 2) await good(request, response); // the second is never answered
+    } else if (calls > 2) await good(request, response); // the server never answers the second request
   });
   using _garbage = collectingGarbage();
   const { delivery, write } = deliver(poster(server.url), scratch(), { timeoutMs: patient(1000) });

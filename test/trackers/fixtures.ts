@@ -39,7 +39,7 @@ export const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString();
 };
 
-/** An HTTP server that can be switched off and on again at its port, and answers as `behaviour` says at the moment. */
+/** An HTTP server that can be switched off and on again at its port; `behaviour` says how it answers at the moment. */
 export class SwitchedServer {
   readonly port: number;
   behaviour: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -51,7 +51,7 @@ export class SwitchedServer {
     this.behaviour = behaviour;
   }
 
-  /** A port that nobody listens at until `on`. */
+  /** Makes a server that is off: no program listens at its port until `on`. */
   static async off(behaviour: SwitchedServer["behaviour"]): Promise<SwitchedServer> {
     const probe = createServer();
     await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
@@ -91,7 +91,7 @@ export class SwitchedServer {
   }
 }
 
-/** Resolves when `holds`; fails after some seconds. */
+/** Resolves when `holds` returns true; fails after some seconds. */
 export async function eventually(holds: () => boolean, what = "what was waited for"): Promise<void> {
   const until = performance.now() + patient(5000);
   while (!holds()) {

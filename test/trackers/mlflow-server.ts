@@ -36,7 +36,7 @@ class Refusal extends Error {
 const invalid = (message: string) => new Refusal(400, "INVALID_PARAMETER_VALUE", message);
 const missing = (what: string) => new Refusal(404, "RESOURCE_DOES_NOT_EXIST", `no ${what}`);
 
-/** Fields of each request: name to type, "!" where it must be there. */
+/** The fields of each request: name to type, with "!" if the field is required. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "experiments/create": { name: "string!", artifact_location: "string", tags: "object" },
   "runs/create": {
@@ -77,7 +77,7 @@ export class MlflowServer {
   readonly runs: Run[] = [];
   readonly authorizations = new Set<string | undefined>();
   batches = 0;
-  /** Where artifacts are, by run; the proxy serves those of this form alone. */
+  /** Where the artifacts of a run are; the proxy serves only addresses of this form. */
   artifactRoot = "mlflow-artifacts:/1";
 
   readonly answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -160,7 +160,7 @@ export class MlflowServer {
     return { run: shown(run) };
   }
 
-  /** Understands one comparison with a tag. */
+  /** Finds runs; of the filter language it understands only a comparison with one tag. */
   #search({ experiment_ids, filter }: Record<string, never>): unknown {
     const asked = /^tags\."([^"]+)" = '([^']*)'$/.exec(filter!);
     if (asked === null) throw invalid(`filter ${String(filter)}`);

@@ -47,7 +47,7 @@ interface Span {
 const spansOf = (body: object) =>
   (body as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }).resourceSpans[0]!.scopeSpans[0]!.spans;
 const nano = (wholeMs: number) => `${wholeMs}000000`;
-/** Of the second step. */
+/** The time at which the second step ended. */
 const end = 1_700_000_002_000;
 
 test("a step is a span, its stages lie in it end to end, and a rollout's way is a trace that leads to it", () => {
@@ -89,7 +89,7 @@ test("every stage that a step can measure begins where the one before ended, the
   const whole = { ...stepOf(2, { ...Object.fromEntries(lengths), "time/step": total }), rollout };
   const spans = spansOf(tracesBody([whole], { run }));
   const begun = spans.findIndex(({ name }) => name === "step");
-  const stages = STEP_STAGES.slice(0, -1); // what no stage claims is no span
+  const stages = STEP_STAGES.slice(0, -1); // time that no stage claims gets no span
   let from = end - Math.round(1000 * total);
   expect(spans[begun]).toMatchObject({ startTimeUnixNano: nano(from), endTimeUnixNano: nano(end) });
   for (const [i, name] of stages.entries()) {

@@ -33,7 +33,7 @@ function scratch(): { readonly recipe: string; hone(...args: string[]): Promise<
 }
 interface Said {
   readonly status: number;
-  /** Both outputs, on one line. */
+  /** Both outputs joined into one line. */
   readonly text: string;
   readonly cwd: string;
 }

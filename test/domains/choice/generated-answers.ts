@@ -1,4 +1,5 @@
-// Answers to questions with options whose verdicts are known by how they are made; nothing here reads the code under test.
+// Generates answers to questions with options. How an answer is made determines its verdict; nothing here reads the
+// code under test.
 
 /** Ways to write the letter @ so that nothing else is meant. */
 export const LETTERS = [
@@ -18,7 +19,7 @@ export const LETTERS = [
   "Option (@)",
 ];
 
-/** Ways to choose what stands for §, a letter in one of the ways above. */
+/** Ways to choose §, which stands for a letter written in one of the ways above. */
 export const CLEAR = [
   "The answer is §.",
   "The answer is §",
@@ -69,7 +70,7 @@ export const CLEAR = [
   "Let me check.\n\n1. Two and two make four.\n2. Four is even.\n\nThe answer is §.",
 ];
 
-/** Ways that use the letter @ as it is. */
+/** Ways to choose the letter @, which they write as it is. */
 export const CLEAR_BARE = [
   "@",
   "(@)",
@@ -110,7 +111,7 @@ export const CLEAR_BARE = [
   "I ruled out ?. The answer is @.",
 ];
 
-/** Small letters, where they are nothing but the letter. */
+/** Ways to write a small letter that can mean nothing but the letter. */
 export const CLEAR_SMALL = [
   "answer: @",
   "The answer is @.",
@@ -124,7 +125,7 @@ export const CLEAR_SMALL = [
   "The answer is option @.",
 ];
 
-/** Two letters, @ the right one and ? another, beside each other. */
+/** Ways to write two letters side by side: @, the right one, and ?, another. */
 export const PAIRS = [
   "@ or ?",
   "@ and ?",
@@ -197,7 +198,7 @@ export const PAIRS = [
   "@ 或 ?",
   "@、?",
 ];
-/** What states such a pair. */
+/** Sentences that state such a pair. */
 export const PAIRED = [
   "The answer is §.",
   "Answer: §",
@@ -211,7 +212,7 @@ export const PAIRED = [
   "### Answer\n§",
 ];
 
-/** Nothing is chosen, or another than @ is. */
+/** Answers that choose nothing, or choose another letter than @. */
 export const UNCLEAR = [
   "The answer is not @.",
   "The answer could be @.",

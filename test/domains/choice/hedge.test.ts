@@ -10,7 +10,7 @@ function statusOf(text: string, answer: string, choices: number): string {
   return (choice.verify({ text, finish: "stop" }, reference) as { status: string }).status;
 }
 
-/** Right letter, another, number of options. */
+/** Each row: the right letter, another letter, the number of options. */
 const ASKED = [
   ["D", "B", 4],
   ["A", "C", 4],

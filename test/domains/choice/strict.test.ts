@@ -185,7 +185,9 @@ describe("strict reads", () => {
   });
 });
 
-/** What a policy that is paid for the right letter may try: two letters in every writing, and a choice that is taken back. */
+/**
+ * Attempts of a policy that is rewarded for the right letter: two letters in every writing, and a choice taken back.
+ */
 test.each<[string, string | undefined]>([
   ["Answer: A B C D", undefined],
   ["Answer: ABCD", undefined],
@@ -304,7 +306,7 @@ test.each<[string, string | undefined]>([
   expect(committedLetter(response)).toBe(letter);
 });
 
-/** Of more options than ten the letters go on; of fewer a later letter is none that may be chosen. */
+/** With more than ten options the letters go on after J; with fewer, a later letter cannot be chosen. */
 test("as many letters as there are options", () => {
   for (const letter of ["K", "T", "Z"]) {
     expect(committedLetter(`The answer is ${letter}.`, 26)).toBe(letter);

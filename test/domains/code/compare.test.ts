@@ -94,7 +94,7 @@ print(json.dumps([same(a, b) for a, b in json.load(sys.stdin)]))`;
 const tuple = (...items: PythonValue[]): PythonValue => ({ type: "tuple", items });
 const of = (...entries: [PythonValue, PythonValue][]) => dict(entries)!;
 
-/** Which answers are the expected value: actual, expected, strict, reference. */
+/** Each row: actual value, expected value, and whether strict and reference take them for equal. */
 describe("what is returned", () => {
   test.each<[string, PythonValue, PythonValue, boolean, boolean]>([
     ["an int", int(3), int(3), true, true],

@@ -78,7 +78,8 @@ test.each([0, 1, 2, 3])(
   },
 );
 
-// With three fixed inputs a question is its function: what was held out, 11 of 90, no training question ever asked for.
+// With three fixed inputs the function determines the question: no training question ever asked for one of the 11
+// held-out functions of 90.
 test.each([0, 1, 2, 3])(
   "held-out questions at level %i ask for functions that training meets, too",
   (level) => {

@@ -330,7 +330,7 @@ describe.skipIf(!hasBubblewrap)("hacks", () => {
 });
 
 describe.skipIf(!hasBubblewrap)("in the pool", () => {
-  const LIMIT_MS = patient(2000); // what the second program needs, and a start of Python
+  const LIMIT_MS = patient(2000); // the time that the second program needs, with a start of Python
   const pool = new VerifierPool({ workers: 1, limits: { code: { timeoutMs: LIMIT_MS } } });
   afterAll(() => pool.close());
   const memoryMb = MEMORY_MB;

@@ -103,7 +103,7 @@ function problemOf(random: Random, count: number): Problem {
 const keyed = (value: unknown) =>
   Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, [one]]));
 
-/** As data sets have it: floats keep their point, which JSON.stringify takes from whole ones only. */
+/** Writes numbers as data sets do: floats keep their point, which JSON.stringify drops from whole ones. */
 function statusOf(entry: object, text: string, dialect: "tool_calls" | undefined): string {
   const reference = functionCalling.parseReference({ entry, ...(dialect && { dialect }) });
   const verdict = functionCalling.verify({ text, finish: "stop" }, reference) as { status: string };

@@ -1,5 +1,5 @@
-// Calls and refusals whose verdicts are known by how they are made. Nothing here reads the code under test: the forms
-// are written out again, from the chat templates.
+// Generates calls and refusals. How one is made determines its verdict. Nothing here reads the code under test: the
+// forms are written out again, from the chat templates.
 
 /** A small generator of random numbers (mulberry32), so that every run makes the same cases. */
 export function randomOf(seed: number) {
@@ -58,7 +58,9 @@ const tags = ({ given }: MadeCall, one: (key: string, value: unknown) => string)
 const qwen = (call: MadeCall) =>
   `<function=${call.name}>\n${tags(call, (key, value) => `<parameter=${key}>\n${raw(value)}\n</parameter>`)}\n</function>`;
 
-/** How each family writes one call or several; undefined for several where it writes one a turn. */
+/**
+ * How each family of models writes one call or several; undefined for several if the family writes one call per turn.
+ */
 export const FAMILIES: Readonly<Record<string, (calls: readonly MadeCall[]) => string | undefined>> = {
   Apriel: (calls) => `<tool_calls>${listOf(calls)}</tool_calls>`,
   OpenAI: (calls) =>
@@ -121,7 +123,7 @@ export const FAMILIES: Readonly<Record<string, (calls: readonly MadeCall[]) => s
   LFM2: (calls) => `<|tool_call_start|>[${all(calls, python, ", ")}]<|tool_call_end|>`,
 };
 
-/** Forms that no reader here knows. */
+/** Forms of calls that no reader in lib/ understands. */
 export const UNKNOWN_FORMS: Readonly<Record<string, (call: MadeCall) => string>> = {
   Claude: (call) =>
     `<function_calls>\n<invoke name="${call.name}">\n${tags(call, (key, value) => `<parameter name="${key}">${raw(value)}</parameter>`)}\n</invoke>\n</function_calls>`,

@@ -87,7 +87,7 @@ interface Response {
 const cases = sharedRows<Labelled>("ifevalg_cases.jsonl");
 const responses = sharedRows<Response>("ifeval_responses_gpt4o.jsonl");
 
-/** Whether each constraint of a row is followed, read from the verdict's reason. */
+/** Reads from the verdict's reason whether each constraint of a row is followed. */
 async function followed(row: object, compat: Compat): Promise<boolean[]> {
   const { verifier, completion, reference } = await readCase(row as Record<string, unknown>, CASE_FOLDER);
   const { reason } = await verifier.verify(completion, verifier.parseReference({ ...reference, compat }));

@@ -6,7 +6,7 @@ import { CounterRandom } from "../../../lib/random.ts";
 // Mutants tried: include written over the start word, the avoided word left in the filler, count not forced
 // above level 0, impossible counts kept (start + end + include in two words).
 
-/** Whether the words obey one phrase of the question. */
+/** True if the words obey one phrase of the question. */
 function obeys(words: readonly string[], phrase: string): boolean {
   const lower = words.map((word) => word.toLowerCase());
   const [first, second] = phrase.split(" ") as [string, string];

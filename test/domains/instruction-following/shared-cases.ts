@@ -1,4 +1,4 @@
-/** Labelled cases beside the checkout, read where they lie; none where they are not at hand. */
+/** Reads labelled cases that lie beside the checkout; there are none if they are missing. */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 

@@ -7,7 +7,7 @@ import { ResponseText } from "../../../lib/domains/instruction-following/text/re
 
 const RULES = { reference: REFERENCE, strict: STRICT };
 
-/** `both`: the same under reference and strict; otherwise [reference, strict]. */
+/** `both`: the two rules agree on the verdict; otherwise [reference, strict]. */
 export type Row = readonly [
   why: string,
   id: string,
@@ -32,7 +32,7 @@ export function checkVerdicts(table: ConstraintTable, rows: readonly Row[]): voi
   });
 }
 
-/** Arguments that no constraint of these ids can be made from. */
+/** Arguments from which constraints of these ids cannot be made. */
 export function checkRefusals(
   table: ConstraintTable,
   rows: readonly (readonly [id: string, args: Readonly<Record<string, unknown>>])[],

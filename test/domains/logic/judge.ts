@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Compat } from "../../../lib/domains/compat.ts";
 import { logic } from "../../../lib/domains/logic/verify.ts";
 
-/** "status: reason" of an answer to a puzzle of one game; checks that the score fits the status. */
+/** Judges an answer to a puzzle of one game and returns "status: reason"; checks that the score fits the status. */
 export function judgeAs(task: string) {
   return async (gameData: unknown, text: string, compat: Compat = "strict"): Promise<string> => {
     const reference = logic.parseReference({ task, game_data: gameData, compat });
@@ -28,7 +28,9 @@ export function testAnswers(task: string, gameData: unknown, rows: readonly Row[
   });
 }
 
-/** Megabytes that make a careless search or parser take quadratic time, or run out of stack; none is right. */
+/**
+ * Wrong answers of several megabytes that make a careless search or parser take quadratic time, or overflow the stack.
+ */
 export const HOSTILE: readonly string[] = [
   "\\boxed{".repeat(100_000),
   `\\boxed{${"{".repeat(500_000)}`,

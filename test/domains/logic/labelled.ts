@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Cases labelled by the reference implementation, where they are at hand; [] elsewhere. */
+/** Cases that the reference implementation has labelled; [] if they are not beside the checkout. */
 export interface LabelledCase {
   readonly puzzle: string;
   readonly task: string;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Compat } from "../../../lib/domains/compat.ts";
 import { judgeAs } from "./judge.ts";
 
-/** What an answer is given for: "correct", or why it is wrong; strict where it differs from reference. */
+/** The expected verdict: "correct", or why the answer is wrong; strict only if it differs from reference. */
 export type VerdictRow = readonly [what: string, answer: string, reference: string, strict?: string];
 
-/** One test a row, in both modes; the whole verdict is compared, reasons of correct ones apart. */
+/** Tests each row in both modes; compares the whole verdict, except for the reasons of correct ones. */
 export function testVerdicts(task: string, gameData: unknown, rows: readonly VerdictRow[]): void {
   const judge = judgeAs(task);
   const verdict = async (answer: string, compat: Compat) => {
@@ -25,7 +25,7 @@ export function testVerdicts(task: string, gameData: unknown, rows: readonly Ver
   });
 }
 
-/** Each change of good game data is refused with a message that names the field. */
+/** Tests that each change of good game data is refused with a message that names the field. */
 export function testRefusals(
   task: string,
   good: Readonly<Record<string, unknown>>,

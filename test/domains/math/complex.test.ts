@@ -24,7 +24,7 @@ const at = (x: number, y: number): Complex => ({
   re: r.fromRational(rational(BigInt(Math.round(x * 1024)), 1024n)),
   im: r.fromRational(rational(BigInt(Math.round(y * 1024)), 1024n)),
 });
-/** Rounding of a handful of operations. */
+/** The two differ by no more than the rounding of a few operations. */
 const same = (a: Complex, b: Complex) => magnitude(c.subtract(a, b)) <= Math.max(magnitude(a), 0) - BITS + 16;
 
 const POINTS = [at(0.5, 0.25), at(-1.5, 0.75), at(2, -3), at(-0.25, -0.5), at(0.75, 0)];

@@ -14,7 +14,7 @@ const x = ring.atom("x", 1, true);
 const y = ring.atom("y", 1, true);
 const constant = (n: number) => ring.constant(q.integer(n));
 
-/** Where the atoms have values: neither denominators of the fractions below nor x and y vanish there. */
+/** Values of the atoms at which x, y and the denominators of the fractions below are not 0. */
 const POINT = [q.rational(1009n, 7n), q.rational(-2003n, 11n)] as const;
 
 function valueAt(p: Polynomial): q.Rational {

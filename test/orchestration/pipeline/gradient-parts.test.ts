@@ -75,7 +75,7 @@ test("the trainer is asked with the data and the options of the step, and timed 
   const ask = trainer.gradientParts.bind(trainer);
   trainer.gradientParts = (...all) => {
     asked.push(...all);
-    ms += 250; // until its thread has a core
+    ms += 250; // the thread waits so long for a core
     return ask(...all);
   };
   const recipe = smallRecipe({}, { metrics: { gradients: { everySteps: 1, noiseScale: false } } });

@@ -99,7 +99,7 @@ test("several updates have the log-probs before the first, one version and one p
     [1, 3, 3],
   ]);
   expect(report).toMatchObject({ loss: 1.5, gradNorm: 15, trainedTokens: 30, skipped: false });
-  expect([report.ratios[0], report.ratios[10]]).toEqual([3, 4]); // of the last epoch
+  expect([report.ratios[0], report.ratios[10]]).toEqual([3, 4]); // these ratios are those of the last epoch
   expect([report.clipped[0], report.clipped[24]]).toEqual([0, 3]);
   expect(report.logprobs[11]).toBe(30);
 });

@@ -12,7 +12,7 @@ const sampler = Float32Array.of(0, -1, -2, 0, 0, -0.5, 0, -3);
 const data = { ...batch.data, behaviorLogprobs: sampler };
 // what stands at tokens of the prompt is no advantage
 const teacherLogprobs = Float32Array.of(9, -0.25, -4, 9, 9, -0.25, 9, -1);
-const gaps = [0.75, -2, 0.25]; // of the first group, whose mean is -1/3
+const gaps = [0.75, -2, 0.25]; // the gaps of the first group, whose mean is -1/3
 
 test("a sampled token's advantage is the reward's and how much likelier than its group's the teacher finds it", () => {
   const taught = taughtBatch({ ...batch, data }, { logprobs: teacherLogprobs }, { coef: 2, rewardCoef: 3 });

@@ -12,7 +12,7 @@ test.runIf(process.platform === "linux")(
     const time = new ProcessorTime();
     const child = spawn(process.execPath, ["-e", WORKS], { stdio: ["ignore", "pipe", "ignore"] });
     const pid = child.pid!;
-    time.since([pid]); // from here on it counts
+    time.since([pid]); // the time counts from here on
     await once(child.stdout, "data");
     const own = process.cpuUsage();
     const others = time.since([pid, 1])!;

@@ -54,7 +54,7 @@ const tokens = (attempt: number, from: number, versions: number[], finish = 0): 
   finish,
 });
 
-/** [attempt, tokens, finish] of what there is. */
+/** The unfinished rollouts of a request as [attempt, tokens, finish]. */
 const found = (unfinished: UnfinishedRollouts, request: GroupRequest) =>
   unfinished.of(request)?.begun.map((each) => [each.attempt, each.tokens.length, each.finish]);
 
@@ -64,7 +64,7 @@ test("a session after a kill has what was written, of the same problem and weigh
   first.add(group(2), [tokens(0, 0, [5])]);
   first.add(group(1), [tokens(0, 2, [5, 6, 7]), tokens(1, 3, [6, 7], 1)]);
   first.add(group(9, 7), [tokens(0, 0, [7, 7])]);
-  const next = open(6); // killed: nobody closed it
+  const next = open(6); // the process was killed and never closed its file
   expect(found(next, group(1))).toEqual([
     [0, 4, 0],
     [1, 4, 0],
@@ -104,7 +104,7 @@ test("sessions follow each other: what one goes on with stays, what it begins an
   first.add(group(2), [tokens(0, 0, [5, 5, 5])]);
   const second = open(5);
   second.add({ ...group(1), begun: second.of(group(1))!.begun }, [tokens(0, 2, [5, 5, 5])]);
-  second.add(group(2), [tokens(0, 0, [5])]); // it began anew
+  second.add(group(2), [tokens(0, 0, [5])]); // the second run began this group anew
   const third = open(5);
   expect(found(third, group(1))).toEqual([[0, 5, 0]]);
   expect([...third.of(group(1))!.begun[0]!.versions]).toEqual([5, 5, 5, 5, 5]);
@@ -189,7 +189,7 @@ test("what comes once it is closed goes into no other file, and closes none", ()
   unfinished.add(group(1), [tokens(0, 0, [5, 5])]);
   unfinished[Symbol.dispose]();
   const written = readFileSync(path);
-  const other = openSync(join(dir, "other"), "w+"); // the descriptor that is free
+  const other = openSync(join(dir, "other"), "w+"); // takes the descriptor that has become free
   unfinished.add(group(1), [tokens(0, 2, [5, 5])]);
   unfinished.retain(() => false);
   expect(fstatSync(other).size).toBe(0);

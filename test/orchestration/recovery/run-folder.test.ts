@@ -39,7 +39,7 @@ test("a new run replaces the last only when told to, and what it refuses it leav
   await expect(createRun(smallRecipe({ steps: 3 }), options)).rejects.toMatchObject(refused);
   await expect(createRun(smallRecipe(), { ...options, resume: "never" })).rejects.toMatchObject(refused);
   expect(readFileSync(join(dir, "run.json"), "utf8")).toBe(before);
-  // The folder is nobody's again.
+  // Checks that no process holds the folder any more.
   (await claimRunFolder({ dir, resume: "auto" }))[Symbol.dispose]();
   await using run = await createRun(smallRecipe({ steps: 3 }), {
     verifiers,
@@ -219,7 +219,7 @@ test("a run that goes on stores weights as it began, where the recipe does not s
   });
 });
 
-/** What the engine is asked to draw from, in the order of the calls. */
+/** A core that records from what the engine is asked to draw, in the order of the calls. */
 function coreThatNotes() {
   const core = standInCore();
   const drawn = new Set<number | undefined>();

@@ -34,7 +34,7 @@ const LOST: Verdict = { status: "unscored", cause: "worker lost" };
 interface Kept {
   readonly text: string;
   readonly verdict: Verdict;
-  /** Default: the verifier's present version. */
+  /** The verifier's version. Default: the present one. */
   readonly version?: number;
   readonly domain?: string;
   readonly verifier?: string;

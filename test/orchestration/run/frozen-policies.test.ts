@@ -24,7 +24,7 @@ test("only an objective with a KL term has a reference: the weights training sta
       expect(core.trainers).toHaveLength(trainers);
       expect(core.trainers[0]!.steps[0]!.referenceLogprobs !== undefined).toBe(klCoef > 0);
       for (const { metrics } of readRunLog(join(dir, RUN_FILES.log)))
-        expect(metrics["time/reference"] !== undefined).toBe(klCoef > 0); // and not in "other"
+        expect(metrics["time/reference"] !== undefined).toBe(klCoef > 0); // the time must not count under "other"
       if (klCoef > 0) expect(core.trainers[1]!.word).not.toBe(core.trainers[0]!.word);
     }
   } finally {

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Without what is said of every recipe this short on a core that knows nothing. */
+/** The warnings, without those that every recipe this short gets on a core that reports nothing about itself. */
 const notable = (warnings: readonly string[]) =>
   warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
 
@@ -142,7 +142,7 @@ test("only the last checkpoints are kept", async () => {
   expect(names.sort()).toEqual(["step-000010", "step-000012"]);
 });
 
-/** What is written there fails as it does on a full disk; what stood in the file before is behind `.kept`. */
+/** Writing to the file fails as on a full disk; its earlier contents are moved to `.kept`. */
 function fillUp(file: string): () => void {
   const path = join(dir, file);
   renameSync(path, `${path}.kept`);
@@ -281,7 +281,7 @@ test("a folder has one run at a time", async () => {
   await first[Symbol.asyncDispose]();
   await using third = await createRun(smallRecipe(), { ...options, core: standInCore() });
   expect(await third.finished).toMatchObject({ steps: 6 });
-  // What is over is free, disposed of or not.
+  // A run that is over holds no resources, disposed of or not.
   await using fourth = await createRun(smallRecipe(), { ...options, core: standInCore() });
   expect(await fourth.finished).toMatchObject({ steps: 6 });
 });

@@ -92,7 +92,7 @@ test("what keeps one of the run's own from being written ends the run, whoever e
   const { saving: one, writes } = saving();
   await one.due(1, () => one.begin(state(1)));
   writes[0]!.written.reject(new Error("disk full"));
-  await expect(one.settle()).rejects.toThrow("disk full"); // of somebody's request
+  await expect(one.settle()).rejects.toThrow("disk full"); // the error of a save that another caller requested
   expect(() => one.raise()).toThrow("disk full");
   await expect(one.due(2, () => one.begin(state(2)))).rejects.toThrow("disk full");
   await expect(one.now(state(2))).rejects.toThrow("disk full");

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Without what is said of every recipe this short on a core that knows nothing. */
+/** The warnings, without those that every recipe this short gets on a core that reports nothing about itself. */
 const notable = (warnings: readonly string[]) =>
   warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
 
@@ -160,7 +160,7 @@ test.each(["its step", "a hook"])(
     const hooks = where === "a hook" ? { afterStep: hold } : {};
     const clock = {
       now: () => {
-        if (isHeld) now += 1e6; // from then on nothing moves for long
+        if (isHeld) now += 1e6; // from then on nothing moves for a long time
         return now;
       },
     };
@@ -183,7 +183,7 @@ test("a disk that takes nothing any more holds up the next checkpoint, and that 
   let [now, isHeld] = [0, false];
   const clock = {
     now: () => {
-      if (isHeld) now += 1e6; // from then on nothing moves for long
+      if (isHeld) now += 1e6; // from then on nothing moves for a long time
       return now;
     },
   };

@@ -23,7 +23,7 @@ const demonstrated = (maxOutputTokens: number) =>
     rollouts: { groupSize: 4, maxOutputTokens, maxPromptTokens: 64 },
     warmStart: { steps: 100, mixture: { logic: 1 } },
   });
-/** More keys and values than any machine has memory. */
+/** A recipe with more keys and values than any machine has memory for. */
 const vast = overrideRecipe(smallRecipe(), ["engine.pages=200000000"]);
 
 async function refusalOf(work: Promise<unknown>): Promise<{ code: string; message: string }> {
@@ -35,7 +35,7 @@ async function refusalOf(work: Promise<unknown>): Promise<{ code: string; messag
   return { code: error.code, message: error.message };
 }
 
-/** As `hone check` says it: thrown, or a stage with a cross. */
+/** The refusal as `hone check` gives it: an error, or a stage with a cross. */
 async function checkRefusal(recipe: Recipe): Promise<string> {
   try {
     const { stages } = await checkRecipe(recipe);
@@ -59,7 +59,7 @@ test.each([
     const refusal = await refusalOf(createRun(recipe, { dir, core, overwrite: true }));
     expect(refusal).toEqual({ code, message: expect.stringMatching(message) });
     expect(await checkRefusal(recipe)).toContain(refusal.message);
-    expect(existsSync(join(dir, "checkpoints"))).toBe(true); // the run before is still there
+    expect(existsSync(join(dir, "checkpoints"))).toBe(true); // the folder still has the run of before
     expect(existsSync(join(dir, "run.json"))).toBe(false);
   },
   60_000,

@@ -63,7 +63,8 @@ test("every trainer of a run is as deterministic as the recipe says, by default 
 });
 
 test("a run that fits with less trains and saves as that says, and keeps the recipe as it was given", async () => {
-  const deep = overrideRecipe(smallRecipe(), ["model.config.layers=8"]); // whose activations are more than one layer's
+  // a model with the activations of several layers
+  const deep = overrideRecipe(smallRecipe(), ["model.config.layers=8"]);
   const { config } = await openModel(deep, new Date(0));
   const machine = thisMachine();
   const bytesOf = (recipe: Recipe) =>

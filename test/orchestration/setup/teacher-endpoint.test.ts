@@ -39,7 +39,7 @@ const choiceOf: Record<string, (asked: Asked) => object> = {
 
 class Server extends LocalServer {
   readonly asked: (Asked & { readonly key: string | undefined })[] = [];
-  /** What goes wrong, in order; then nothing. */
+  /** The faults of the next answers, in order; after them answers are right. */
   faults: ((response: ServerResponse) => void)[] = [];
   readonly #api: string;
   constructor(api: string) {

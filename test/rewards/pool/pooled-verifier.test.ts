@@ -60,7 +60,7 @@ test("completions go out 32 at a time while nobody knows how long one takes, and
 test("once the first are judged, messages are as long as they took", async () => {
   const { jobs, verifier } = pooled([(job) => done(job)]);
   await verifier.judge(requests(1));
-  verifier.meter.recordCall(990); // and 10 before: half a millisecond each
+  verifier.meter.recordCall(990); // 10 were recorded before: half a millisecond each
   await verifier.judge(requests(90));
   expect(jobs.map(({ members }) => members.length)).toEqual([1, 40, 40, 10]);
 });

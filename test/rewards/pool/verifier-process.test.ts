@@ -80,7 +80,7 @@ test.runIf(long)(
     process.kill(one.pid, "SIGSTOP");
     await sleep(timeoutMs + 1000);
     process.kill(one.pid, "SIGCONT");
-    await sleep(500); // for its watchdog to look
+    await sleep(500); // gives its watchdog time to look
     writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
     expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
   },

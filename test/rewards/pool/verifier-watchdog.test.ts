@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Progress } from "../../../lib/rewards/pool/verification-job.ts";
 import { passedLimit, Standstills } from "../../../lib/rewards/pool/verifier-watchdog.ts";
 
-// That it ends its process, and when its parent is gone, is in verifier-process.test.ts.
+// verifier-process.test.ts shows that it ends its process, also when its parent is gone.
 
 const MEBIBYTE = 1 << 20;
 const busy = (leftMs: number): Progress => ({ job: 1, phase: "verifying", member: 0, elapsedMs: 1, leftMs });
@@ -24,10 +24,10 @@ test("time in which the process stood still is told of the phase it fell into, a
   const standstills = new Standstills();
   expect(standstills.look(1000, 500)).toBe(0); // when the first look comes says nothing
   expect(standstills.look(1020, 520)).toBe(0);
-  expect(standstills.look(1270, 770)).toBe(0); // late, not still
+  expect(standstills.look(1270, 770)).toBe(0); // the look was late; the phase did not stand still
   expect(standstills.look(6270, 5770)).toBe(5000);
   expect(standstills.look(6290, 5790)).toBe(5000);
-  expect(standstills.look(6310, 2000)).toBe(1960); // a phase that began in it
+  expect(standstills.look(6310, 2000)).toBe(1960); // a phase that began within the standstill
   expect(standstills.look(6330, 40)).toBe(0);
   expect(standstills.look(6830, 540)).toBe(500);
   expect(standstills.look(7330, 1040)).toBe(1000);

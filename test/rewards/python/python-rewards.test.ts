@@ -42,7 +42,7 @@ const scores = async (...args: Parameters<typeof judge>) => (await judge(...args
 const scoreOf = (verdict: Verdict | undefined) =>
   verdict?.status === "unscored" ? verdict.cause : verdict?.score;
 
-/** What Python itself makes of the function with these keyword arguments. */
+/** Calls the function in Python itself with these keyword arguments. */
 function called(file: string, name: string, given: object): unknown {
   const script = `import asyncio, importlib.util, inspect, json, sys
 spec = importlib.util.spec_from_file_location("m", sys.argv[1]); m = importlib.util.module_from_spec(spec); spec.loader.exec_module(m)
@@ -233,7 +233,7 @@ test.each([
   expect(found).toMatch(cause);
 });
 
-/** Python processes below these. */
+/** The Python processes that these processes have started. */
 const pythonsOf = (pids: readonly number[]): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -56,7 +56,7 @@ test("a lock keeps no process alive", () => {
   });
 });
 
-/** As two containers on one volume see it: another network, other process ids. */
+/** Namespaces like those of two containers on one volume: another network, other process ids. */
 const NAMESPACES: readonly (readonly string[])[] = [
   ["-rn"],
   ["-rpf", "--mount-proc"],

@@ -8,7 +8,7 @@ import { openStore, type StreamStore } from "../../../lib/streams/index.ts";
 import type { DriverUnderTest, Place } from "../place.ts";
 
 const isThere = spawnSync("redis-server", ["--version"]).status === 0;
-/** Why nothing of Redis is tested here. */
+/** The reason for which Redis cannot be tested here. */
 export const noRedis = isThere ? undefined : "no redis-server: apt-get install redis-server";
 
 const READY = "Ready to accept connections";
@@ -22,7 +22,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A real server of its own folder and port, that keeps every write before it answers. */
+/** A real server with its own folder and port that writes every change to the disk before it answers. */
 export class RedisServer implements AsyncDisposable {
   readonly port: number;
   readonly dir = mkdtempSync(join(tmpdir(), "hone-redis-"));
@@ -48,7 +48,7 @@ export class RedisServer implements AsyncDisposable {
         return server;
       } catch (error) {
         rmSync(server.dir, { recursive: true, force: true });
-        // a connection of somebody else may have got the port that was free
+        // another program may have taken the port that was free
         if (port !== undefined || attempt === 3 || !/Address already in use/.test(`${error}`)) throw error;
       }
     }
@@ -58,7 +58,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** After `kill`, with what its append-only file has. */
+  /** Starts the server again after `kill`, with the contents of its append-only file. */
   async restart(): Promise<void> {
     const fixed = ["--bind", "127.0.0.1", "--dir", this.dir, "--save", "", "--appendfsync", "always"];
     const own = this.#options.includes("--port") ? [] : ["--port", String(this.port)];
@@ -94,7 +94,7 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** Runs of one server, each test in one of its own. */
+/** Runs on one server; each test has a run of its own. */
 export function redisUnderTest(server: () => RedisServer): DriverUnderTest {
   let runs = 0;
   return {

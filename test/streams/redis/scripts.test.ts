@@ -22,7 +22,7 @@ const noShim = compiled.status === 0 ? undefined : "no C compiler for the clock 
 describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's clock", () => {
   const offset = join(dir, "offset");
   let server: RedisServer;
-  /** Of the server, beside this machine's. */
+  /** Sets the clock of the server, which differs from this machine's. */
   const setClock = async (seconds: number) => {
     const file = openSync(offset, "r+");
     writeSync(file, new BigInt64Array([BigInt(seconds)]), 0, 8, 0);

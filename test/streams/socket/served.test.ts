@@ -44,7 +44,7 @@ describe("the socket", () => {
     await expect(refused).rejects.toMatchObject(
       usage(new RegExp(`^unix:.*s.sock is served by process ${first.pid},`)),
     );
-    expect(await before.depth("s")).toMatchObject({ items: 1 }); // and is not disturbed
+    expect(await before.depth("s")).toMatchObject({ items: 1 }); // the other server is not disturbed
     await first.kill();
     await before.close();
     expect(existsSync(path)).toBe(true);
@@ -176,7 +176,7 @@ describe("a client", () => {
       Buffer.concat([...encodeFrame([0, PROTOCOL, "r"]), ...Array.from({ length: 1000 }, () => question)]),
     );
     const before = process.memoryUsage().arrayBuffers;
-    for (let i = 0; i < 20; i++) await other.append("s", `k${i}`, bytes("k")); // others are served meanwhile
+    for (let i = 0; i < 20; i++) await other.append("s", `k${i}`, bytes("k")); // other clients are served meanwhile
     const grown = process.memoryUsage().arrayBuffers - before;
     socket.destroy(); // a second try begins with what this one left
     expect(grown).toBeLessThan(50 * 2 ** 20); // and not 1000 MiB

@@ -11,7 +11,7 @@ export class SocketPlace implements Place {
   readonly url = `unix:${this.path}`;
   readonly #opened: StreamStore[] = [];
   readonly #givesOwn: boolean;
-  /** Of the process that serves. */
+  /** The store of the process that serves the socket. */
   own!: StreamStore;
 
   private constructor(givesOwn: boolean) {

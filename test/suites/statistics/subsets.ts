@@ -1,4 +1,4 @@
-/** All subsets of `k` items, for what is counted by formulas elsewhere. */
+/** Lists all subsets of `k` items, to check what lib/ counts by formulas. */
 export function subsets<T>(items: readonly T[], k: number): T[][] {
   if (k === 0) return [[]];
   if (items.length < k) return [];

@@ -21,7 +21,7 @@ const { cases, variables } = JSON.parse(readFileSync(file, "utf8")) as { cases: 
 const known = readJson(variables) as Record<string, unknown>;
 const clock = new Date(Date.UTC(2026, 2, 5, 7, 8, 9, 123));
 
-/** Where our words are not Jinja's: theirs are Python's internals, or say less. */
+/** Errors for which Hone's words differ from Jinja's, which tell Python's internals or say less. */
 const OTHER_WORDS: Readonly<Record<string, RegExp>> = {
   "tuple index out of range": /Replacement index 1 out of range/,
   "unsupported format character 'y' (0x79) at index 1": /unsupported format character 'y'/,

@@ -125,7 +125,7 @@ holds(CUSTOM, "reference", {
     [true, CITIES.join("\n").replaceAll("Paris", '"Paris, Texas"')],
     [false, CITIES.join("\n").replace("Paris", "Paris, Texas")],
     [false, CITIES.join("\n").replace("ID,Country", "ID, Country")],
-    [false, CITIES.join("\n").replace("Paris", "Pa\rris")], // not to be read as CSV
+    [false, CITIES.join("\n").replace("Paris", "Pa\rris")], // the text must not be read as CSV
   ],
   "custom:csv_special_character": [
     [true, PRODUCTS.join("\n")],

@@ -24,7 +24,7 @@ holds(FORMAT, "reference", {
     [true, `She said "he told me 'she wrote "hi" once' before" ok`],
     [true, `'a "b 'c' d" e'`],
     [false, `"a 'b' c"`],
-    [false, `“a ‘b “c” d’ e”`], // curly marks are none
+    [false, `“a ‘b “c” d’ e”`], // curly marks do not count as quotes
     [false, "no quotes"],
     [false, `"""`],
   ],
@@ -50,7 +50,7 @@ holds(FORMAT, "reference", {
     [false, "one\n \ntwo"], // a line of spaces is a line
     [true, "one"],
     [true, "\n one\ntwo \n"],
-    [false, "one\n -\ntwo"], // of which a space stays
+    [false, "one\n -\ntwo"], // removing the mark leaves a line with a space
   ],
   "format:emoji": [
     [true, "Hello there 😀."],
@@ -92,7 +92,7 @@ holds(FORMAT, "reference", {
     [false, "!?!?!?", { sep: "!?!?" }], // the two would share marks
     [true, "SEPARATOR a SEPARATOR b", { sep: "SEPARATOR" }],
     [false, "separator a separator b", { sep: "SEPARATOR" }],
-    [false, "a b", { sep: "." }], // not a pattern
+    [false, "a b", { sep: "." }], // the separator is plain text, not a pattern
   ],
   "format:thesis": [
     [true, "<i>Thesis.</i> Text."],

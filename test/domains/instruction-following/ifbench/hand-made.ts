@@ -8,7 +8,7 @@ import { ResponseText } from "../../../../lib/domains/instruction-following/text
 
 const RULES = { reference: REFERENCE, strict: STRICT };
 
-/** Whether a response follows the constraint, and its arguments where it takes any. */
+/** Whether a response follows the constraint, the response, and the constraint's arguments if it takes any. */
 export type HandMade = readonly [
   expected: boolean,
   response: string,

@@ -103,9 +103,12 @@ const inReference = (id: string, raw: string) => IFBENCH[id]!.bindAsReference(AR
 const endsInsideQuotes = (raw: string) =>
   new ResponseText(raw).sentences.some((one) => /[.?!]\s*[^\s\w.?!]+$/.test(one));
 
-/** Where the reference refuses what is right, each with what makes it do so (docs/reference/verify.md). */
+/**
+ * Constraints for which the reference refuses right responses, each with the edit that makes it accept them
+ * (docs/reference/verify.md).
+ */
 const CORRECTED: Readonly<Record<string, (raw: string) => boolean>> = {
-  // Without the stars that begin no bullet it would accept.
+  // Without the stars that begin no bullet the reference would accept the response.
   "format:sub-bullets": (raw) => inReference("format:sub-bullets", raw.replace(/(?<!^\s*)\*|\*(?! )/gm, "")),
   "ratio:sentence_type": endsInsideQuotes,
   "ratio:sentence_balance": endsInsideQuotes,

@@ -16,7 +16,7 @@ describe("brackets", () => {
     ["([{(x)}])", false],
     ["([{([x", false],
     ["([{([x]", true],
-    ["([{([)x])}])", false], // a wrong one starts anew
+    ["([{([)x])}])", false], // a wrong bracket starts the count anew
     ["((((( ] (((((a)", true],
     [")))))(((((", false],
     ["(a)(b)(c)(d)(e)", false],
@@ -67,7 +67,7 @@ describe("indents", () => {
     [" a\n  b\n c", false],
     ["a\n\n b", true],
     ["a\n\n\n b", false], // the second blank line stays, and it is indented by nothing
-    ["a\n\n \n  b", true], // as the blank that stays is indented by one
+    ["a\n\n \n  b", true], // the blank line that stays is indented by one space
     ["a\n\tb", false], // tabs are no spaces
     ["a", true],
     ["", true],

@@ -11,7 +11,7 @@ holds(RATIO, "reference", {
     [false, "the cat", { percentage: 49 }],
     [false, "THE And of", { percentage: 99 }],
     [true, "cats purr", { percentage: 0 }],
-    [false, "...", { percentage: 100 }], // no words, no share
+    [false, "...", { percentage: 100 }], // a text without words has no share of them
     [false, "don't", { percentage: 99 }], // "don" and "t" are both on the list
     [true, "however perhaps", { percentage: 0 }], // neither is on the list
   ],

@@ -9,7 +9,7 @@ holds(SENTENCE, "reference", {
   "sentence:alliteration_increment": [
     [true, "No alliteration. Some semblance here. Big bad bears bark."], // 0, 2, 4
     [false, "Big bad. Cat dog."],
-    [false, "Big bad. Small sun."], // as long is not longer
+    [false, "Big bad. Small sun."], // equal length does not count as longer
     [true, "One."],
     [true, "Go on. Many men mix. Ten tall trees, two toads."], // 0, 3, 5
     [true, '"Dull" owl. (Big) "bad" wolf.'], // marks in front of words go
@@ -32,7 +32,7 @@ holds(SENTENCE, "reference", {
     [false, "No. The cats sat.", { word: "cat", N: 2 }],
     [true, "No. CAT-like.", { word: "cat", N: 2 }],
     [false, "The cat.", { word: "cat", N: 2 }],
-    [false, "Use cxx.", { word: "c..", N: 1 }], // not a pattern
+    [false, "Use cxx.", { word: "c..", N: 1 }], // the word is plain text, not a pattern
     [false, "Use C++ now.", { word: "C++", N: 1 }], // a boundary after "+" needs a letter after it
     [true, "Use C++x now.", { word: "C++", N: 1 }],
     [false, "écat", { word: "cat", N: 1 }],

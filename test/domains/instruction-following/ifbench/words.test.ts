@@ -26,7 +26,7 @@ holds(WORDS, "reference", {
   "words:vowel": [
     [true, "a bee in"],
     [false, "a bee in on"],
-    [true, "A bEE IN, my rhythm"], // y is none, case is nothing
+    [true, "A bEE IN, my rhythm"], // y is no vowel here, and case does not count
     [false, "one\nline"],
     [true, "\n one line \n"],
     [false, "a e i u"],

@@ -4,13 +4,16 @@ import { longest } from "../../../long.ts";
 
 export const LEVELS = [0, 1, 2, 3] as const;
 
-/** Enough for every rule to occur; `npm run test:all` looks at a hundred. */
+/** So many puzzles that every rule occurs; `npm run test:all` draws a hundred. */
 const COUNT = longest ? 100 : 25;
 
-/** By generator and level, for all test files of a process: some take a tenth of a second each. */
+/** The puzzles by generator and level, shared by all test files of a process: some take a tenth of a second each. */
 const drawn = new Map<string, Puzzle[]>();
 
-/** Puzzles of a generator and level, each from a stream of its own; always the same ones, which nobody changes. */
+/**
+ * Puzzles of a generator and level, each drawn from a stream of its own. They are always the same, and no test changes
+ * them.
+ */
 export function draws(generator: PuzzleGenerator, level: number, count = COUNT): Puzzle[] {
   const key = `${generator.task} ${level}`;
   const all = drawn.get(key) ?? [];
@@ -19,5 +22,5 @@ export function draws(generator: PuzzleGenerator, level: number, count = COUNT):
   return all.slice(0, count);
 }
 
-/** The metadata of a puzzle in the shape that its generator gives it. */
+/** The metadata of a puzzle, typed as its generator writes it. */
 export const metadataOf = <T>(puzzle: Puzzle): T => puzzle.metadata as T;

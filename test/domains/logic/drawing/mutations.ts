@@ -4,7 +4,7 @@ import type { Puzzle, PuzzleGenerator } from "../../../../lib/domains/logic/draw
 import { logic } from "../../../../lib/domains/logic/verify.ts";
 import { draws } from "./draws.ts";
 
-/** True for texts that the verifier takes for a solution of the game's data. */
+/** True if the verifier accepts the text as a solution of the game's data. */
 export function accepts(task: string, gameData: unknown, compat: Compat = "strict") {
   const reference = logic.parseReference({ task, game_data: gameData, compat });
   return (text: string): boolean => {
@@ -13,7 +13,7 @@ export function accepts(task: string, gameData: unknown, compat: Compat = "stric
   };
 }
 
-/** Solutions spoilt in several ways, of 10 puzzles a level: the verifier refuses each. */
+/** Spoils the solutions of 10 puzzles a level in several ways; the verifier must refuse each. */
 export function testMutations(
   generator: PuzzleGenerator,
   mutations: Readonly<Record<string, (puzzle: Puzzle) => string>>,
@@ -37,7 +37,7 @@ export function testMutations(
 
 type Rows = readonly (readonly unknown[])[];
 
-/** The first pair of indices below `count` for which something holds. */
+/** The first pair of indices below `count` for which the condition holds. */
 function pair(count: number, holds: (i: number, j: number) => boolean): [number, number] {
   for (let i = 0; i < count; i++) for (let j = 0; j < i; j++) if (holds(i, j)) return [j, i];
   throw new Error("no such pair");
@@ -47,7 +47,7 @@ const alike = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b
 const swap = <T>(items: readonly T[], i: number, j: number): T[] =>
   items.map((item, k) => (k === i ? items[j]! : k === j ? items[i]! : item));
 
-/** Grids that differ from the one given, which is the only right one. */
+/** Makes grids that differ from the given one, which is the only right one. */
 const GRID_CHANGES: Readonly<Record<string, (rows: Rows) => Rows>> = {
   "two rows swapped": (rows) => swap(rows, ...pair(rows.length, (i, j) => !alike(rows[i], rows[j]))),
   "two columns swapped": (rows) => {
@@ -85,7 +85,7 @@ export function* assignments<T>(choices: readonly (readonly T[])[]): Generator<T
   else for (const tail of assignments(rest)) for (const head of first) yield [head, ...tail];
 }
 
-/** The orders of 1, 2, 3: a row of a latin square of order 3. */
+/** The orders of 1, 2, 3, each a possible row of a latin square of order 3. */
 export const ROWS_OF_3 = [
   [1, 2, 3],
   [1, 3, 2],
@@ -95,7 +95,7 @@ export const ROWS_OF_3 = [
   [3, 2, 1],
 ] as const;
 
-/** How many of the lists the verifier accepts. */
+/** Counts the lists that the verifier accepts. */
 export function countAccepted<T>(
   choices: readonly (readonly T[])[],
   isAccepted: (text: string) => boolean,

@@ -5,7 +5,7 @@ import { CounterRandom } from "../../../../lib/random.ts";
 
 const near = orthogonal(5, 5);
 
-/** True when every region hangs together. */
+/** True if the cells of every region are connected. */
 const inOnePiece = (regions: readonly number[]) =>
   regions.every((region, cell) => {
     const reached = connected(cell, near, (other) => regions[other] === region).length;

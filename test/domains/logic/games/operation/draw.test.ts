@@ -4,7 +4,7 @@ import { draws, LEVELS } from "../../drawing/draws.ts";
 
 type Rules = ReadonlyMap<string, (a: number, b: number) => number>;
 
-/** What a rule says, from its words. */
+/** The function that a rule's words describe. */
 function compute(rule: string): (a: number, b: number) => number {
   const numbers = rule.match(/\d+/g)!.map(Number) as [number, number, number];
   const [p, q, r] = numbers;
