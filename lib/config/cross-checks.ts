@@ -53,7 +53,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       const { slopes } = recipe.objective;
       const { trainers = 0 } = rolesOf(recipe) ?? {};
       return slopes !== undefined && "function" in slopes && trainers > 0
-        ? `is the function ${slopes.function}, which processes that train (${trainers} here) cannot be given; export it from a module and name that, "./loss.ts#${slopes.function}", or let the run's own process train: hardware.processes: { actors, trainers: 0 }`
+        ? `is the function ${slopes.function}, but a function cannot be sent to the ${trainers} training processes of this recipe; export it from a module and give its place, "./loss.ts#${slopes.function}", or let the run's own process train: hardware.processes: { actors, trainers: 0 }`
         : undefined;
     },
   },
@@ -327,7 +327,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       if (nodes === 1) return undefined;
       const roles = rolesOf(recipe);
       if (roles === undefined)
-        return `is ${nodes}, and hardware says neither processes nor actorGpus: who of them samples and who trains`;
+        return `is ${nodes}, but hardware gives neither processes nor actorGpus: it must say which nodes sample and which train`;
       const all = processCount(roles);
       return all < nodes
         ? `is ${nodes}, more than its ${all} processes: a node would have nothing to do`

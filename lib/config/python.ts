@@ -35,7 +35,7 @@ export function withFileHash(choice: Fields, place: string): Fields {
   }
 }
 
-/** The Python that calls what Python files have, and its processes. */
+/** The Python interpreter that calls functions of Python files, and the number and environment of its processes. */
 export const pythonSchema = z.strictObject({
   /** Command that starts Python: "python3", "./venv/bin/python", or with arguments ["uv", "run", "python"]. */
   bin: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).default("python3"),

@@ -12,7 +12,7 @@ import type { StaticReport } from "./wire.ts";
 /** A page's 2 MB, less what is always there. */
 const MOST_ANSWER_CHARS = 400_000;
 
-/** What is asked for a static report, as in the page's own requests. A panel that wants more adds a row. */
+/** Requests whose answers a static report contains, as the page sends them. A panel that needs another adds a row. */
 const QUESTIONS: readonly string[] = [
   ...["all", "gained", "lost", "wrong"].map(
     (kind) => `before-after?run=0&kind=${kind}&domain=&at=&offset=0&limit=5&chars=1500`,

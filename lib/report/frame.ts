@@ -30,7 +30,7 @@ export interface FrameState {
   /** True if the phase has ended, done or stopped: no time remains then. */
   readonly isOver?: boolean;
   readonly domains: readonly string[];
-  /** All but the last one may be reduced to `trendsOf`. */
+  /** The caller may reduce every record but the last to what `trendsOf` keeps. */
   readonly steps: readonly StepRecord[];
   /** Processes of the run; empty if unknown. */
   readonly processes?: readonly ProcessStatus[];

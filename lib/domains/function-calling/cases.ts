@@ -51,7 +51,7 @@ export const readCase: CaseReader = async (row, folder, text) => {
   };
 };
 
-/** Rows with a label of partial credit and those of relevance use the JSON dialect; the others show it by their tags. */
+/** Rows with a partial-credit label or of a relevance category write calls as JSON. In other rows tags show the dialect. */
 function dialectOf(category: string | undefined, partial: number | undefined): Dialect | undefined {
   return partial !== undefined || /relevance/.test(category ?? "") ? "tool_calls" : undefined;
 }
