@@ -1,11 +1,14 @@
-// Ours beside transformers and PyTorch on the CPU, in bf16, on the shape of Qwen3-0.6B with random weights: a prompt,
-// decoding, a training step with AdamW, whole and with LoRA (PEFT, where it is installed). Ours, theirs, ours again, in one
-// run, and the ratio of the mean of ours to theirs. Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python that has them:
-//   python3 -m venv venv && venv/bin/pip install torch transformers && HONE_PEERS=venv/bin/python npm run bench -- --only peers
-// Half an hour on two idle cores and 21 GB; --smoke: a tiny shape, whose numbers mean nothing. Each part runs in a process of
-// its own, whose peak memory is compared too.
+// Ours beside transformers and PyTorch on the CPU, in bf16, on the shape of Qwen3-0.6B with random weights: prompts,
+// decoding, a training step with AdamW, whole and with LoRA (PEFT's). Ours, theirs, ours again, in one run, and the ratio
+// of the mean of ours to theirs. Each part runs in a process of its own; of steps its peak memory is compared too.
+// Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python that has them:
+//   python3 -m venv venv && venv/bin/pip install torch transformers peft
+//   HONE_PEERS=venv/bin/python npm run bench -- --only peers
+// Half an hour on two idle cores. A step of 4,096 tokens takes up to 29 GB, with LoRA 20: it is left out where they are not
+// free. `node bench/peers.bench.mjs --parts training,lora` measures some parts; --smoke a tiny shape, whose numbers mean
+// nothing.
 import { spawnSync } from "node:child_process";
-import { availableParallelism } from "node:os";
+import { availableParallelism, freemem } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { BENCH_SHAPES } from "../dist/lib/cli/bench.js";
@@ -16,17 +19,19 @@ const python = process.env.HONE_PEERS ?? "python3";
 const LORA_RANK = 16;
 const [shape, sizes, outputTokens] = smoke
   ? ["tiny", { prompts: [32], together: [1, 2], batches: [2], packed: [64] }, 4]
-  : [
-      "0.6b",
-      { prompts: [128, 1024, 4096], together: [1, 8], batches: [8, 32, 128], packed: [1024, 4096] },
-      16,
-    ];
+  : ["0.6b", { prompts: [128, 1024], together: [1, 8], batches: [8, 32, 128], packed: [1024, 4096] }, 16];
+const at = process.argv.indexOf("--parts");
+const wanted = at < 0 ? ["generation", "prefill", "training", "lora"] : process.argv[at + 1].split(",");
 /** What one process measures; of training one size alone, so that its peak memory is that of the size. */
 const PARTS = [
   ["generation", {}],
   ["prefill", {}],
+  ...(smoke ? [] : [["prefill", { prompts: [4096], together: [1] }]]),
   ...["training", "lora"].flatMap((part) => sizes.packed.map((tokens) => [part, { packed: [tokens] }])),
-];
+].filter(([part]) => wanted.includes(part));
+/** Bytes that a step takes at most, ours or the peer's. */
+const most = (part, { packed: [tokens] }) =>
+  part === "training" ? 8e9 + 5e6 * tokens : part === "lora" ? 3e9 + 4e6 * tokens : 0;
 const env = { ...process.env, HONE_THREADS: process.env.HONE_THREADS ?? String(availableParallelism()) };
 
 const done = (result) => {
@@ -74,6 +79,12 @@ const NAMES = {
 };
 
 function rowsOf(part, given) {
+  const [needs, free] = smoke ? [0, 0] : [most(part, given), freemem()];
+  if (needs > free) {
+    const name = `${shape}, ${NAMES[part]} ${given.packed[0]}`;
+    const problem = `not tried: takes up to ${Math.round(needs / 1e9)} GB, and ${Math.round(free / 1e9)} are free`;
+    return [undefined, [{ name, problem }]];
+  }
   const [first, peers, second] = [ours(part, given), theirs(part, given), ours(part, given)];
   const rows = peers.rows.map(({ size, sequences = 1, tokensPerSecond: peer, problem }) => {
     const [before, after] = [first, second].map(
@@ -92,4 +103,4 @@ function rowsOf(part, given) {
 }
 
 const all = PARTS.map(([part, given]) => rowsOf(part, { ...sizes, ...given }));
-done({ machine: all[0][0], rows: all.flatMap(([, rows]) => rows) });
+done({ machine: all.find(([machine]) => machine)?.[0], rows: all.flatMap(([, rows]) => rows) });
