@@ -66,10 +66,7 @@ test.each([
     { kind: "custom", slopes: "mine" },
     /objective\.slopes: is "mine"; it must be a function, or a module by path/,
   ],
-  [
-    { kind: "custom", slopes: "./none.ts#mine" },
-    /objective\.slopes: is "\.\/none\.ts#mine"; no such file/,
-  ],
+  [{ kind: "custom", slopes: "./none.ts#mine" }, /objective\.slopes: is "\.\/none\.ts#mine"; no such file/],
   [{ kind: "custom", slopes: { module: "none.ts", sha256: "0".repeat(64) } }, /it must be a module by path/],
   [
     { kind: "custom", slopes: "./test/fixtures/custom-gspo.ts#%zz" },

@@ -70,9 +70,7 @@ describe.skipIf(noAddon !== undefined)("--resume", { timeout: patient(90_000) },
   test("says what there is to go on with: nothing, all steps, more steps than asked for, lost checkpoints", async () => {
     const { recipe, hone } = scratch();
     const none = await hone("run", recipe, "--resume", ...steps(3));
-    expect(none.text).toContain(
-      `${join(none.cwd, "runs/variety")} has no run to resume: starting a new one`,
-    );
+    expect(none.text).toContain(`${join(none.cwd, "runs/variety")} has no run to resume: starting a new one`);
     expect(none.status).toBe(0);
     const all = await hone("run", recipe, "--resume", ...steps(3));
     expect(all.text).toContain("the run has already trained all its 3 steps: set training.steps above 3");
