@@ -71,7 +71,9 @@ test("the run folder keeps the function by name, hash and place, and a changed o
 
 test("hone rescore judges by the script's present function, and says what it needs without the script", async () => {
   const without = await hone("rescore", "small");
-  expect(without.stderr).toContain("reward:sorting is the function inPlace, which is not here");
+  expect(without.stderr).toContain(
+    "reward:sorting is the function inPlace, which is not available in this process",
+  );
   expect(without.stderr).toContain("--recipe");
   const { stdout } = await hone("rescore", "small", "--recipe", "changed.mjs", "--json");
   const [sorting] = JSON.parse(stdout).domains;

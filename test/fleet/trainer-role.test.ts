@@ -98,8 +98,8 @@ test("a rank answers every call of its own epoch once, and names what it does no
     { number: 0, rank: 1, fault: fault(/t was never opened/) },
     { number: 1, rank: 0 },
     { number: 2, rank: 0, version: 4 },
-    { number: 3, rank: 0, fault: fault(/constructor is no call/) },
-    { number: 3, rank: 1, fault: fault(/constructor is no call/) },
+    { number: 3, rank: 0, fault: fault(/constructor is not a call/) },
+    { number: 3, rank: 1, fault: fault(/constructor is not a call/) },
     { number: 4, rank: 0 },
   ]);
   expect((await store.depth(STREAMS.replies(1))).items).toBe(0);

@@ -84,7 +84,7 @@ export const benchVerb: Verb = (hone, ends) => {
     .option("--packed-tokens <sizes>", "tokens of the training steps", "16384")
     .option("--prompt-tokens <sizes>", "of the prompts that prefill is measured with", "512")
     .option("--prompt-sequences <sizes>", "prompts that are prefilled at once", "1")
-    .option("--lora-rank <r>", "of the adapters on all linear layers in the part lora", "16")
+    .option("--lora-rank <n>", "of the adapters on all linear layers in the part lora", "16")
     .option(
       "--parts <names>",
       "several of generation, prefill, training, lora",
