@@ -103,7 +103,7 @@ test("a module stands in a recipe by its place and the hash of its file; overrid
 
 test("trainers of their own are given a module, and no function", () => {
   expect(() => trained(2, mine)).toThrow(
-    /objective\.slopes: is the function mine, .*that train \(2 here\).*"\.\/loss\.ts#mine"/,
+    /objective\.slopes: is the function mine, .*sent to the 2 training processes.*"\.\/loss\.ts#mine"/,
   );
   for (const [trainers, slopes] of [
     [0, mine],
