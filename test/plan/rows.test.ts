@@ -88,7 +88,7 @@ test("whole distributions take a head, a chunk of logits and a micro-batch's row
     host: 8 * tokens * 40,
   });
   expect(extra("cpu")).toEqual({
-    here: 4 * vocabulary * (width + 64) + 4 * packed * width + 8 * tokens * width,
+    here: 4 * vocabulary * (width + 168) + 4 * packed * width + 8 * tokens * width,
     host: 0,
   });
   const full = small("objective.kind=dapo", "objective.klCoef=0.1", "objective.klEstimator=full");
