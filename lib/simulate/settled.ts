@@ -8,7 +8,7 @@ const NO_VERSIONS = new Uint32Array(0);
 const ZEROS = new ArrayBuffer(4 * 2 ** 22);
 const JUDGED: ScoredVerdict = { status: "correct", score: 1, reason: "simulated" };
 
-/** Makes the pipeline's nouns of simulated answers: their tokens are a length, since nobody reads them. */
+/** Makes the pipeline's nouns of simulated answers: their tokens are a length, since no code reads them. */
 export class SettledGroups {
   /** One array per length, shared by all answers of that length. */
   readonly #tokens: (Int32Array | undefined)[] = [];

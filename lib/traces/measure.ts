@@ -98,7 +98,7 @@ export function measureTraces(sides: readonly ReadSide[]): TraceMeasures {
   };
 }
 
-/** A trace's length distributed over its steps by their characters: nobody counted the tokens of each. */
+/** A trace's length distributed over its steps by their characters: a trace has no token count for each step. */
 function lengthsOf({ steps, trace }: ReadTrace, length: number): number[] {
   return steps.map(({ from, to }) => (length * (to - from)) / Math.max(1, trace.text.length));
 }

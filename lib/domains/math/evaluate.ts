@@ -14,7 +14,7 @@ export type Point = ReadonlyMap<string, Complex>;
 
 /** Terms of a finite sum or product that are added up. */
 const MAX_SERIES_TERMS = 400;
-/** Bits of an argument that decide the value of a function nobody defined. */
+/** Bits of an argument that decide the value of an undefined function. */
 const OPAQUE_BITS = 96;
 /** floor and factorial treat a value within this many bits of an integer as the integer. */
 const INTEGER_BITS = 100;
@@ -47,7 +47,7 @@ const WHOLE_ARGUMENTS = new Set(["binomial", "gcd", "lcm"]);
 const MAX_FACTORIAL = 20_000n;
 
 /**
- * Value of an expression at a point, to the precision of the arithmetic. A function nobody defined, f(x), gets a
+ * Value of an expression at a point, to the precision of the arithmetic. An undefined function, f(x), gets a
  * value that depends only on its name and arguments. Throws Undefined where the expression has no value
  * (a pole, infinity, a matrix, an integral), BudgetExceeded when it costs too much.
  */
