@@ -246,7 +246,5 @@ function said({ message }: ConfigIssue, value: unknown): Partial<ConfigIssue> {
   if (word !== undefined && message.includes("true or false")) return { suggestion: word };
   const isCode = /=>|^\s*(?:async\s+)?function\b|^\s*(?:lambda|def)\b/.test(value);
   if (isCode) return { message: `is the text of a function; ${FUNCTIONS}` };
-  if (/^[^#]+\.py(?:#|$)/.test(value) && message.includes("verifier"))
-    return { suggestion: `{ python: ${JSON.stringify(value)} }` };
   return {};
 }

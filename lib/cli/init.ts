@@ -79,13 +79,11 @@ export function rewardOf(text: string): InitReward {
   return { module: isModulePlace(text) ? text : `./${text}` };
 }
 
-/** Appends the name of the file's only exported function, if the text names none. */
+/** Appends the name of the file's only reward function, if the text names none. */
 function withName(text: string): string {
   const { file, name } = pythonPlace(text);
   if (name !== "") return text;
-  const names = [...readFileSync(file, "utf8").matchAll(/^(?:async )?def (\w+)/gm)].map(
-    ([, found]) => found!,
-  );
+  const names = rewardsIn(readFileSync(file, "utf8"));
   if (names.includes("reward") || names.includes("compute_score")) return text;
   if (names.length === 1) return `${text}#${names[0]}`;
   throw new HoneError(
@@ -95,6 +93,15 @@ function withName(text: string): string {
       hint: `Name it after #: --reward ${text}#${names[0] ?? "reward"}`,
     },
   );
+}
+
+/** Names of a Python file's functions with a parameter of TRL's or verl's, or of all if none has one. */
+function rewardsIn(python: string): string[] {
+  const functions = [...python.matchAll(/^(?:async )?def (\w+)\s*\(([^)]*)/gm)];
+  const rewards = functions.filter(([, , parameters]) =>
+    /\b(?:completions|completion_ids|prompts|solution_strs?)\b/.test(parameters!),
+  );
+  return (rewards.length > 0 ? rewards : functions).map(([, name]) => name!);
 }
 
 type Fields = Readonly<Record<string, Readonly<Record<string, unknown>> | string>>;

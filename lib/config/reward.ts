@@ -37,11 +37,20 @@ const functionSchema = z.strictObject({
  */
 const moduleSchema = z
   .string()
-  .refine(
-    (name) => name === "verifier" || isModulePlace(name),
-    'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
-  )
+  .superRefine((name, check) => {
+    if (isPythonFile(name))
+      check.addIssue({ code: "custom", message: `a Python file is named by ${inBraces(name)}` });
+    else if (name !== "verifier" && !isModulePlace(name))
+      check.addIssue({
+        code: "custom",
+        message:
+          'it must be a function, "verifier", or a module by path or file URL: "./mine.ts", "./mine.ts#name"',
+      });
+  })
   .superRefine(checkExportName);
+
+const isPythonFile = (place: string): boolean => /\.py(?:#[^#]*)?$/.test(place);
+const inBraces = (place: string): string => `{ python: ${JSON.stringify(place)} }`;
 
 /** A function of a Python file: "rewards.py#accuracy". The hash of the file is written beside it when the recipe is defined. */
 const pythonSchema = z

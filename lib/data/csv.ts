@@ -3,9 +3,10 @@ import { streamPlainFile } from "../shared/files/plain-file.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 /**
- * Reads rows of a CSV file by the names in its first line, in pieces; the row after that line is 1. Quoted fields may
- * contain commas, line ends and doubled quotes. A row with more fields than names becomes a Fault: an unquoted comma
- * has shifted its fields. Throws on a file that ends within a quoted field.
+ * Reads rows of a CSV file by the names in its first line, in pieces; the row after that line is 1. Fields are separated
+ * by commas, or by semicolons or tabs where the first line has those alone. Quoted fields may contain separators, line
+ * ends and doubled quotes. A row with more fields than names becomes a Fault: an unquoted separator has shifted its
+ * fields. Throws on a file that ends within a quoted field.
  * @param bytes of the file, if it is compressed
  * Source: RFC 4180.
  */
@@ -15,9 +16,9 @@ export async function* csvRows(
 ): AsyncGenerator<RawRow | Fault> {
   let header: readonly string[] | undefined;
   let row = 0;
-  for await (const record of records(textOf(bytes))) {
+  for await (const record of records(textOf(bytes), isTabbed(path) ? "\t" : undefined)) {
     if (header === undefined) {
-      header = record.map((name, i) => (i === 0 ? name.replace(/^\uFEFF/, "") : name));
+      header = record;
       continue;
     }
     row += 1;
@@ -30,17 +31,31 @@ export async function* csvRows(
   }
 }
 
+/** The text without a byte order mark, before which no field could begin with a quote. */
 async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
-  for await (const chunk of bytes)
-    yield decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+  let isStart = true;
+  for await (const chunk of bytes) {
+    const text = decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    yield isStart ? text.replace(/^\uFEFF/, "") : text;
+    isStart &&= text === "";
+  }
   yield decoder.end();
 }
 
-/** Lines of fields; skips empty lines. */
-async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string[]> {
+/** The separator of a file: a comma, unless its first line has only semicolons, or only tabs, outside quotes. */
+function separatorOf(start: string): string {
+  const [line = ""] = start.replaceAll(/"[^"]*"/g, "").split("\n", 1);
+  return [",", ";", "\t"].find((one) => line.includes(one)) ?? ",";
+}
+
+const isTabbed = (path: string): boolean => /\.tsv(?:\.\w+)?$/i.test(path);
+
+/** Lines of fields; skips empty lines. @param separator of fields; default: what the first line has */
+async function* records(chunks: AsyncIterable<string>, separator?: string): AsyncGenerator<string[]> {
   let fields: string[] = [];
   let field = "";
+  let between = separator;
   /** Inside quotes, after a quote that may close them, or outside. */
   let state: "plain" | "quoted" | "closing" = "plain";
   const line = () => {
@@ -49,6 +64,7 @@ async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string[]>
     return done;
   };
   for await (const chunk of chunks) {
+    between ??= chunk === "" ? undefined : separatorOf(chunk);
     for (const char of chunk) {
       if (state === "quoted") {
         if (char === '"') state = "closing";
@@ -56,7 +72,7 @@ async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string[]>
       } else if (char === '"' && (state === "closing" || field === "")) {
         if (state === "closing") field += char;
         state = "quoted";
-      } else if (char === ",") {
+      } else if (char === between) {
         fields.push(field);
         [field, state] = ["", "plain"];
       } else if (char === "\n") {

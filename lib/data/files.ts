@@ -11,7 +11,9 @@ export interface DataFile {
   readonly zstd?: true;
 }
 
-const NAME = /\.(?:(json|jsonl|ndjson|csv)(\.gz|\.zst)?|(parquet))$/i;
+const NAME = /\.(?:(json|jsonl|ndjson|csv|tsv)(\.gz|\.zst)?|(parquet))$/i;
+/** Files that Python's `datasets` writes beside the rows of a folder. */
+const ABOUT_DATA = /^(?:dataset_infos?|dataset_dict|state)\.json$/;
 
 /** True if a file name is that of a data file. */
 export const isDataFile = (name: string): boolean => NAME.test(name);
@@ -32,16 +34,24 @@ export function dataFiles(paths: string | readonly string[], split?: string): Da
     const files = found.flatMap((file) => described(file) ?? []);
     if (files.length > 0) return files;
     throw new HoneError("HONE_ERR_DATA", `${path} holds no data file${split ? ` of split ${split}` : ""}`, {
-      hint: "Data files end in .json, .jsonl, .ndjson, .csv (each also with .gz or .zst) or .parquet.",
+      hint: found.some((file) => file.endsWith(".arrow")) ? ARROW : NAMES,
     });
   });
 }
+
+const NAMES =
+  "Data files end in .json, .jsonl, .ndjson, .csv, .tsv (each also with .gz or .zst) or .parquet.";
+const ARROW =
+  'Files that end in .arrow are those of save_to_disk in Python; write the data set with to_parquet("rows.parquet") or to_json("rows.jsonl").';
 
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (cause) {
-    const hint = isAbsolute(path) ? {} : { hint: `Paths are from the working folder, ${process.cwd()}.` };
+    const home = path.startsWith("~") ? " ~ is a shell's: write the whole path." : "";
+    const hint = isAbsolute(path)
+      ? {}
+      : { hint: `Paths are from the working folder, ${process.cwd()}.${home}` };
     throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause, ...hint });
   }
 }
@@ -51,7 +61,8 @@ function filesBelow(folder: string): string[] {
   entries.sort((a, b) => (a.name < b.name ? -1 : 1)); // by code unit: the same order on every machine
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
-    return isFolder(path) ? filesBelow(path) : [path];
+    if (isFolder(path)) return filesBelow(path);
+    return ABOUT_DATA.test(entry.name) ? [] : [path];
   });
 }
 
@@ -60,13 +71,19 @@ function isOfSplit(file: string, split: string | undefined): boolean {
   return split === undefined || (name.startsWith(split) && /^[-.]/.test(name.slice(split.length)));
 }
 
+const FORMATS: ReadonlyMap<string, DataFile["format"]> = new Map([
+  ["json", "json"],
+  ["csv", "csv"],
+  ["tsv", "csv"],
+]);
+
 function described(path: string): DataFile | undefined {
   const found = NAME.exec(path);
   if (!found) return undefined;
   const [, text, packing] = found;
   if (text === undefined) return { path, format: "parquet", gzip: false };
   const name = text.toLowerCase();
-  const format = name === "json" || name === "csv" ? name : "jsonl";
+  const format = FORMATS.get(name) ?? "jsonl";
   const packed = packing?.toLowerCase();
   return { path, format, gzip: packed === ".gz", ...(packed === ".zst" && { zstd: true }) };
 }

@@ -39,7 +39,8 @@ export class LineRows {
   parse(bytes: Buffer, start: number): RawRow | Fault {
     if (isUtf8(bytes)) return this.#parsed(bytes.toString("utf8"), start, bytes.length);
     this.#row += 1;
-    return { file: this.#file, row: this.#row, fault: "not UTF-8" };
+    const fault = isUtf16(bytes) ? "UTF-16; iconv -f UTF-16 -t UTF-8 converts the file" : "not UTF-8";
+    return { file: this.#file, row: this.#row, fault };
   }
 
   /** The rows of whole lines, some at a time; blank lines are counted and left out. @param start of the lines in the file. */
@@ -103,6 +104,10 @@ function eachLine<T>(
   }
   if (from < all.length) take(from, all.length);
 }
+
+/** True for the start of a file that Windows' programs call Unicode. */
+const isUtf16 = ([first, second]: Buffer): boolean =>
+  (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
 export function withoutBom<T extends Uint8Array>(bytes: T): T {
   return BOM.every((byte, i) => bytes[i] === byte) ? (bytes.subarray(BOM.length) as T) : bytes;

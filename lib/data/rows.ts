@@ -5,6 +5,7 @@ import { plainFileBlocks, readPlainFile, streamPlainFile } from "../shared/files
 import { csvRows } from "./csv.ts";
 import type { DataFile } from "./files.ts";
 import { elementSpans, skipSpace } from "./json-array.ts";
+import { arrayInObject } from "./json-object.ts";
 import { LineRows, NEWLINE, type RowBatch, withoutBom } from "./line-rows.ts";
 import { parquetRows } from "./parquet.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
@@ -33,7 +34,8 @@ export async function* readRows(
 
 /**
  * Yields every row of a file in order; holds one piece of a JSONL or parquet file in memory at a time. Skips blank
- * lines. A `.json` file that does not begin with `[` is read as JSONL: some sets are published so. A row that is not
+ * lines. A `.json` file that does not begin with `[` is read as JSONL, since some sets are published so, unless it is
+ * one object around its rows. A row that is not
  * JSON or not UTF-8 becomes a Fault. Throws HONE_ERR_DATA, naming the file, if the file itself is damaged: a
  * truncated gzip or array, or parquet without its footer.
  * @param columns of a parquet file to read; ignores those it lacks
@@ -74,8 +76,9 @@ async function* together(rows: AsyncIterable<RawRow | Fault>): AsyncGenerator<Ro
 
 async function* jsonBatches(file: DataFile): AsyncGenerator<RowBatch> {
   const text = withoutBom(await wholeOf(file));
-  if (text[skipSpace(text, 0)] !== 0x5b) yield* linesOf(file.path, [text]);
-  else yield* together(elements(file.path, text));
+  const array = text[skipSpace(text, 0)] === 0x5b ? text : arrayInObject(file.path, text);
+  if (array === undefined) yield* linesOf(file.path, [text]);
+  else yield* together(elements(file.path, array));
 }
 
 async function* elements(path: string, text: Buffer): AsyncGenerator<RawRow | Fault> {

@@ -1,3 +1,5 @@
+import { type JsonMaker, readJsonText } from "../shared/text/json-text.ts";
+import type { RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
 
 /** The same reader, with every column of its rows in the drafts. */
@@ -9,17 +11,31 @@ export function withColumns(reader: RowReader<DatasetOptions>): RowReader<Datase
       const read = reader.open(options);
       return (raw) => {
         const outcome = read(raw);
-        return "question" in outcome ? { ...outcome, columns: plainColumns(raw.value) } : outcome;
+        return "question" in outcome ? { ...outcome, columns: plainColumns(raw) } : outcome;
       };
     },
   };
 }
 
-/** A row in JSON types: integers of parquet files as numbers if those are exact, else as text. */
-function plainColumns(value: unknown): Record<string, unknown> {
+/** A row in JSON types: integers as numbers if a number holds them exactly, else as text. */
+function plainColumns({ value, text }: RawRow): Record<string, unknown> {
+  if (text !== undefined && LONG_NUMBER.test(text))
+    return readJsonText(text, EXACT) as Record<string, unknown>;
   const plain = (_: string, inner: unknown) => {
     if (typeof inner !== "bigint") return inner;
     return Number.isSafeInteger(Number(inner)) ? Number(inner) : String(inner);
   };
   return JSON.parse(JSON.stringify(value, plain)) as Record<string, unknown>;
 }
+
+/** Fewer digits are always exact. */
+const LONG_NUMBER = /\d{16}/;
+const EXACT: JsonMaker<unknown> = {
+  constant: (value) => value,
+  number: (digits, isInteger) =>
+    isInteger && !Number.isSafeInteger(Number(digits)) ? digits : Number(digits),
+  string: (text) => text,
+  list: (items) => items,
+  object: (members) => Object.fromEntries(members),
+  maxDepth: 1000,
+};

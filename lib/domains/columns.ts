@@ -31,12 +31,20 @@ export interface AnswerColumn {
 }
 
 const text = z.string().trim().min(1);
-const turnsSchema = z.array(z.looseObject({ role: text, content: text })).min(1);
+/** What a turn says: a text, or the parts of one, as OpenAI's API has them. */
+const content = z.union([
+  text,
+  z
+    .array(z.looseObject({ type: z.literal("text"), text: z.string() }))
+    .min(1)
+    .transform((parts) => parts.map((part) => part.text).join("")),
+]);
+const turnsSchema = z.array(z.looseObject({ role: text, content })).min(1);
 const sharedTurnsSchema = z
   .array(
     z.union([
       z.looseObject({ from: text, value: text }).transform(({ from, value }) => asTurn(from, value)),
-      z.looseObject({ role: text, content: text }),
+      z.looseObject({ role: text, content }),
     ]),
   )
   .min(1);

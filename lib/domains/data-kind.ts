@@ -3,7 +3,7 @@ import type { RowMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetKind, type DatasetSpec, loadMap, ofDomain, readerOf } from "./datasets.ts";
-import { kindHint } from "./kind-hint.ts";
+import { kindHint, mapExample } from "./kind-hint.ts";
 import { mapHint } from "./row-maps.ts";
 
 /** Ends the message for rows that a map makes readable; the hint has the map. */
@@ -46,8 +46,16 @@ export async function tellKind(
   };
   if (needed !== undefined) throw new HoneError("HONE_ERR_USAGE", `${where}: ${NEEDS_MAP}`, { hint: needed });
   throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
-    hint: `${kindHint(first, faultOf)}Name the kind: source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
+    hint: `${kindHint(first, faultOf)}${map === undefined ? adviceFor(faultOf("jsonl"), where, first) : ""}Name the kind: source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
+}
+
+/** How rows of the user's own with this fault are read nevertheless; empty, or a sentence that ends in a space. */
+function adviceFor(fault: string | undefined, path: string, row: unknown): string {
+  if (fault === undefined) return "";
+  if (/neither question|both say what is asked/.test(fault)) return mapExample(path, row);
+  const hasNoAnswer = fault.includes("neither reference");
+  return hasNoAnswer ? "Rows without an answer need a reward in the recipe (docs/how-to/rewards.md). " : "";
 }
 
 /** The use of a data set in a recipe. */

@@ -42,19 +42,58 @@ const toolSchema = z.looseObject({
   function: z.looseObject({ name: text }),
 });
 const number = z.union([z.number(), z.bigint()]);
-const fields = z.object({
-  tools: z.array(toolSchema).min(1).optional(),
+const description = {
+  tools: z.preprocess(toolList, z.array(toolSchema).optional()).optional(),
   reference: z.unknown().optional(),
-  answer: z.union([text, number]).optional(),
-  final_answer: z.union([text, number, onlyOne]).optional(),
-  solution: z.union([text, solutions]).optional(),
-  ground_truth_solution: text.optional(),
-  family: text.optional(),
-  level: z.int().min(0).optional(),
-  gold: text.optional(),
+  // these describe a row, and sets of other origin have columns of the same names
+  family: z
+    .union([text, number.transform(String)])
+    .optional()
+    .catch(undefined),
+  level: z.unknown().transform(levelOf).optional(),
+  gold: text.optional().catch(undefined),
+};
+const answerFields = {
+  answer: z.union([text, number]),
+  final_answer: z.union([text, number, onlyOne]),
+  solution: z.union([text, solutions]),
+  ground_truth_solution: text,
+};
+const fields = z.object({
+  ...description,
+  answer: answerFields.answer.optional(),
+  final_answer: answerFields.final_answer.optional(),
+  solution: answerFields.solution.optional(),
+  ground_truth_solution: answerFields.ground_truth_solution.optional(),
 });
-type Row = z.infer<typeof fields>;
+/** The fields of rows whose answers a reward of the user's reads, of whatever type. */
+const freeFields = z.object({
+  ...description,
+  answer: z.union([answerFields.answer, z.unknown()]).optional(),
+  final_answer: z.union([answerFields.final_answer, z.unknown()]).optional(),
+  solution: z.union([answerFields.solution, z.unknown()]).optional(),
+  ground_truth_solution: z.union([answerFields.ground_truth_solution, z.unknown()]).optional(),
+});
+type Row = z.infer<typeof freeFields>;
 type Columns = Readonly<Record<string, unknown>>;
+
+/** The list of a column of tools, which sets with tools of several shapes hold as JSON text; undefined if it is empty. */
+function toolList(value: unknown): unknown {
+  if (typeof value !== "string") return Array.isArray(value) && value.length === 0 ? undefined : value;
+  if (value.trim() === "") return undefined;
+  try {
+    return toolList(JSON.parse(value));
+  } catch {
+    return value; // not a list, which the schema says
+  }
+}
+
+/** A whole number from 0, or the only one in a text such as "Level 3"; undefined for anything else. */
+function levelOf(value: unknown): number | undefined {
+  const said = typeof value === "string" ? /^[^\d-]*(\d{1,6})\D*$/.exec(value)?.[1] : value;
+  const level = typeof said === "object" || typeof said === "boolean" ? Number.NaN : Number(said);
+  return Number.isSafeInteger(level) && level >= 0 ? level : undefined;
+}
 
 /**
  * Treats null fields as absent: sets merged from several have all columns in every row. Also treats blank answers as
@@ -160,12 +199,13 @@ function inLowerCase(raw: RawRow): RawRow | undefined {
 
 function namedOutcome(raw: RawRow, { template, judge, needsReference }: Reading): RowOutcome {
   const columns = withoutBlanks(raw.value);
-  const row = textFields(columns) ?? readFields(fields, columns);
+  const schema = judge === "math" && needsReference ? fields : freeFields;
+  const row = textFields(columns) ?? readFields<Row>(schema, columns);
   if (isBad(row)) return row;
   const asked = askedIn(columns as Columns);
   if (asked === undefined) return { bad: "row: neither question nor messages" };
   if (isBad(asked)) return asked;
-  const tools = row.tools && ((raw.text && membersOf(raw.text).get("tools")) ?? JSON.stringify(row.tools));
+  const tools = row.tools && writtenTools(raw, row.tools);
   const draft = draftOf(row, asked, { tools, template });
   if (row.reference !== undefined) return draft;
   const answers = answersIn(withRead(columns as Columns, row), raw);
@@ -175,6 +215,13 @@ function namedOutcome(raw: RawRow, { template, judge, needsReference }: Reading)
   if (bad !== undefined) return { bad };
   const other = judge === "math" ? otherAbility(columns as Columns, answer) : undefined;
   return other ?? withAnswer(draft, answers, { judge, needsReference });
+}
+
+/** The tools as the file writes them, with every digit. */
+function writtenTools({ value, text }: RawRow, tools: unknown): string {
+  const written = (value as Columns)["tools"];
+  if (typeof written === "string") return written;
+  return (text && membersOf(text).get("tools")) ?? JSON.stringify(tools);
 }
 
 /** The columns with converted values where the reader changed them: a list of one answer, of solutions. */

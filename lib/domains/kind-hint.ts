@@ -1,3 +1,4 @@
+import { ANSWER_COLUMNS } from "./columns.ts";
 import type { DatasetKind } from "./datasets.ts";
 
 /** The fields by which rows of a kind are known, rarer kinds of rows first: of two that are as close the first is named. */
@@ -17,7 +18,7 @@ const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind,
   ["mmlu-pro", ["options", "answer_index", "category"]],
   ["if-rlvr", ["messages", "ground_truth"]],
   ["countdown", ["target", "nums"]],
-  ["jsonl", ["question", "problem", "messages", "reference", "final_answer", "answer", "solution"]],
+  ["jsonl", ["question", "problem", "prompt", "messages", "reference", "final_answer", "answer", "solution"]],
 ]);
 
 /** Rows that no verifier can judge, whatever their kind. */
@@ -59,3 +60,23 @@ export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | 
 /** "answers: missing" for "answers: invalid input: expected string, received undefined". */
 const inWords = (fault: string): string =>
   fault.replace(/invalid input(?:: expected \w+)?, received undefined/, "missing");
+
+/**
+ * A source that reads rows of unknown columns through a map: a sentence that ends in a space, with the row's first text as
+ * question and its answer, or another text, as answer. Empty if the row has no two texts.
+ */
+export function mapExample(path: string, row: unknown): string {
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return "";
+  const isText = ([, value]: [string, unknown]) => ["string", "number", "bigint"].includes(typeof value);
+  const [asked, ...others] = Object.entries(row)
+    .filter(isText)
+    .map(([field]) => field);
+  const [other] = others;
+  if (asked === undefined || other === undefined) return "";
+  const answer = others.find((field) => ANSWER_COLUMNS.has(field)) ?? other;
+  const map = `(row) => ({ question: ${member(asked)}, answer: ${member(answer)} })`;
+  return `Rows with other columns are read through map: source: { kind: "jsonl", path: ${JSON.stringify(path)}, map: ${map} }. `;
+}
+
+const member = (field: string): string =>
+  /^[A-Za-z_]\w*$/.test(field) ? `row.${field}` : `row[${JSON.stringify(field)}]`;

@@ -17,6 +17,10 @@ const one = file(
 );
 const two = file("two.py", "def a(completions): ...\nasync def b(completions): ...\n");
 const named = file("named.py", "def a(x): ...\ndef reward(completions): ...\n");
+const helped = file(
+  "helped.py",
+  "def boxed(text, last=True):\n    ...\n\ndef accuracy(\n    completions, solution, **kwargs\n):\n    ...\n\ndef main():\n    ...\n",
+);
 const script = file("mine.ts", "");
 
 test.each([
@@ -24,6 +28,7 @@ test.each([
   [one, { python: `${one}#score` }],
   [`${two}#b`, { python: `${two}#b` }],
   [named, { python: named }],
+  [helped, { python: `${helped}#accuracy` }],
   [`${script}#f`, { module: `${script}#f` }],
 ])("the reward that %s names", (text, expected) => {
   expect(rewardOf(text)).toEqual(expected);

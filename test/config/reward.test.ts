@@ -17,6 +17,20 @@ test.each([
 
 test.each([
   ["a bare name", "domains.math.reward", "mine", "domains.math.reward", 'it must be a function, "verifier"'],
+  [
+    "a Python file as a text",
+    "domains.math.reward",
+    "rewards.py#f",
+    "domains.math.reward",
+    'a Python file is named by { python: "rewards.py#f" }',
+  ],
+  [
+    "a Python file as a module",
+    "domains.math.reward",
+    "./r.py",
+    "domains.math.reward",
+    '{ python: "./r.py" }',
+  ],
   ["half an escape", "domains.math.reward", "./a.ts#%zz", "domains.math.reward", "#%zz has a % that"],
   ["a number", "domains.math.reward", 3, "domains.math.reward", "is 3"],
   ["no rewards", "domains.math.rewards", {}, "domains.math.rewards", "name at least one reward"],

@@ -28,6 +28,27 @@ test("quotes, line ends, a byte order mark, blank lines and missing fields", asy
   await expect(read('a\n"open')).rejects.toThrow("quoted");
 });
 
+test("a byte order mark before a quote, semicolons, and tabs", async () => {
+  expect(await read('\uFEFF"question","answer"\n"a, b",2')).toEqual([[1, { question: "a, b", answer: "2" }]]);
+  expect(await read('question;answer\n"a; b, c";2\n1,5 + 1;2,5')).toEqual([
+    [1, { question: "a; b, c", answer: "2" }],
+    [2, { question: "1,5 + 1", answer: "2,5" }],
+  ]);
+  expect(await read("question\tanswer\na, b; c\t2")).toEqual([[1, { question: "a, b; c", answer: "2" }]]);
+  expect(await read('"a;b",c\n1;2,3')).toEqual([[1, { "a;b": "1;2", c: "3" }]]);
+  expect(await read("question\na; b\tc, d")).toEqual([
+    [1, "more fields than the first line has names: a comma outside quotes?"],
+  ]);
+});
+
+test("a file that is named .tsv has tabs between its fields, whatever its first line has", async () => {
+  const tabbed = join(path, "../rows.tsv");
+  writeFileSync(tabbed, "a, b\tc\n1\t2");
+  const rows: unknown[] = [];
+  for await (const raw of csvRows(tabbed)) rows.push("value" in raw && raw.value);
+  expect(rows).toEqual([{ "a, b": "1", c: "2" }]);
+});
+
 test("a row that says more than there are names is a fault; commas at its end say nothing", async () => {
   const fault = "more fields than the first line has names: a comma outside quotes?";
   expect(await read("question,answer\nHow many, then?,5\na,1,,\nb,2")).toEqual([

@@ -58,6 +58,18 @@ test("a list is read in its own order", () => {
   expect(names(dataFiles(list))).toEqual(["training.jsonl", "b/rows.ndjson", "b/train.jsonl.gz"]);
 });
 
+test("files that Python's datasets writes beside rows are no rows, and its .arrow files are named", () => {
+  const saved = join(folder, ".saved");
+  mkdirSync(join(saved, "train"), { recursive: true });
+  for (const name of ["dataset_dict.json", "train/state.json", "train/dataset_info.json", "train/data.arrow"])
+    writeFileSync(join(saved, name), "{}");
+  expect(() => dataFiles(saved)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("to_parquet") as string }),
+  );
+  writeFileSync(join(saved, "train/rows.tsv.gz"), "");
+  expect(dataFiles(saved)).toEqual([{ path: join(saved, "train/rows.tsv.gz"), format: "csv", gzip: true }]);
+});
+
 test.each([
   ["what is not there", () => join(folder, "absent.json"), undefined, /there is no data at .*absent\.json/],
   ["a file of another kind", () => join(folder, "README.md"), undefined, /README\.md holds no data file$/],

@@ -20,3 +20,14 @@ test("rows have their line, their text without the end of the line, and their pl
 test("lines inside a file have no byte order mark", () => {
   expect(rowsOf(true).all[0]).toEqual({ file: "x.jsonl", row: 1, fault: "not JSON" });
 });
+
+test("a file in UTF-16 is told from damaged text", () => {
+  const all = [
+    ...new LineRows("x.jsonl", { isSpanned: false }).lines(Buffer.from('\uFEFF{"a":1}\n{}', "utf16le"), 0),
+  ];
+  expect(all.flat()[0]).toEqual({
+    file: "x.jsonl",
+    row: 1,
+    fault: "UTF-16; iconv -f UTF-16 -t UTF-8 converts the file",
+  });
+});

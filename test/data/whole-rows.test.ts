@@ -29,3 +29,18 @@ test("a draft has its row with every column, integers of parquet files as JSON s
   expect(read({ file: "x", row: 2, value: {} })).toEqual({ bad: "no question" });
   expect(whole.columns).toBeUndefined();
 });
+
+test("an integer of a JSON row that no number holds is a text of all its digits", () => {
+  const read = withColumns(reader as never).open({ path: "x" });
+  const text =
+    '{"question": "q", "n": 12345678901234567890, "small": -7, "x": 0.1234567890123456, "in": [{"m": 9007199254740993}], "t": "1234567890123456"}';
+  expect(read({ file: "x", row: 1, value: JSON.parse(text), text })).toMatchObject({
+    columns: {
+      n: "12345678901234567890",
+      small: -7,
+      x: 0.1234567890123456,
+      in: [{ m: "9007199254740993" }],
+      t: "1234567890123456",
+    },
+  });
+});

@@ -35,6 +35,15 @@ describe("what a row asks", () => {
     ];
     expect(askedIn({ conversations: shared })).toMatchObject({ column: "conversations", turns });
     expect(askedIn({ responses_create_params: { input: turns } })).toMatchObject({ turns });
+    const parts = [
+      { type: "text", text: "1+" },
+      { type: "text", text: "1?" },
+    ];
+    expect(askedIn({ prompt: [{ role: "user", content: parts }] })).toMatchObject({ turns: [user("1+1?")] });
+    const picture = [{ role: "user", content: [{ type: "image" }, ...parts] }];
+    expect(askedIn({ prompt: picture })).toEqual({
+      bad: expect.stringMatching(/^prompt\.#\.content: /) as string,
+    });
     expect(askedIn({ prompt: recorded.slice(2) })).toEqual({ bad: "prompt: only what an assistant said" });
   });
 

@@ -145,6 +145,13 @@ test.each<[string, object, string]>([
   ["xlam", { query: "q", tools: "[]" }, "closest to xlam, but: answers: missing"],
   ["deepcoder", { problem: "p", tests: "[{'input'" }, "closest to code-tests, but: tests: not JSON"],
   ["own", { question: "q", topic: "sums" }, "closest to jsonl, but: row: neither reference nor answer"],
+  ["unanswered", { question: "q", topic: "sums" }, "Rows without an answer need a reward in the recipe"],
+  ["german", { Frage: "1+1?", Antwort: "2" }, "map: (row) => ({ question: row.Frage, answer: row.Antwort })"],
+  [
+    "twice",
+    { question: "1+1?", prompt: "Sum?", answer: "2" },
+    "question: row.question, answer: row.answer })",
+  ],
   ["pairs", { prompt: "p", chosen: "a", rejected: "b" }, "preferences"],
 ])("rows that are nearly %s's say what is missing", async (name, row, words) => {
   await expect(tellKind(file(`nearly-${name}.jsonl`, [row]))).rejects.toMatchObject({

@@ -91,6 +91,24 @@ describe("a row", () => {
     expect(parsed).toMatchObject({ tools: JSON.stringify(TOOLS) });
   });
 
+  test("may have columns that only share their names with those which describe rows", () => {
+    const level = (value: unknown) => (read({ question: "q", answer: "2", level: value }) as RowDraft).level;
+    expect(["Level 3", "4", 5n, 6].map(level)).toEqual([3, 4, 5, 6]);
+    expect(["hard", "", "A1 to B2", -1, 2.5, true, [3], { n: 3 }].map(level)).toEqual(Array(8).fill(0));
+    const odd = read({ question: "q", answer: "2", family: 7, gold: 2, tools: [] }) as RowDraft;
+    expect(odd).toMatchObject({ family: "7", question: "q", reference: { answer: "2" } });
+    expect(odd.gold!()).toEqual(["\\boxed{2}"]);
+    expect(read({ question: "q", answer: "2", family: ["a"], tools: " " })).toMatchObject({
+      family: "jsonl",
+    });
+  });
+
+  test("may have its tools as JSON text", () => {
+    const tools = '[{"type": "function", "function": {"name": "f", "x": 1.0}}]';
+    const row = { question: "call", tools, reference: {} };
+    expect(read(row, { domain: "function-calling" }, JSON.stringify(row))).toMatchObject({ tools });
+  });
+
   test("may have null where another has a value", () => {
     const row = { question: "q", problem: null, messages: null, tools: null, reference: null, level: null };
     const draft = read({ ...row, family: null, gold: null, answer: null, final_answer: null, solution: "7" });
@@ -176,8 +194,8 @@ describe("a row", () => {
     [{ question: "q", final_answer: ["1", "2"] }, "final_answer: invalid input, received array"],
     [null, /^row: .*received null/],
     [{ question: "q", answer: "2", tools: [{ name: "f" }] }, /^tools.#.function: /],
+    [{ question: "q", answer: "2", tools: "none" }, /^tools: .*received string/],
     [{ messages: [{ role: "user" }], answer: "2" }, /^messages.#.content: /],
-    [{ question: "q", answer: "2", level: -1 }, /^level: /],
     ["q", /^row: /],
   ])("%j is bad, with the field that makes it so", (row, reason) => {
     const { bad } = read(row) as { bad: string };
@@ -256,6 +274,11 @@ describe("where no verifier reads the reference", () => {
       value: row,
     });
 
+  test.each([[true], [["a", "b"]], [{ value: "a", aliases: [] }]])("an answer may be %j", (answer) => {
+    const outcome = read({ question: "q", answer }, { domain: "mine" });
+    expect(outcome).toMatchObject({ question: "q", reference: { answer } });
+  });
+
   test("a row needs no answer", () => {
     expect(free({ prompt: "Write a poem." })).toMatchObject({
       question: "Write a poem.",
@@ -265,6 +288,7 @@ describe("where no verifier reads the reference", () => {
     const unstated = { question: "q", solution: "It is as plain as can be, as everybody sees at once." };
     expect(free(unstated)).toMatchObject({ question: "q", reference: undefined });
     expect(free({ question: "q", answer: "2" })).toMatchObject({ reference: { answer: "2" } });
+    expect(free({ question: "q", answer: true })).toMatchObject({ question: "q" });
     expect(free({ answer: "2" })).toEqual({ bad: "row: neither question nor messages" });
   });
 });

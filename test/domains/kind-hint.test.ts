@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindHint } from "../../lib/domains/kind-hint.ts";
+import { kindHint, mapExample } from "../../lib/domains/kind-hint.ts";
 
 // Mutants tried: the last of the closest kinds, fields that hold null counted, preferences taken for a kind.
 
@@ -40,4 +40,11 @@ test.each<[object, string]>([
   [{ instruction: "i", input: "", output: "o" }, "supervised training"],
 ])("%j can be judged by nobody, and the hint says what to do", (row, words) => {
   expect(hint(row)).toContain(words);
+});
+
+test("a map for other columns takes the first two texts, by names that JavaScript can read", () => {
+  expect(mapExample("a.jsonl", { id: [1], Frage: "1+1?", "die Antwort": 2, x: "y" })).toBe(
+    'Rows with other columns are read through map: source: { kind: "jsonl", path: "a.jsonl", map: (row) => ({ question: row.Frage, answer: row["die Antwort"] }) }. ',
+  );
+  for (const row of [null, "text", ["a", "b"], { a: "b", c: null }]) expect(mapExample("a", row)).toBe("");
 });
