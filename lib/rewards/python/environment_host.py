@@ -4,8 +4,6 @@ Requests: {"op": "open", "file", "function"} replies {"about"}; {"op": "reset", 
 replies {}; {"op": "step", "episode", "message"} replies {"outcome"}, as an environment in TypeScript returns it;
 {"op": "score", "episode", "end"} replies {"score"} and forgets the episode, as every error does.
 """
-import asyncio
-import inspect
 import os
 import signal
 
@@ -33,7 +31,6 @@ class Players:
     def __init__(self):
         self.episodes = {}
         self.is_at_work = False
-        self.loop = asyncio.new_event_loop()
         signal.signal(signal.SIGINT, self.interrupt)
 
     def interrupt(self, *_):
@@ -83,8 +80,7 @@ class Players:
         return {"score": finite(score, "score returned none: its")}
 
     def call(self, method, offered, there):
-        result = method(**arguments(method, offered, {}, there))
-        return self.loop.run_until_complete(reward_host.result_of(result)) if inspect.isawaitable(result) else result
+        return reward_host.awaited(method(**arguments(method, offered, {}, there)))
 
 
 def made(make):

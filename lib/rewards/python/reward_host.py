@@ -23,6 +23,8 @@ import traceback
 import types
 
 MOST_SHOWN = 200
+# One loop for all calls: clients and locks that a user's file keeps are bound to the loop in which they were first used.
+LOOP = asyncio.new_event_loop()
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -32,6 +34,7 @@ class Fault(Exception):
 
 def main():
     requests, replies = take_pipes()
+    asyncio.set_event_loop(LOOP)
     inbox = queue.SimpleQueue()
     threading.Thread(target=receive, args=(requests, inbox), daemon=True).start()
     host = Host()
@@ -84,10 +87,10 @@ class Host:
             function, style = self.find(file, request["function"])
             if request["op"] == "load":
                 return {"about": about(function, style, file)}
-            rate = rate_trl if style == "TRL" else rate_verl
+            rate = {"TRL": rate_trl, "verl": rate_verl, VERL_BATCH: rate_verl_batch}[style]
             return {"values": rate(function, request, lambda error: self.describe(error, file))}
         except BaseException as error:  # sys.exit() in a reward is an exception like others
-            used = f"; {python_used()}" if request["op"] in ("load", "open") else ""
+            used = f"; {python_used()}{other_python(error, file)}" if request["op"] in ("load", "open") else ""
             return {"error": self.describe(error, file) + used}
 
     def find(self, file, name):
@@ -176,13 +179,18 @@ def named(module, name, kind):
     return found
 
 
+VERL_BATCH = "verl's batch manager"
+
+
 def style_of(function):
-    """"TRL" or "verl", by the names of the function's parameters."""
+    """"TRL", "verl" or VERL_BATCH, by the names of the function's parameters."""
     parameters = parameters_of(function)
     if "completions" in parameters:
         return "TRL"
     if "solution_str" in parameters:
         return "verl"
+    if "solution_strs" in parameters:
+        return VERL_BATCH
     # TRL calls by keywords, so that a function may do without the texts, as TRL's own overlong punishment does
     if "completion_ids" in parameters or "prompts" in parameters:
         return "TRL"
@@ -215,6 +223,18 @@ def python_used():
     return f"Python {platform.python_version()} at {sys.executable}"
 
 
+def other_python(error, file):
+    """How the recipe uses the virtual environment beside the file, where a module is missing in the Python that is used."""
+    if not isinstance(error, ImportError):
+        return ""
+    for folder in (os.getcwd(), os.path.dirname(file)):
+        for name in (".venv", "venv"):
+            python = os.path.join(folder, name, "bin", "python")
+            if os.path.exists(python) and os.path.realpath(sys.prefix) != os.path.realpath(os.path.join(folder, name)):
+                return f'; python: {{ bin: "{os.path.relpath(python)}" }} in the recipe uses the environment that is there'
+    return ""
+
+
 def arguments(function, offered, on_request, there="the rows have"):
     """What of `offered` the function takes, all of it where it has **kwargs; `on_request` only by name."""
     parameters = parameters_of(function)
@@ -238,13 +258,18 @@ class TrainerState(types.SimpleNamespace):
 def rate_trl(function, request, _):
     members = request["members"]
     rewards = awaited(function(**arguments(function, trl_columns(members), trl_extras(request))))
+    return [None if reward is None else number(reward) for reward in listed(function, rewards, len(members))]
+
+
+def listed(function, rewards, count):
+    """What a function of several completions returned, as a list of `count` rewards."""
     if hasattr(rewards, "tolist"):
         rewards = rewards.tolist()
     if not isinstance(rewards, (list, tuple)):
-        raise Fault(f"{name_of(function)} returned {type(rewards).__name__} {shown(rewards)}, not a list of {len(members)} rewards")
-    if len(rewards) != len(members):
-        raise Fault(f"{name_of(function)} returned {len(rewards)} rewards for {len(members)} completions")
-    return [None if reward is None else number(reward) for reward in rewards]
+        raise Fault(f"{name_of(function)} returned {type(rewards).__name__} {shown(rewards)}, not a list of {count} rewards")
+    if len(rewards) != count:
+        raise Fault(f"{name_of(function)} returned {len(rewards)} rewards for {count} completions")
+    return rewards
 
 
 def trl_columns(members):
@@ -273,7 +298,20 @@ def rate_verl(function, request, describe):
     calls = [arguments(function, member["verl"], {}) for member in request["members"]]
     results = [attempt(function, call) for call in calls]
     if any(inspect.isawaitable(result) for result in results):
-        results = asyncio.run(gathered(results))
+        results = LOOP.run_until_complete(gathered(results))
+    return [verl_score(result, describe) for result in results]
+
+
+def rate_verl_batch(function, request, describe):
+    """One call for all, with lists: the names of verl's arguments in the plural."""
+    members = request["members"]
+    offered = {
+        "data_sources": [member["verl"]["data_source"] for member in members],
+        "solution_strs": [member["verl"]["solution_str"] for member in members],
+        "ground_truths": [member["verl"]["ground_truth"] for member in members],
+        "extra_infos": [member["verl"]["extra_info"] for member in members],
+    }
+    results = listed(function, awaited(function(**arguments(function, offered, {}))), len(members))
     return [verl_score(result, describe) for result in results]
 
 
@@ -314,7 +352,7 @@ async def result_of(awaitable):
 
 
 def awaited(result):
-    return asyncio.run(result_of(result)) if inspect.isawaitable(result) else result
+    return LOOP.run_until_complete(result_of(result)) if inspect.isawaitable(result) else result
 
 
 def number(value):

@@ -1,7 +1,7 @@
 // Functions of Python files through the pool that judges: published shapes against the same functions called by Python
 // itself, and every way in which a function goes wrong.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import type { Verdict } from "../../../lib/records.ts";
@@ -142,6 +142,20 @@ test("verl's signature: a number, a dict with score, async; one that raises cost
   expect((await scores("verl_rewards.py#no_score", rows))[0]).toBe(
     "the reward returned a dict without score: {'acc': 1.0}",
   );
+});
+
+test("verl's batch manager: one call with lists", async () => {
+  const reference = { data_source: "openai/gsm8k", ground_truth: "42", extra_info: { index: 7 } };
+  const rows = ["so 42", "so 41"].map((text) => ({ text, reference }));
+  expect(await scores("verl_rewards.py#batch_score", rows)).toEqual([1.5, -1]);
+  expect(shared().stats()["verl_rewards.py#batch_score"]!.about).toContain(
+    "called as verl's batch manager does",
+  );
+});
+
+test("what a file keeps between its calls stays usable: all are made in one event loop", async () => {
+  for (const problem of [0, 1, 2])
+    expect(await scores("trl_rewards.py#keeps_a_client", [{ text: "x", problem }])).toEqual([1]);
 });
 
 test("None is no reward and is not asked again; text, NaN and infinity are none either", async () => {
@@ -314,6 +328,15 @@ test("as many processes as the recipe says are at work at the same time", async 
   const groups = [0, 1, 2].map((problem) => scores("own", [{ text: "a", problem }], own));
   await vi.waitFor(() => expect(pythonsOf(own.pids())).toHaveLength(3), { timeout: 60_000, interval: 20 });
   expect(await Promise.all(groups)).toEqual([[1], [1], [1]]);
+});
+
+test("a module that is missing: the virtual environment beside the file is named", async () => {
+  const python = join(folder, ".venv/bin/python");
+  mkdirSync(join(folder, ".venv/bin"), { recursive: true });
+  writeFileSync(python, "");
+  await using own = pythonPool({ own: pythonCall(join(folder, "unimportable.py"), "") });
+  const [found] = await scores("own", [{ text: "a" }], own);
+  expect(found).toMatch(/No module named .*; python: \{ bin: "\S+\.venv\/bin\/python" \} in the recipe uses/);
 });
 
 const VERSIONS = join(process.env["HOME"] ?? "", ".pyenv/versions");
