@@ -11,9 +11,35 @@ const BY_DEVIATION = { divideBy: "sample-std" };
 
 /**
  * Each objective by name: updates per batch and their learning rate, TRL's trainer with its configuration, and the
- * fields of Hone's recipe.
+ * fields of Hone's recipe; `reward` is a function of bench/trl-rewards.py other than `right`. The examples have the
+ * fields of the recipes in docs/how-to/from-trl.md and from-verl.md, which test/docs/typed-pages.test.ts compares.
  */
 export const OBJECTIVES = {
+  "TRL's example": {
+    ...ONE,
+    trl: { ...grpo({ loss_type: "dapo", ...epsilon(0.2, 0.2) }), reward: "accuracy_reward" },
+    hone: {
+      advantages: BY_DEVIATION,
+      objective: { kind: "dapo", ...clip(0.2, 0.2) },
+      reward: "accuracy_reward",
+    },
+  },
+  "verl's example": {
+    ...ONE,
+    trl: grpo({
+      loss_type: "dapo",
+      beta: 0.001,
+      use_bias_correction_kl: false,
+      weight_decay: 0.01,
+      ...epsilon(0.2, 0.2),
+    }),
+    hone: {
+      advantages: BY_DEVIATION,
+      objective: { kind: "dapo", ...clip(0.2, 0.2), klCoef: 0.001 },
+      optimizer: { weightDecay: 0.01 },
+      reward: "compute_score",
+    },
+  },
   grpo: {
     ...ONE,
     trl: grpo({ loss_type: "grpo", ...epsilon(0.2, 0.2) }),
@@ -171,7 +197,7 @@ export function honeRecipe(objective, { model, teacher, rows, rewards, python },
     domains: {
       chain: {
         source: { kind: "jsonl", path: rows, heldOut: 1 },
-        reward: { python: `${rewards}#right` },
+        reward: { python: `${rewards}#${hone.reward ?? "right"}` },
       },
     },
     python: { bin: python },
@@ -179,7 +205,7 @@ export function honeRecipe(objective, { model, teacher, rows, rewards, python },
     rollouts: { groupSize, maxPromptTokens: LENGTH, maxOutputTokens: LENGTH },
     objective: hone.objective,
     advantages: { filter: "none", ...hone.advantages },
-    optimizer: { lr, warmupSteps: 0, beta2: 0.999, gradientClip: 1 },
+    optimizer: { lr, warmupSteps: 0, beta2: 0.999, gradientClip: 1, ...hone.optimizer },
     training: {
       steps: batches,
       groupsPerStep: (GROUP * PROMPTS) / groupSize,

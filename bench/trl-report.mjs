@@ -78,7 +78,8 @@ const PANEL = { width: 440, height: 300, columns: 3 };
 function panelOf({ name, hone, trl }, i) {
   const lines = [lineOf("TRL", 1, trl), lineOf("Hone", 0, hone)];
   const distilled = name.startsWith("distillation");
-  const y = distilled ? { label: "" } : { label: "", range: [0.2, 1] };
+  const lowest = Math.min(0.2, ...lines.flatMap(({ points }) => points.map(([, value]) => value)));
+  const y = distilled ? { label: "" } : { label: "", range: [lowest, 1] };
   const svg = figureSvg({ title: name, note: "", x: { label: "batch" }, y, lines });
   const [x, top] = [(i % PANEL.columns) * PANEL.width, Math.floor(i / PANEL.columns) * PANEL.height];
   const what = distilled ? "reverse KL to the teacher, nats a token" : "score of the batch";

@@ -1,6 +1,6 @@
 """TRL on the CPU in f32, for bench/trl.bench.mjs, which says what to do in JSON:
 
-    trl-run.py '{"do": "train", "trainer": "GRPOTrainer", "args": {...}, "model": DIR, "rows": FILE, "rewards": FILE, "log": "reward", "out": DIR}'
+    trl-run.py '{"do": "train", "trainer": "GRPOTrainer", "args": {...}, "model": DIR, "rows": FILE, "rewards": FILE, "reward": "right", "log": "reward", "out": DIR}'
     trl-run.py '{"do": "gradients", ..., "steps": FILE, "checkpoints": [DIR]}'
 
 "train" trains as a user's script would, writes the model to out/model and to out/result.json the mean of `log` and of the
@@ -33,11 +33,11 @@ PLACES = {
 }
 
 
-def reward_of(file):
+def reward_of(file, name):
     spec = importlib.util.spec_from_file_location("rewards", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.right
+    return getattr(module, name)
 
 
 def model_of(folder):
@@ -56,7 +56,7 @@ def trainer_of(given):
     tokenizer = transformers.AutoTokenizer.from_pretrained(given["model"], padding_side="left")
     cache = os.path.join(given["out"], "rows")
     rows = datasets.load_dataset("json", data_files=given["rows"], split="train", cache_dir=cache)
-    more = dict(teacher_model=given["teacher"]) if "teacher" in given else dict(reward_funcs=reward_of(given["rewards"]))
+    more = dict(teacher_model=given["teacher"]) if "teacher" in given else dict(reward_funcs=reward_of(given["rewards"], given["reward"]))
     return Trainer(model=model_of(given["model"]), args=args, train_dataset=rows, processing_class=tokenizer, **more)
 
 

@@ -162,11 +162,22 @@ function ofHone(name, seed) {
 
 /** Runs bench/trl-run.py and returns the time and memory it used; its results are in the folder. */
 function trl(what, objective, folder, seed, { batches: count = batches, ...more }) {
-  const { trainer } = objective.trl;
+  const { trainer, reward = "right" } = objective.trl;
   const args = trlArguments(objective, count, seed);
   const teacher = objective.teacher && { teacher: given.teacher };
   const { model, rows } = given;
-  const task = { do: what, trainer, args, model, rows, rewards, out: at(folder), ...teacher, ...more };
+  const task = {
+    do: what,
+    trainer,
+    args,
+    model,
+    rows,
+    rewards,
+    reward,
+    out: at(folder),
+    ...teacher,
+    ...more,
+  };
   return counted(python, [path.join(root, "bench/trl-run.py"), JSON.stringify(task)]);
 }
 

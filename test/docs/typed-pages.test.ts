@@ -4,7 +4,10 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+// @ts-expect-error a script, not a module with types
+import { honeRecipe, OBJECTIVES } from "../../bench/trl-objectives.mjs";
 // @ts-expect-error a script, not a module with types
 import { readSteps } from "../../scripts/try-readme.mjs";
 import { HONE } from "../fixtures/command-line.ts";
@@ -141,3 +144,23 @@ test.skipIf(!long || noPython)(
   },
   120_000,
 );
+
+test.each([
+  ["TRL's example", "docs/how-to/from-trl.md"],
+  ["verl's example", "docs/how-to/from-verl.md"],
+])("what is measured as %s beside TRL is the recipe of its page", (name, page) => {
+  const [, fields] = /defineRecipe\((\{[\s\S]*?\n\})\);/.exec(stepsOf(page).files["recipe.mjs"]!)!;
+  const recipe = runInNewContext(`(${fields})`);
+  const { lr: _, ...measured } = honeRecipe(OBJECTIVES[name], {}, 20, 0).optimizer;
+  const { lr: __, ...written } = recipe.optimizer;
+  const { advantages, objective, rollouts, training } = honeRecipe(OBJECTIVES[name], {}, 20, 0);
+  expect(measured).toEqual({ ...written });
+  expect(objective).toEqual({ ...recipe.objective });
+  expect(advantages).toEqual({ ...recipe.advantages });
+  expect([rollouts.groupSize, training.schedule]).toEqual([
+    recipe.rollouts.groupSize,
+    recipe.training.schedule,
+  ]);
+  const { updatesPerBatch = 1, epochs = 1 } = recipe.training;
+  expect([training.updatesPerBatch, training.epochs]).toEqual([updatesPerBatch, epochs]);
+});
