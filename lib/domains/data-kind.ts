@@ -54,8 +54,10 @@ export async function tellKind(
 function adviceFor(fault: string | undefined, path: string, row: unknown): string {
   if (fault === undefined) return "";
   if (/neither question|both say what is asked/.test(fault)) return mapExample(path, row);
-  const hasNoAnswer = fault.includes("neither reference");
-  return hasNoAnswer ? "Rows without an answer need a reward in the recipe (docs/how-to/rewards.md). " : "";
+  const hasNoText = /neither reference|^(?:final_)?answer: invalid|^solution: invalid/.test(fault);
+  return hasNoText
+    ? "Rows without an answer in words need a reward in the recipe (docs/how-to/rewards.md). "
+    : "";
 }
 
 /** The use of a data set in a recipe. */

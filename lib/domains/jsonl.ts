@@ -56,7 +56,7 @@ const description = {
 const answerFields = {
   answer: z.union([text, number]),
   final_answer: z.union([text, number, onlyOne]),
-  solution: z.union([text, solutions]),
+  solution: z.union([text, number, solutions]),
   ground_truth_solution: text,
 };
 const fields = z.object({

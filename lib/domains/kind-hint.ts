@@ -3,7 +3,7 @@ import type { DatasetKind } from "./datasets.ts";
 
 /** The fields by which rows of a kind are known, rarer kinds of rows first: of two that are as close the first is named. */
 const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind, readonly string[]>([
-  ["verl", ["prompt", "reward_model", "ability", "data_source", "extra_info"]],
+  ["verl", ["reward_model", "ability", "data_source", "extra_info"]],
   ["xlam", ["query", "tools", "answers"]],
   ["code-assertions", ["test_cases", "test", "test_info"]],
   ["code-tests", ["tests", "verification_info", "test_cases", "official_tests", "starter_code"]],

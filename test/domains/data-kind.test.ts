@@ -145,7 +145,13 @@ test.each<[string, object, string]>([
   ["xlam", { query: "q", tools: "[]" }, "closest to xlam, but: answers: missing"],
   ["deepcoder", { problem: "p", tests: "[{'input'" }, "closest to code-tests, but: tests: not JSON"],
   ["own", { question: "q", topic: "sums" }, "closest to jsonl, but: row: neither reference nor answer"],
-  ["unanswered", { question: "q", topic: "sums" }, "Rows without an answer need a reward in the recipe"],
+  [
+    "unanswered",
+    { question: "q", topic: "sums" },
+    "Rows without an answer in words need a reward in the recipe",
+  ],
+  ["boolean", { question: "q", answer: true }, "Rows without an answer in words need a reward"],
+  ["prompts", { prompt: "p", topic: "sums" }, "closest to jsonl, but: row: neither reference nor answer"],
   ["german", { Frage: "1+1?", Antwort: "2" }, "map: (row) => ({ question: row.Frage, answer: row.Antwort })"],
   [
     "twice",

@@ -288,6 +288,7 @@ describe("where no verifier reads the reference", () => {
     const unstated = { question: "q", solution: "It is as plain as can be, as everybody sees at once." };
     expect(free(unstated)).toMatchObject({ question: "q", reference: undefined });
     expect(free({ question: "q", answer: "2" })).toMatchObject({ reference: { answer: "2" } });
+    expect(read({ question: "q", solution: 7 })).toMatchObject({ reference: { answer: "7" } });
     expect(free({ question: "q", answer: true })).toMatchObject({ question: "q" });
     expect(free({ answer: "2" })).toEqual({ bad: "row: neither question nor messages" });
   });
