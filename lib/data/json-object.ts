@@ -1,7 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { HoneError } from "../errors.ts";
 import { elementsOf, membersOf } from "../shared/text/json-text.ts";
 
-/** Longer files are read as lines: an object is examined as one string. */
+/** Longer files are read as lines, since an object is examined as one string. */
 const LONGEST_OBJECT_BYTES = 1 << 28;
 /** Names under which a file that is one object has its rows. */
 const ROWS = ["data", "rows", "train", "examples", "instances", "items", "samples", "records"];
@@ -12,7 +13,7 @@ const ROWS = ["data", "rows", "train", "examples", "instances", "items", "sample
  * line, and for text that is not JSON. Throws HONE_ERR_DATA, naming the file and its columns, for an object of columns.
  */
 export function arrayInObject(path: string, bytes: Buffer): Buffer | undefined {
-  if (bytes.length > LONGEST_OBJECT_BYTES || hasLines(bytes)) return undefined;
+  if (bytes.length > LONGEST_OBJECT_BYTES || !isUtf8(bytes)) return undefined;
   const members = membersIn(bytes.toString("utf8"));
   if (members === undefined) return undefined;
   const lists = ROWS.flatMap((name) => members.get(name) ?? []).filter(isListOfObjects);
@@ -26,18 +27,6 @@ export function arrayInObject(path: string, bytes: Buffer): Buffer | undefined {
       hint: 'Rows are a list of objects, or one object a line. pandas: frame.to_json("rows.jsonl", orient="records", lines=True); datasets: dataset.to_json("rows.jsonl").',
     },
   );
-}
-
-/** True if the first line is a JSON value, and others follow. */
-function hasLines(bytes: Buffer): boolean {
-  const end = bytes.indexOf("\n");
-  if (end < 0 || bytes.toString("utf8", end).trim() === "") return false;
-  try {
-    JSON.parse(bytes.toString("utf8", 0, end));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function membersIn(text: string): Map<string, string> | undefined {

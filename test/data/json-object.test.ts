@@ -26,6 +26,8 @@ test("an object a line, and what is no JSON, are left to the reader of lines", (
   expect(rowsIn('{"data": [{"a": 1}]}\n{"data": [{"a": 2}]}')).toBeUndefined();
   expect(rowsIn('{"a":\n{"a": 2}')).toBeUndefined();
   expect(rowsIn("")).toBeUndefined();
+  const latin1 = Buffer.from('{"data": [{"a": "\xe9"}]}', "latin1");
+  expect(arrayInObject("x.json", latin1)).toBeUndefined();
 });
 
 test.each([

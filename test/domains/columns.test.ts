@@ -40,7 +40,7 @@ describe("what a row asks", () => {
       { type: "text", text: "1?" },
     ];
     expect(askedIn({ prompt: [{ role: "user", content: parts }] })).toMatchObject({ turns: [user("1+1?")] });
-    const picture = [{ role: "user", content: [{ type: "image" }, ...parts] }];
+    const picture = [{ role: "user", content: [{ type: "image", text: "[image]" }, ...parts] }];
     expect(askedIn({ prompt: picture })).toEqual({
       bad: expect.stringMatching(/^prompt\.#\.content: /) as string,
     });
