@@ -25,7 +25,8 @@ const CHARS_PER_TOKEN = 3;
 
 /**
  * Reads a model's config and tokenizer, downloading them if the name is neither local nor known. Throws HONE_ERR_IO
- * or HONE_ERR_HUB if the model is not found, HONE_ERR_CONFIG if it has too few positions.
+ * or HONE_ERR_HUB if the model is not found, HONE_ERR_CONFIG if it has too few positions, HONE_ERR_DATA if no prompt
+ * fits.
  */
 export async function lookAtModel(model: string, rows: readonly KeptRow[]): Promise<InitLengths> {
   const folder = await smallFiles(model);
@@ -40,6 +41,7 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   const maxOutputTokens = Math.min(MOST_OUTPUT, positions - maxPromptTokens);
   const by = folder === undefined ? ", guessed by their characters: the tokenizer is not here" : "";
   const tooLong = lengths.filter((length) => length > maxPromptTokens).length;
+  if (tooLong === lengths.length) throw noneFits(model, positions, maxPromptTokens);
   const left =
     tooLong === 0
       ? ""
@@ -51,6 +53,13 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
     `${model} has ${positions} positions, too few for prompts of ${STEP}`,
   );
 }
+
+const noneFits = (model: string, positions: number, room: number): HoneError =>
+  new HoneError(
+    "HONE_ERR_DATA",
+    `${model} has ${positions} positions, of which prompts get ${room}, and all of the first rows have longer ones`,
+    { hint: "Take shorter rows, or a model with more positions." },
+  );
 
 /**
  * The folder with a model's config and tokenizer; undefined for a published model that is not local but whose config

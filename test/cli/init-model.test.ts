@@ -47,6 +47,18 @@ test("of a published model that is not here, its known config serves, and prompt
   });
 });
 
+test("rows of which no prompt fits are refused", async () => {
+  const rows = [row("#@".repeat(150)), row("#@".repeat(200))];
+  await expect(
+    lookAtModel(model("narrow-window", { max_position_embeddings: 256 }), rows),
+  ).rejects.toMatchObject({
+    code: "HONE_ERR_DATA",
+    message: expect.stringMatching(
+      /256 positions, of which prompts get 128, and all of the first rows/,
+    ) as string,
+  });
+});
+
 test("a model without room for a prompt and an answer is refused", async () => {
   await expect(lookAtModel(model("short", { max_position_embeddings: 64 }), [row("a")])).rejects.toThrow(
     /64 positions, too few for prompts of 64/,
