@@ -1,10 +1,11 @@
-// Hone beside TRL on the CPU, wherever both have the same objective (bench/trl-objectives.mjs): the same model folder, which is
+// Hone beside TRL on the CPU, wherever both have the same objective, and with the recipes of docs/how-to/from-trl.md and
+// from-verl.md (bench/trl-objectives.mjs): the same model folder, which is
 // the quick start's after its warm start, rows, Python reward and hyper-parameters, three seeds, one thread each. What is
 // compared: the score of the sampled answers batch by batch, and on held-out rows of the trained models, both asked and judged
 // by Hone. Distillation has no score while it trains: its curve is the reverse KL to the teacher.
 //   python3 -m venv venv && venv/bin/pip install torch transformers trl && HONE_PEERS=venv/bin/python npm run bench -- --only trl
 //   node bench/trl.bench.mjs --objectives 'grpo;rloo' --seeds 1 --dir runs/trl     some of it; runs in the folder are not made again
-// Forty minutes of one core. Writes bench/results/DATE-trl.json, .md and .svg; of some of it, into the folder. Without
+// Fifty minutes of one core. Writes bench/results/DATE-trl.json, .md and .svg; of some of it, into the folder. Without
 // HONE_PEERS: no rows.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
